@@ -1,0 +1,66 @@
+"""A support is fitted once: results are remembered under the support as drawn and under what is left of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .base import Engine, Evaluation, Supports
+
+Model = tuple[np.ndarray, np.ndarray, float, float, int]  # type: ignore[type-arg]
+
+
+class Memo:
+    """Wrap an engine so that no support is fitted twice, across iterations and restarts.
+
+    Pruning goes on until every term that stays is significant, so the outcome for what is left of a support is that
+    same model again, and may be stored under both.
+
+    Parameters
+    ----------
+    engine : Engine
+        Fits the supports that were not seen before.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._known: dict[bytes, Model] = {}
+        self.n_asked = 0
+        self.n_fitted = 0
+
+    def evaluate(self, supports: Supports) -> Evaluation:
+        """Look up every support; fit those that are new, each once."""
+        keys = [supports[m].tobytes() for m in range(len(supports))]
+        new = {key: m for m, key in reversed(list(enumerate(keys))) if key not in self._known}
+        steps = np.zeros(len(supports), dtype=np.int64)
+        if new:
+            which = np.array(sorted(new.values()), dtype=np.int64)
+            fresh = self._engine.evaluate(supports.take(which))
+            steps[which] = fresh.n_newton
+            self._remember([keys[m] for m in which], fresh)
+        self.n_asked += len(keys)
+        self.n_fitted += len(new)
+        models = [self._known[key] for key in keys]
+        return _pack(models, steps)
+
+    def _remember(self, keys: list[bytes], fresh: Evaluation) -> None:
+        for m, key in enumerate(keys):
+            a, b = fresh.supports.indptr[m : m + 2]
+            ids = fresh.supports.ids[a:b]
+            model = (ids, fresh.coef[a:b], float(fresh.score[m]), float(fresh.log_loss[m]), int(fresh.status[m]))
+            # the first result stays: what a support gives must not change during a search
+            model = self._known.setdefault(ids.tobytes(), model)
+            self._known[key] = model
+
+
+def _pack(models: list[Model], steps: np.ndarray) -> Evaluation:  # type: ignore[type-arg]
+    """One Evaluation out of single models."""
+    ids, coef, score, log_loss, status = zip(*models, strict=True)
+    indptr = np.concatenate(([0], np.cumsum([row.size for row in ids]))).astype(np.int64)
+    return Evaluation(
+        Supports(indptr, np.concatenate(ids)),
+        np.concatenate(coef),
+        np.array(score),
+        np.array(log_loss),
+        np.array(status, dtype=np.int8),
+        steps,
+    )

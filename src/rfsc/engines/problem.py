@@ -1,0 +1,67 @@
+"""The data that every support of one output shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..terms import ColumnStore, TermSpace
+from .base import FitOptions, Supports
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One output of a classification problem, ready for an engine.
+
+    Parameters
+    ----------
+    space : TermSpace
+        The candidate terms.
+    table : ndarray of shape (n_features, n_rows)
+        Scaled features, one row each.
+    target : ndarray of shape (n_rows,)
+        -1 or +1.
+    weight : ndarray of shape (n_rows,)
+        Observations that each row stands for, positive.
+    options : FitOptions
+        How to fit, test and score.
+    max_terms : int
+        Largest support that will be asked for.
+    """
+
+    space: TermSpace
+    table: FloatArray
+    target: FloatArray
+    weight: FloatArray
+    options: FitOptions
+    max_terms: int
+
+    def store(self) -> ColumnStore:
+        """An empty store for the columns of this problem."""
+        return ColumnStore(self.space, self.table, self.weight, max_terms=self.max_terms)
+
+    def t_quantiles(self) -> FloatArray:
+        """Threshold on abs(t) by size of the support."""
+        return self.options.t_quantiles(float(self.weight.sum()), self.max_terms)
+
+
+def load_in_parts(store: ColumnStore, supports: Supports) -> list[tuple[int, int]]:
+    """Cut a batch into ranges (first, last) whose distinct terms fit into the store together."""
+    if np.unique(supports.ids).size <= store.capacity:
+        return [(0, len(supports))]
+    ranges, first, seen = [], 0, set[int]()
+    for m in range(len(supports)):
+        terms = set(supports[m].tolist())
+        if len(seen | terms) > store.capacity:
+            ranges.append((first, m))
+            first, seen = m, set()
+        seen |= terms
+    return [*ranges, (first, len(supports))]
+
+
+def slots_of(store: ColumnStore, ids: IntArray) -> IntArray:
+    """Slots of term ids that may repeat."""
+    distinct, where = np.unique(ids, return_inverse=True)
+    return store.slots_of(distinct)[where]

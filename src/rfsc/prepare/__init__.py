@@ -1,0 +1,1 @@
+"""What happens to X and y before the search: targets, scaling, the distance-correlation test."""

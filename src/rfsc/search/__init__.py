@@ -1,0 +1,20 @@
+"""The randomised search over supports."""
+
+from .history import Candidate, IterationRecord, SearchResult
+from .loop import SearchSpec, run_search
+from .observers import Observer, Verdict
+from .restarts import RestartsResult, run_restarts
+from .rips import RIPs
+
+__all__ = [
+    "Candidate",
+    "IterationRecord",
+    "Observer",
+    "RIPs",
+    "RestartsResult",
+    "SearchResult",
+    "SearchSpec",
+    "Verdict",
+    "run_restarts",
+    "run_search",
+]

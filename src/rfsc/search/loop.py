@@ -1,0 +1,133 @@
+"""The randomised search: draw, evaluate, update, until the inclusion probabilities stand still (Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..engines.base import Engine, Supports
+from .history import Candidate, IterationRecord, SearchResult
+from .observers import Verdict, ask
+from .rips import RIPs, update
+from .sampling import sample_population
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSpec:
+    """What stays fixed during a search.
+
+    Parameters
+    ----------
+    n_models : int
+        Size of each population.
+    max_iter : int
+        Largest number of iterations.
+    tol : float
+        The search has converged when no RIP moves by more.
+    unseen : {"keep", "zero"}
+        Whether a term that no model drew keeps its RIP.
+    max_terms : int
+        Largest support that is drawn.
+    initial_size : float
+        Expected number of terms of the first models; the paper starts every RIP at 1 / n_terms, an expected size of 1.
+    rip_bounds : (float, float)
+        Least and largest RIP.
+    cutoff : float
+        RIP from which a term belongs to the limit model.
+    """
+
+    n_models: int = 100
+    max_iter: int = 300
+    tol: float = 2e-3
+    unseen: str = "keep"
+    max_terms: int = 60
+    initial_size: float = 1.0
+    rip_bounds: tuple[float, float] = (0.0, 1.0)
+    cutoff: float = 0.5
+
+
+def run_search(
+    engine: Engine,
+    n_terms: int,
+    spec: SearchSpec,
+    rng: np.random.Generator,
+    *,
+    observers: Sequence[Any] = (),
+    output: int = 0,
+    restart: int = 0,
+) -> tuple[SearchResult, Verdict]:
+    """Run one search from uniform RIPs.
+
+    Parameters
+    ----------
+    engine : Engine
+        Fits and scores supports.
+    n_terms : int
+        Size of the term space.
+    spec : SearchSpec
+        Settings.
+    rng : numpy.random.Generator
+        Source of all randomness.
+    observers : sequence
+        Shown every finished iteration.
+    output, restart : int
+        Passed on to the records.
+
+    Returns
+    -------
+    SearchResult
+        Its outcome.
+    Verdict
+        The last word of the observers.
+    """
+    rips = RIPs.uniform(n_terms, float(np.clip(spec.initial_size / n_terms, *spec.rip_bounds)))
+    best: Candidate | None = None
+    history: list[IterationRecord] = []
+    stop_reason, verdict = "max_iter", Verdict.CONTINUE
+    for iteration in range(1, spec.max_iter + 1):
+        drawn = sample_population(rips, spec.n_models, spec.max_terms, rng)
+        result = engine.evaluate(drawn)
+        rips, max_change = update(rips, drawn, result, unseen=spec.unseen, bounds=spec.rip_bounds)
+        leader = Candidate.best_of(result)
+        best = leader if best is None else min(best, leader, key=lambda c: c.rank)
+        record = IterationRecord(
+            output=output,
+            restart=restart,
+            iteration=iteration,
+            mean_score=float(result.score.mean()),
+            best_score=leader.score,
+            best_so_far=best.score,
+            mean_log_loss=float(result.log_loss.mean()),
+            mean_size_drawn=float(drawn.sizes.mean()),
+            mean_size_kept=float(result.supports.sizes.mean()),
+            max_change=max_change,
+            n_fitted=int(np.count_nonzero(result.n_newton)),
+            rips=_snapshot(rips),
+        )
+        history.append(record)
+        verdict = ask(observers, record)
+        if verdict is not Verdict.CONTINUE:
+            stop_reason = "observer"
+            break
+        if max_change <= spec.tol:
+            stop_reason = "converged"
+            break
+    assert best is not None  # max_iter is at least 1
+    limit = _limit_model(engine, rips, spec)
+    model = best if limit is None else min(best, limit, key=lambda c: c.rank)
+    return SearchResult(model, limit, tuple(history), stop_reason), verdict
+
+
+def _limit_model(engine: Engine, rips: RIPs, spec: SearchSpec) -> Candidate | None:
+    """The model that the RIPs have settled on, tested and refitted once more."""
+    chosen = rips.at_least(spec.cutoff)[: spec.max_terms]
+    return Candidate.best_of(engine.evaluate(Supports.from_lists([chosen]))) if chosen.size else None
+
+
+def _snapshot(rips: RIPs) -> RIPs:
+    """The RIPs as the history keeps them: terms at zero take no room."""
+    alive = rips.values > 0.0
+    return RIPs(rips.n_terms, rips.default, rips.ids[alive], rips.values[alive])

@@ -1,0 +1,134 @@
+"""Inclusion probabilities (RIPs) of all terms, stored sparsely, and the law by which they move.
+
+Almost all terms of a large space share one RIP: nothing was ever learnt about them. So the RIPs are one default value
+and a list of exceptions, and an update costs what the drawn terms cost, not what the space holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..engines.base import Evaluation, Supports
+
+
+@dataclass(frozen=True, slots=True)
+class RIPs:
+    """Probability of each term to be drawn into a model.
+
+    Parameters
+    ----------
+    n_terms : int
+        Size of the term space.
+    default : float
+        RIP of every term that is not listed.
+    ids : ndarray of int
+        Terms whose RIP differs, ascending.
+    values : ndarray of float
+        Their RIPs.
+    """
+
+    n_terms: int
+    default: float
+    ids: IntArray
+    values: FloatArray
+
+    @classmethod
+    def uniform(cls, n_terms: int, value: float) -> RIPs:
+        """The same RIP for every term."""
+        return cls(n_terms, value, np.empty(0, np.int64), np.empty(0))
+
+    def __getitem__(self, ids: IntArray) -> FloatArray:
+        """RIPs of the terms `ids`."""
+        out = np.full(len(ids), self.default)
+        if self.ids.size:
+            at = np.minimum(np.searchsorted(self.ids, ids), self.ids.size - 1)
+            known = self.ids[at] == ids
+            out[known] = self.values[at[known]]
+        return out
+
+    def at_least(self, cutoff: float) -> IntArray:
+        """Terms whose RIP reaches the cutoff, by falling RIP; terms at the default value are not looked at."""
+        order = np.argsort(-self.values, kind="stable")
+        return self.ids[order[self.values[order] >= cutoff]]
+
+    @property
+    def n_open(self) -> int:
+        """How many listed terms are still undecided: RIP above the default and below one."""
+        return int(np.count_nonzero((self.values > self.default) & (self.values < 1.0)))
+
+    def dense(self) -> FloatArray:
+        """All RIPs as one vector; for small spaces and for tests."""
+        out = np.full(self.n_terms, self.default)
+        out[self.ids] = self.values
+        return out
+
+
+def step_size(score: FloatArray) -> float:
+    """Eq. (17): small steps while the models of a population differ much in score."""
+    return float(1.0 / (10.0 * (score.max() - score.mean()) + 0.1))
+
+
+def importance(terms: IntArray, kept: Supports, score: FloatArray) -> FloatArray:
+    """Eq. (15): mean score of the models that hold a term after the test, minus that of the others.
+
+    A mean over no model counts as zero: a term that was drawn and always pruned is punished, one that every model
+    holds is rewarded.
+
+    Parameters
+    ----------
+    terms : ndarray of int
+        Terms to rate, ascending; all terms of `kept` are among them.
+    kept : Supports
+        The models after the test.
+    score : ndarray of shape (n_models,)
+        Their scores.
+    """
+    at = np.searchsorted(terms, kept.ids)
+    n_with = np.bincount(at, minlength=terms.size)
+    sum_with = np.bincount(at, weights=np.repeat(score, kept.sizes), minlength=terms.size)
+    n_without = score.size - n_with
+    sum_without = np.where(n_without > 0, score.sum() - sum_with, 0.0)
+    gap: FloatArray = sum_with / np.maximum(n_with, 1) - sum_without / np.maximum(n_without, 1)
+    return gap
+
+
+def update(
+    rips: RIPs, drawn: Supports, result: Evaluation, *, unseen: str, bounds: tuple[float, float] = (0.0, 1.0)
+) -> tuple[RIPs, float]:
+    """Eq. (16): move each RIP by step * importance, kept within its bounds. Returns the largest change too.
+
+    Parameters
+    ----------
+    rips : RIPs
+        Before the iteration.
+    drawn : Supports
+        The population as it was drawn.
+    result : Evaluation
+        The population after fit, test and refit.
+    unseen : {"keep", "zero"}
+        What happens to a term that no model drew: nothing, or the paper's relatives' rule, that its missing mean
+        counts as zero, which pushes it down by step * mean score.
+    bounds : (float, float)
+        Least and largest RIP.
+    """
+    score = result.score
+    step = step_size(score)
+    terms = np.unique(drawn.ids)
+    default = rips.default
+    if unseen == "zero":
+        terms = np.union1d(terms, rips.ids)
+        default = float(np.clip(default - step * score.mean(), *bounds))
+    before = rips[terms]
+    after = np.clip(before + step * importance(terms, result.supports, score), *bounds)
+    change = float(np.abs(after - before).max(initial=0.0))
+    if terms.size < rips.n_terms:
+        change = max(change, abs(default - rips.default))
+    untouched = np.setdiff1d(rips.ids, terms, assume_unique=True)
+    ids = np.concatenate([untouched, terms])
+    values = np.concatenate([rips[untouched], after])
+    order = np.argsort(ids)
+    order = order[values[order] != default]
+    return RIPs(rips.n_terms, default, ids[order], values[order]), change

@@ -1,0 +1,88 @@
+"""Columns on demand, under a memory budget: a column is computed when a support first needs it."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from .base import TermSpace
+
+BUDGET = 256 * 2**20  # bytes
+
+
+class ColumnStore:
+    """A bounded table of term columns; the columns not used for longest make room for new ones.
+
+    Parameters
+    ----------
+    space : TermSpace
+        Where the columns come from.
+    table : ndarray of shape (n_features, n_rows)
+        The scaled features, one row each.
+    weight : ndarray of shape (n_rows,)
+        Weight of each row, for the variances.
+    max_terms : int
+        Largest support; the store always holds at least this many columns.
+    budget : int
+        Bytes that the columns may take.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (capacity, n_rows)
+        The columns that are resident; `slots_of` says where.
+    variance : ndarray of shape (capacity,)
+        Weighted variance of each resident column.
+    """
+
+    def __init__(
+        self, space: TermSpace, table: FloatArray, weight: FloatArray, *, max_terms: int, budget: int = BUDGET
+    ) -> None:
+        self._space, self._table = space, table
+        self._share = weight / weight.sum()
+        n_rows = table.shape[1]
+        self.capacity = int(min(space.n_terms, max(budget // (8 * n_rows), max_terms)))
+        _check_memory(self.capacity, n_rows, max_terms)
+        self.columns = np.empty((self.capacity, n_rows))
+        self.variance = np.empty(self.capacity)
+        self._slot_of: dict[int, int] = {}
+        self._id_in = np.full(self.capacity, -1, dtype=np.int64)
+        self._last_use = np.zeros(self.capacity, dtype=np.int64)
+        self._clock = 0
+
+    def slots_of(self, ids: IntArray) -> IntArray:
+        """Slots of the distinct terms `ids` (at most `capacity`), after computing the columns that are missing."""
+        self._clock += 1
+        slots = np.array([self._slot_of.get(j, -1) for j in ids.tolist()], dtype=np.int64)
+        self._last_use[slots[slots >= 0]] = self._clock
+        missing = np.flatnonzero(slots < 0)
+        if missing.size:
+            slots[missing] = self._load(ids[missing])
+        return slots
+
+    def _load(self, ids: IntArray) -> IntArray:
+        """Compute the columns of `ids` into the slots that were used least recently."""
+        slots = np.argsort(self._last_use, kind="stable")[: ids.size]
+        columns = self._space.columns(self._table, ids)
+        mean = columns @ self._share
+        self.columns[slots] = columns
+        self.variance[slots] = np.square(columns - mean[:, None]) @ self._share
+        for slot, old, new in zip(slots.tolist(), self._id_in[slots].tolist(), ids.tolist(), strict=True):
+            self._slot_of.pop(old, None)
+            self._slot_of[new] = slot
+        self._id_in[slots] = ids
+        self._last_use[slots] = self._clock
+        return slots
+
+
+def _check_memory(capacity: int, n_rows: int, max_terms: int) -> None:
+    """Refuse early, with advice, what the machine cannot hold."""
+    need = 8.0 * capacity * n_rows
+    have = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else np.inf
+    if need > 0.8 * have:
+        msg = (
+            f"one model of max_terms={max_terms} terms over {n_rows:,} rows needs {need / 2**30:.1f} GiB of columns, "
+            f"this machine has {have / 2**30:.1f} GiB. Lower max_terms or fit on fewer rows."
+        )
+        raise MemoryError(msg)

@@ -1,0 +1,149 @@
+"""Monomials of the features up to a degree, numbered as scikit-learn's PolynomialFeatures orders its columns.
+
+An id is the rank of a monomial: first by degree, then by its factors in lexicographic order. A monomial of degree d
+in n features is a multiset p_1 <= ... <= p_d; adding 0, 1, ..., d - 1 makes it a combination c_1 < ... < c_d out of
+m = n + d - 1 numbers, whose lexicographic rank is C(m, d) - 1 - sum_i C(m - 1 - c_i, d - i + 1). All of it is exact
+integer arithmetic, so 20,000 features at degree 2 (200 million terms) cost nothing until a column is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..prepare.scaling import Scaling
+
+MAX_IDS = 2**60  # leaves room for the sums and products made on the way, all in int64
+
+
+@dataclass(frozen=True, slots=True)
+class Monomial:
+    """A product of features; `factors` are feature indices, ascending, repeated for powers. () is the constant 1."""
+
+    factors: tuple[int, ...]
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """Indices of the features in the product, each once."""
+        return tuple(sorted(set(self.factors)))
+
+    def name(self, feature_names: Sequence[str]) -> str:
+        """The product in words, such as ``radius*texture`` or ``area^2``; the constant is ``1``."""
+        powers = Counter(self.factors)
+        return "*".join(feature_names[p] + (f"^{k}" if k > 1 else "") for p, k in powers.items()) or "1"
+
+    def column(self, table: FloatArray) -> FloatArray:
+        """Values of the product; `table` holds one row per feature."""
+        out = np.ones(table.shape[1])
+        for p in self.factors:
+            out *= table[p]
+        return out
+
+    def unscaled(self, scaling: Scaling) -> Mapping[Monomial, float]:
+        """Multiply out prod (x_p - minimum_p) / span_p into monomials of x itself."""
+        product = {(): 1.0}
+        for p in self.factors:
+            slope, offset = scaling.slope(p), scaling.offset(p)
+            grown: Counter[tuple[int, ...]] = Counter()
+            for factors, weight in product.items():
+                grown[(*factors, p)] += weight * slope
+                grown[factors] += weight * offset
+            product = dict(grown)
+        return {Monomial(factors): weight for factors, weight in product.items()}
+
+
+class MonomialSpace:
+    """All monomials of some features up to a degree, the constant included.
+
+    Parameters
+    ----------
+    features : array of int
+        Indices of the features to combine, ascending; others never appear.
+    degree : int
+        Largest total degree.
+    """
+
+    def __init__(self, features: IntArray, degree: int) -> None:
+        self.features = np.asarray(features, dtype=np.int64)
+        self.degree = degree
+        n = self.features.size
+        count = math.comb(n + degree, degree)
+        if count > MAX_IDS:
+            msg = (
+                f"{n:,} features at degree {degree} give {count:.1e} terms, more than the {MAX_IDS:.1e} that can be "
+                "numbered. Lower degree, or keep fewer features with filter_significance."
+            )
+            raise ValueError(msg)
+        self.n_terms = count
+        self._first = np.array([math.comb(n + d - 1, d - 1) if d else 0 for d in range(degree + 1)], dtype=np.int64)
+
+    def factors(self, ids: IntArray) -> IntArray:
+        """Feature indices of every id, shape (n_ids, degree), ascending; -1 fills up lower degrees in front."""
+        ids = np.asarray(ids, dtype=np.int64)
+        if ids.size and not (0 <= ids.min() and ids.max() < self.n_terms):
+            msg = f"term ids must lie in [0, {self.n_terms:,}), got some outside."
+            raise IndexError(msg)
+        out = np.full((ids.size, self.degree), -1, dtype=np.int64)
+        degree_of = np.searchsorted(self._first, ids, side="right") - 1
+        for d in range(1, self.degree + 1):
+            rows = np.flatnonzero(degree_of == d)
+            if rows.size:
+                local = _unrank(ids[rows] - self._first[d], self.features.size, d)
+                out[rows, self.degree - d :] = self.features[local]
+        return out
+
+    def rank(self, factors: Sequence[int]) -> int:
+        """Id of the product of the given feature indices."""
+        local = np.searchsorted(self.features, sorted(factors))
+        d, m = len(local), self.features.size + len(local) - 1
+        if d == 0:
+            return 0
+        taken = sum(math.comb(m - 1 - int(p) - i, d - i) for i, p in enumerate(local))
+        return int(self._first[d]) + math.comb(m, d) - 1 - taken
+
+    def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
+        """Values of the terms `ids`, one contiguous row for each."""
+        out = np.ones((len(ids), table.shape[1]))
+        for p in self.factors(ids).T:
+            present = np.flatnonzero(p >= 0)
+            out[present] *= table[p[present]]
+        return out
+
+    def terms(self, ids: IntArray) -> tuple[Monomial, ...]:
+        """The monomials behind `ids`."""
+        return tuple(Monomial(tuple(int(p) for p in row if p >= 0)) for row in self.factors(ids))
+
+
+def _unrank(rank: IntArray, n: int, d: int) -> IntArray:
+    """Multisets of size d out of range(n) with the given lexicographic ranks, shape (n_ranks, d)."""
+    m = n + d - 1
+    rest = math.comb(m, d) - 1 - rank  # what the sum of binomials must come to
+    out = np.empty((rank.size, d), dtype=np.int64)
+    for i in range(d):
+        top = _largest_with_binomial_at_most(rest, m, d - i)
+        rest = rest - _binomial(top, d - i)
+        out[:, i] = m - 1 - top - i
+    return out
+
+
+def _largest_with_binomial_at_most(value: IntArray, m: int, k: int) -> IntArray:
+    """Largest t < m with C(t, k) <= value, for every value, by bisection."""
+    low, high = np.zeros_like(value), np.full_like(value, m)
+    while np.any(high - low > 1):
+        middle = (low + high) // 2
+        fits = _binomial(middle, k) <= value
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return low
+
+
+def _binomial(n: IntArray, k: int) -> IntArray:
+    """C(n, k), exact while it fits in int64: every partial product is itself a binomial coefficient."""
+    out = np.ones_like(n)
+    for i in range(k):
+        out = out * np.maximum(n - i, 0) // (i + 1)
+    return out
