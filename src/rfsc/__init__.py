@@ -1,0 +1,23 @@
+"""Small, readable, accurate classifiers: sparse polynomials found by a randomised search (RFSC).
+
+To read the code, take five files from top to bottom: `classifier.py`, `search/loop.py`, `search/rips.py`,
+`engines/base.py`, and the kernels (`engines/array_engine.py` in plain array code, `engines/kernels.py` compiled).
+"""
+
+from .classifier import RFSCClassifier
+from .model import SparseModel
+from .search import IterationRecord, SearchResult, Verdict
+from .selectors import DistanceCorrelationFilter, RFSCSelector
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DistanceCorrelationFilter",
+    "IterationRecord",
+    "RFSCClassifier",
+    "RFSCSelector",
+    "SearchResult",
+    "SparseModel",
+    "Verdict",
+    "__version__",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +47,10 @@ class Scaling:
         out /= span[:, None]
         out[self.constant] = 0.0
         return np.asarray(out, dtype=np.float64)
+
+    def rows(self, X: FloatArray, features: Iterable[int]) -> dict[int, FloatArray]:
+        """The same for a few features only, by feature index."""
+        return {p: (X[:, p] / 2 - self.half_minimum[p]) / self.half_span[p] for p in features}
 
     def slope(self, feature: int) -> float:
         """Factor a in scaled = a * x + b."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
+from .._compat import check_sample_weight
 
 from .._typing import BoolArray, FloatArray
 
@@ -45,7 +45,7 @@ def encode(y: np.ndarray[Any, Any]) -> Targets:
 
 def row_weights(sample_weight: Any, class_weight: Any, X: FloatArray, y: np.ndarray[Any, Any]) -> FloatArray:
     """Weight of every row; a row of weight 2 counts as two observations, a row of weight 0 as none."""
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64)
     if weight.min() < 0:
         msg = f"sample_weight must not be negative, {int((weight < 0).sum())} of {weight.size} weights are."
         raise ValueError(msg)

@@ -25,8 +25,8 @@ class Term(Protocol):
         """How a person writes the term."""
         ...
 
-    def column(self, table: FloatArray) -> FloatArray:
-        """Values of the term; `table` holds one row per feature, one column per sample."""
+    def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
+        """Values of the term; `rows` holds the scaled values of every feature that it reads."""
         ...
 
     def unscaled(self, scaling: Scaling) -> Mapping[Term, float]:

@@ -37,11 +37,11 @@ class Monomial:
         powers = Counter(self.factors)
         return "*".join(feature_names[p] + (f"^{k}" if k > 1 else "") for p, k in powers.items()) or "1"
 
-    def column(self, table: FloatArray) -> FloatArray:
-        """Values of the product; `table` holds one row per feature."""
-        out = np.ones(table.shape[1])
+    def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
+        """Values of the product; `rows` holds the scaled features."""
+        out = np.ones(n_samples)
         for p in self.factors:
-            out *= table[p]
+            out *= rows[p]
         return out
 
     def unscaled(self, scaling: Scaling) -> Mapping[Monomial, float]:

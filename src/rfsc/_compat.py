@@ -1,0 +1,8 @@
+"""The one door to names that scikit-learn does not promise to keep."""
+
+from __future__ import annotations
+
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+
+__all__ = ["Interval", "StrOptions", "check_sample_weight"]

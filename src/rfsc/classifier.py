@@ -1,0 +1,476 @@
+"""RFSCClassifier: the scikit-learn face. Read `fit` first; it is a table of contents."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.special import expit, log_expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._compat import Interval, StrOptions
+from ._random import spawn_generators
+from ._score_parameter import ScoreParameter
+from ._typing import BoolArray, FloatArray, IntArray
+from ._validation import check_table
+from .engines import ENGINES, FitOptions, Memo, Problem, Score, make_engine
+from .model import SparseModel, refit
+from .prepare.distance_correlation import independence_test, threshold
+from .prepare.scaling import Scaling
+from .prepare.targets import Targets, encode, row_weights
+from .search import RestartsResult, SearchSpec, run_restarts
+from .search.progress import ConsoleProgress
+from .terms import MonomialSpace, TermSpace
+
+
+PAPER_RIDGE = 1e-6  # the paper has none; separable classes need a trace of it
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The training rows as every output sees them."""
+
+    targets: Targets
+    scaling: Scaling
+    table: FloatArray  # (n_features, n_rows)
+    weight: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class _OutputFit:
+    """What the search of one output has found."""
+
+    space: TermSpace
+    restarts: RestartsResult
+    ids: IntArray
+    coef: FloatArray
+    standard_error: FloatArray | None
+
+    def model(self, rows: _Rows, feature_names: tuple[str, ...], label: object) -> SparseModel:
+        """The frozen model, terms by falling coefficient."""
+        order = np.argsort(-np.abs(self.coef), kind="stable")
+        return SparseModel(
+            terms=self.space.terms(self.ids[order]),
+            coef=self.coef[order],
+            standard_error=None if self.standard_error is None else self.standard_error[order],
+            scaling=rows.scaling,
+            feature_names=feature_names,
+            label=label,
+            n_observations=float(rows.weight.sum()),
+            score=self.restarts.best.score,
+        )
+
+
+class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Sparse polynomial classifier found by a randomised search (RFSC, arXiv 1607.08400).
+
+    Populations of model structures are drawn, each is fitted by logistic regression, insignificant terms are pruned
+    by a t-test, and the inclusion probability of every term moves up or down by how much better the models that hold
+    it do. The answer is one short polynomial of the features per output.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        Largest degree of a term.
+    n_models : int, default=100
+        Models drawn in each iteration.
+    max_iter : int, default=300
+        Largest number of iterations of one search.
+    n_restarts : int, default=10
+        Searches from independent seeds.
+    score : str, default="loo_log_loss"
+        What the search maximises on the training rows: "accuracy" (the paper), "balanced_accuracy", "kappa",
+        "log_loss", or the approximate leave-one-out scores "loo_accuracy" and "loo_log_loss".
+    significance : float, default=0.01
+        Level of the t-test. A term stays when abs(t) > t.ppf(1 - significance), a two-sided p-value below twice the
+        level.
+    unseen : {"keep", "zero"}, default="keep"
+        What happens to the inclusion probability of a term that no model of an iteration drew: it stays, or it falls
+        as in the paper's relatives.
+    ridge : float, default=1e-2
+        Penalty of the fits, as a multiple of the variance of each term; keeps separable classes finite.
+    filter_significance : float or None, default=None
+        Level of a distance-correlation test of each feature against each output; features that do not pass are left
+        out. None keeps all.
+    max_terms : int, default=60
+        Largest model that is drawn.
+    tol : float, default=2e-3
+        A search has converged when no inclusion probability moves by more.
+    combine : {"best", "average"}, default="best"
+        Return the restart with the best score, or the mean of the restarts' polynomials: one polynomial with more
+        terms, usually more accurate.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes.
+    engine : {"auto", "numba", "numpy"}, default="auto"
+        Where the models are fitted; all engines give the same answer.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the search.
+    callbacks : object, list of objects or None, default=None
+        Observers: functions of an `IterationRecord`, or objects with a method `on_iteration`. An observer may return
+        "stop_search" or "stop_all".
+    verbose : int, default=0
+        1 shows a progress bar on stderr.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    models_ : list of SparseModel
+        One for two classes (f > 0 speaks for the second), else one per class.
+    n_terms_ : ndarray of shape (n_outputs,)
+        Number of candidate terms.
+    searches_ : list of list of SearchResult
+        Per output and restart: every iteration and how the search ended.
+    support_ : ndarray of shape (n_features_in_,), dtype=bool
+        Features that some model uses.
+    constant_features_ : ndarray of int
+        Features that do not vary over the training rows; they were left out.
+    n_iter_ : ndarray of shape (n_outputs,)
+        Most iterations that a restart took.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X had string column names.
+
+    See Also
+    --------
+    RFSCSelector : The chosen features or terms, as a transformer.
+    DistanceCorrelationFilter : The filter alone.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> clf = RFSCClassifier(n_restarts=2, random_state=0).fit(X, y)
+    >>> clf.score(X, y) > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "degree": [Interval(Integral, 1, 5, closed="both")],
+        "n_models": [Interval(Integral, 2, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_restarts": [Interval(Integral, 1, None, closed="left")],
+        "score": [StrOptions(Score.names())],
+        "significance": [Interval(Real, 0, 1, closed="neither")],
+        "unseen": [StrOptions({"keep", "zero"})],
+        "ridge": [Interval(Real, 0, None, closed="left")],
+        "filter_significance": [Interval(Real, 0, 1, closed="neither"), None],
+        "max_terms": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "combine": [StrOptions({"best", "average"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "engine": [StrOptions(set(ENGINES))],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state", np.random.Generator],
+        "callbacks": "no_validation",
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        degree: int = 2,
+        *,
+        n_models: int = 100,
+        max_iter: int = 300,
+        n_restarts: int = 10,
+        score: str = "loo_log_loss",
+        significance: float = 0.01,
+        unseen: str = "keep",
+        ridge: float = 1e-2,
+        filter_significance: float | None = None,
+        max_terms: int = 60,
+        tol: float = 2e-3,
+        combine: str = "best",
+        class_weight: Any = None,
+        engine: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.degree = degree
+        self.n_models = n_models
+        self.max_iter = max_iter
+        self.n_restarts = n_restarts
+        self.score = score
+        self.significance = significance
+        self.unseen = unseen
+        self.ridge = ridge
+        self.filter_significance = filter_significance
+        self.max_terms = max_terms
+        self.tol = tol
+        self.combine = combine
+        self.class_weight = class_weight
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    # the parameter `score` and the method `score(X, y)` share their name
+    score = ScoreParameter(ClassifierMixin.score)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of this estimator.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Has no effect; there are no nested estimators.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
+        params: dict[str, Any] = super().get_params(deep)
+        params["score"] = vars(self)["score"]
+        return params
+
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """The settings of the paper: training accuracy as score, unseen terms fall to zero, hardly any ridge.
+
+        Parameters
+        ----------
+        **overrides : object
+            Parameters to set otherwise.
+
+        Returns
+        -------
+        RFSCClassifier
+            Not fitted.
+        """
+        settings = {"score": "accuracy", "unseen": "zero", "ridge": PAPER_RIDGE, "combine": "best"}
+        return cls(**(settings | overrides))
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Search for the model.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numeric features, no missing values.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Observations that each row stands for: weight 2 is the same as the row twice, 0 as the row left out.
+
+        Returns
+        -------
+        RFSCClassifier
+            Itself.
+        """
+        self._validate_params()
+        before = dict(vars(self))
+        try:
+            rows = self._read_rows(X, y, sample_weight)
+            fits = self._fit_outputs(rows)
+            self._publish(rows, fits)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)  # an error leaves the estimator as it was
+            raise
+        return self
+
+    def _read_rows(self, X: Any, y: Any, sample_weight: Any) -> _Rows:
+        """Validate the input, drop rows of weight zero, encode the classes and scale the features."""
+        X, y = check_table(self, X, y, reset=True, min_samples=2)
+        weight = row_weights(sample_weight, self.class_weight, X, y)
+        used = weight > 0
+        X, y, weight = X[used], y[used], weight[used]
+        scaling = Scaling.from_rows(X)
+        return _Rows(encode(y), scaling, scaling.table(X), weight)
+
+    def _fit_outputs(self, rows: _Rows) -> list[_OutputFit]:
+        """One search per output; after a callback's "stop_all" the outputs that are left get a single iteration."""
+        outputs = rows.targets.outputs
+        spec = SearchSpec(
+            n_models=self.n_models,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            unseen=self.unseen,
+            max_terms=min(self.max_terms, max(rows.weight.size - 1, 1)),
+        )
+        generators = spawn_generators(self.random_state, len(outputs), self.n_restarts)
+        allowed = self._allowed_features(rows)
+        bar = ConsoleProgress(len(outputs), self.n_restarts, self.max_iter) if self.verbose else None
+        observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
+        fits: list[_OutputFit] = []
+        try:
+            for output, target in enumerate(outputs):
+                fit = self._fit_output(rows, target, allowed[output], spec, generators[output], observers, output)
+                fits.append(fit)
+                if fit.restarts.stopped:
+                    spec, generators = replace(spec, max_iter=1), [g[:1] for g in generators]
+        finally:
+            if bar:
+                bar.close()
+        return fits
+
+    def _allowed_features(self, rows: _Rows) -> list[IntArray]:
+        """Features that each output may use: not constant and, where asked for, dependent on the output."""
+        varies = ~rows.scaling.constant
+        outputs = rows.targets.outputs
+        if self.filter_significance is None:
+            return [np.flatnonzero(varies)] * len(outputs)
+        code = np.argmax(np.stack([-outputs[0], *outputs]) if len(outputs) == 1 else np.stack(outputs), axis=0)
+        test = independence_test(rows.table.T, code, rows.weight, one_vs_rest=True)
+        passes = test.statistic > threshold(self.filter_significance)
+        return [np.flatnonzero(varies & passed) for passed in passes]
+
+    def _fit_output(
+        self,
+        rows: _Rows,
+        target: FloatArray,
+        features: IntArray,
+        spec: SearchSpec,
+        generators: Sequence[np.random.Generator],
+        observers: list[Any],
+        output: int,
+    ) -> _OutputFit:
+        """All restarts of one output."""
+        space = MonomialSpace(features, self.degree)
+        options = FitOptions(Score[vars(self)["score"].upper()], self.ridge, self.significance)
+        problem = Problem(space, rows.table, target, rows.weight, options, spec.max_terms)
+        engine = Memo(make_engine(self.engine, problem, effective_n_jobs(self.n_jobs)))
+        restarts = run_restarts(engine, space.n_terms, spec, generators, observers=observers, output=output)
+        _warn_unless_settled(restarts, spec, output)
+        return _OutputFit(space, restarts, *self._answer(problem, restarts))
+
+    def _answer(self, problem: Problem, restarts: RestartsResult) -> tuple[IntArray, FloatArray, FloatArray | None]:
+        """(term ids, coefficients, standard errors) of the final model."""
+        if self.combine == "average":
+            return *restarts.average(), None
+        best = restarts.best
+        store = problem.store()
+        slots = store.slots_of(best.ids)
+        penalty = problem.options.ridge * store.variance[slots]
+        final = refit(store.columns[slots], problem.target, problem.weight, penalty, best.coef)
+        return best.ids, final.coef, final.standard_error
+
+    def _publish(self, rows: _Rows, fits: list[_OutputFit]) -> None:
+        """Set the fitted attributes; nothing here can fail half-way."""
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        classes = rows.targets.classes
+        labels = classes[1:] if classes.size == 2 else classes
+        self.classes_ = classes
+        self.models_ = [
+            fit.model(rows, tuple(str(n) for n in names), label) for fit, label in zip(fits, labels, strict=True)
+        ]
+        self.n_terms_ = np.array([fit.space.n_terms for fit in fits], dtype=np.int64)
+        self.searches_ = [list(fit.restarts.searches) for fit in fits]
+        self.constant_features_ = np.flatnonzero(rows.scaling.constant)
+        self.n_iter_ = np.array([max(s.n_iter for s in fit.restarts.searches) for fit in fits], dtype=np.int64)
+        self.support_: BoolArray = np.zeros(self.n_features_in_, dtype=np.bool_)
+        for model in self.models_:
+            self.support_[list(model.features)] = True
+        self._spaces = [fit.space for fit in fits]
+
+    def term_names(self, ids: Any, output: int = 0) -> list[str]:
+        """Names of candidate terms, for the ids that `searches_` records.
+
+        Parameters
+        ----------
+        ids : array-like of int
+            Term ids.
+        output : int, default=0
+            Which output's search they come from.
+
+        Returns
+        -------
+        list of str
+            Their names.
+        """
+        check_is_fitted(self)
+        terms = self._spaces[output].terms(np.asarray(ids, dtype=np.int64))
+        return [term.name(self.models_[output].feature_names) for term in terms]
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Value of the polynomials.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, positive for the second.
+        """
+        check_is_fitted(self)
+        X = check_table(self, X, reset=False)
+        values = np.stack([model.decision(X) for model in self.models_], axis=1)
+        return values[:, 0] if len(self.models_) == 1 else values
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class probabilities: the sigmoid of each output, normalised over the classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        values = self.decision_function(X)
+        if values.ndim == 1:
+            return np.stack([expit(-values), expit(values)], axis=1)
+        # in logarithms, so that outputs that are all far below zero do not become 0 / 0
+        proba = softmax(log_expit(values), axis=1)
+        # outputs far above zero all have sigmoid one: the largest output still gets the largest probability
+        best = values.argmax(axis=1)
+        tied = np.flatnonzero(proba.argmax(axis=1) != best)
+        proba[tied, best[tied]] = np.nextafter(proba[tied].max(axis=1), 2.0)
+        return proba
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """Most likely class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        values = self.decision_function(X)
+        code = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        return np.asarray(self.classes_[code])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "models_")
+
+
+def _as_list(callbacks: Any) -> list[Any]:
+    if callbacks is None:
+        return []
+    return list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks]
+
+
+def _warn_unless_settled(restarts: RestartsResult, spec: SearchSpec, output: int) -> None:
+    if all(search.limit is None for search in restarts.searches):
+        msg = (
+            f"No term of output {output} reached an inclusion probability of {spec.cutoff} within "
+            f"max_iter={spec.max_iter} iterations; the best model visited is returned. "
+            "Raise max_iter or n_models, or check that the features carry information about y."
+        )
+        warnings.warn(msg, ConvergenceWarning, stacklevel=5)

@@ -1,0 +1,6 @@
+"""The answer of a search: a sparse model, and what can be inferred about its coefficients."""
+
+from .inference import WaldFit, refit
+from .sparse_model import SparseModel
+
+__all__ = ["SparseModel", "WaldFit", "refit"]

@@ -1,0 +1,83 @@
+"""A progress bar on stderr; one observer among others."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from typing import TextIO
+
+from .history import IterationRecord
+
+FULL, EMPTY = "━", "─"
+
+
+class ConsoleProgress:
+    """Show how a fit goes on, in one line that is rewritten.
+
+    On a terminal the line is redrawn a few times a second; elsewhere (a log file, a notebook's stderr) one line is
+    written at the end of every restart.
+
+    Parameters
+    ----------
+    n_outputs, n_restarts, max_iter : int
+        How much there is to do at most.
+    stream : text stream, optional
+        Where to write; stderr by default.
+    every : float
+        Least seconds between two drawings.
+    """
+
+    def __init__(
+        self, n_outputs: int, n_restarts: int, max_iter: int, stream: TextIO | None = None, every: float = 0.1
+    ) -> None:
+        self._n_outputs, self._n_restarts, self._max_iter = n_outputs, n_restarts, max_iter
+        self._stream = stream if stream is not None else sys.stderr
+        self._live = self._stream.isatty()
+        self._every = every
+        self._started = self._last = time.monotonic()
+        self._previous: IterationRecord | None = None
+
+    def on_iteration(self, record: IterationRecord) -> None:
+        """Redraw the line, unless that was done a moment ago."""
+        before, self._previous = self._previous, record
+        now = time.monotonic()
+        if self._live:
+            if now - self._last >= self._every:
+                self._last = now
+                self._draw(record, "\r")
+        elif before is not None and (before.output, before.restart) != (record.output, record.restart):
+            self._stream.write(self._text(before) + "\n")
+
+    def close(self) -> None:
+        """Leave the last state on the screen and end the line."""
+        if self._previous is not None:
+            if self._live:
+                self._draw(self._previous, "\r", finished=True)
+                self._stream.write("\n")
+            else:
+                self._stream.write(self._text(self._previous) + "\n")
+            self._stream.flush()
+
+    def _draw(self, record: IterationRecord, start: str, *, finished: bool = False) -> None:
+        width = shutil.get_terminal_size().columns - 1
+        text = self._text(record)
+        room = max(min(width - len(text) - 1, 30), 0)
+        filled = room if finished else int(room * self._share(record))
+        bar = FULL * filled + EMPTY * (room - filled)
+        self._stream.write(start + f"{bar} {text}"[:width].ljust(width))
+        self._stream.flush()
+
+    def _share(self, record: IterationRecord) -> float:
+        """Part of the work done; a restart counts as a whole once it is over, however few iterations it took."""
+        restarts = record.output * self._n_restarts + record.restart + record.iteration / self._max_iter
+        return restarts / (self._n_outputs * self._n_restarts)
+
+    def _text(self, record: IterationRecord) -> str:
+        seconds = int(time.monotonic() - self._started)
+        output = f"output {record.output + 1}/{self._n_outputs} " if self._n_outputs > 1 else ""
+        return (
+            f"{output}restart {record.restart + 1}/{self._n_restarts} iteration {record.iteration:3d} "
+            f"best {record.best_so_far:.4f} size {record.mean_size_drawn:.1f}→{record.mean_size_kept:.1f} "
+            f"open {record.n_open} {seconds // 60}:{seconds % 60:02d}"
+        )

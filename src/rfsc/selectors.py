@@ -1,0 +1,237 @@
+"""Transformers: the distance-correlation filter alone, and the features or terms that a search chose."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ._compat import Interval, StrOptions
+from ._typing import BoolArray
+from ._validation import check_table
+from .classifier import RFSCClassifier
+from .prepare.distance_correlation import independence_test, threshold
+from .prepare.targets import encode, row_weights
+
+
+class DistanceCorrelationFilter(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Keep the features that depend on the class, by the test of Székely, Rizzo and Bakirov.
+
+    The distance covariance between each feature and the label is computed exactly after one sort per feature; any
+    kind of dependence counts, not only a linear one.
+
+    Parameters
+    ----------
+    significance : float, default=0.05
+        Level of the test: a feature stays when independence is rejected at this level.
+
+    Attributes
+    ----------
+    statistics_ : ndarray of shape (n_features_in_,)
+        Test statistics.
+    threshold_ : float
+        Value that a statistic must exceed.
+    pvalues_ : ndarray of shape (n_features_in_,)
+        Levels at which each feature would just be kept. The test is conservative.
+    scores_ : ndarray of shape (n_features_in_,)
+        Distance correlation with the label, in [0, 1].
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X had string column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import DistanceCorrelationFilter
+    >>> X, y = load_iris(return_X_y=True)
+    >>> DistanceCorrelationFilter().fit_transform(X, y).shape
+    (150, 4)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "significance": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def __init__(self, significance: float = 0.05) -> None:
+        self.significance = significance
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Test every feature.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numeric features, no missing values.
+        y : array-like of shape (n_samples,)
+            Class labels, two or more classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Observations that each row stands for.
+
+        Returns
+        -------
+        DistanceCorrelationFilter
+            Itself.
+        """
+        self._validate_params()
+        X, y = check_table(self, X, y, reset=True, min_samples=2)
+        weight = row_weights(sample_weight, None, X, y)
+        used = weight > 0
+        encode(y[used])  # raises where there is nothing to depend on
+        code = np.unique(y[used], return_inverse=True)[1]
+        test = independence_test(X[used], code, weight[used])
+        self.statistics_ = test.statistic
+        self.pvalues_ = test.pvalue
+        self.scores_ = test.correlation
+        self.threshold_ = threshold(self.significance)
+        return self
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return np.asarray(self.statistics_ > self.threshold_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+class RFSCSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Hand the features or the terms that RFSC chose to another estimator.
+
+    Parameters
+    ----------
+    estimator : RFSCClassifier or None, default=None
+        What searches; None means `RFSCClassifier()`.
+    output : {"features", "terms"}, default="features"
+        What `transform` returns: the columns of X that some model uses, or the chosen terms as columns (of the
+        scaled features, without the constant).
+
+    Attributes
+    ----------
+    estimator_ : RFSCClassifier
+        The fitted search.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X had string column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier, RFSCSelector
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = RFSCSelector(RFSCClassifier(n_restarts=1, random_state=0), output="terms")
+    >>> selector.fit_transform(X, y).shape[0]
+    150
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [RFSCClassifier, None],
+        "output": [StrOptions({"features", "terms"})],
+    }
+
+    def __init__(self, estimator: RFSCClassifier | None = None, output: str = "features") -> None:
+        self.estimator = estimator
+        self.output = output
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Run the search.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numeric features, no missing values.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Observations that each row stands for.
+
+        Returns
+        -------
+        RFSCSelector
+            Itself.
+        """
+        self._validate_params()
+        estimator = RFSCClassifier() if self.estimator is None else clone(self.estimator)
+        self.estimator_ = estimator.fit(X, y, sample_weight=sample_weight)
+        self.n_features_in_ = estimator.n_features_in_
+        if hasattr(estimator, "feature_names_in_"):
+            self.feature_names_in_ = estimator.feature_names_in_
+        self._terms = tuple(
+            dict.fromkeys(t for model in estimator.models_ for t in model.terms if t.features)
+        )
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Select.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_selected)
+            The chosen features, or the values of the chosen terms.
+        """
+        if self.output == "features":
+            return super().transform(X)
+        check_is_fitted(self)
+        X = check_table(self, X, reset=False)
+        scaling = self.estimator_.models_[0].scaling
+        rows = scaling.rows(X, {p for term in self._terms for p in term.features})
+        columns = [term.column(rows, len(X)) for term in self._terms]
+        return np.stack(columns, axis=1) if columns else np.empty((len(X), 0))
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put selected features back among columns of zeros.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_selected)
+            What `transform` gave.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_in_)
+            With zeros where features were not selected.
+        """
+        if self.output == "terms":
+            msg = "inverse_transform needs output='features': terms cannot be turned back into features."
+            raise ValueError(msg)
+        return super().inverse_transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the features; those seen in fit by default.
+
+        Returns
+        -------
+        ndarray of str
+            Feature names or term names.
+        """
+        if self.output == "features":
+            return super().get_feature_names_out(input_features)
+        check_is_fitted(self)
+        names = self.estimator_.models_[0].feature_names if input_features is None else input_features
+        return np.array([term.name(names) for term in self._terms], dtype=object)
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.support_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = False
+        return tags
