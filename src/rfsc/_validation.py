@@ -12,7 +12,13 @@ def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool
     """`validate_data` to float64; text in X is reported by column, never by value."""
     try:
         return validate_data(
-            estimator, X, y, reset=reset, dtype=np.float64, ensure_min_samples=min_samples, skip_check_array=False
+            estimator,
+            X,
+            y,
+            reset=reset,
+            dtype=np.float64,
+            ensure_min_samples=min_samples,
+            skip_check_array=False,
         )
     except ValueError as error:
         if "could not convert string to float" not in str(error):

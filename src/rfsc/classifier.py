@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._compat import Interval, StrOptions
 from ._random import spawn_generators
@@ -28,7 +28,6 @@ from .prepare.targets import Targets, encode, row_weights
 from .search import RestartsResult, SearchSpec, run_restarts
 from .search.progress import ConsoleProgress
 from .terms import MonomialSpace, TermSpace
-
 
 PAPER_RIDGE = 1e-6  # the paper has none; separable classes need a trace of it
 
@@ -252,7 +251,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         RFSCClassifier
             Not fitted.
         """
-        settings = {"score": "accuracy", "unseen": "zero", "ridge": PAPER_RIDGE, "combine": "best"}
+        settings: dict[str, Any] = {"score": "accuracy", "unseen": "zero", "ridge": PAPER_RIDGE, "combine": "best"}
         return cls(**(settings | overrides))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -273,14 +272,13 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Itself.
         """
         self._validate_params()
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         try:
             rows = self._read_rows(X, y, sample_weight)
             fits = self._fit_outputs(rows)
             self._publish(rows, fits)
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)  # an error leaves the estimator as it was
+            self.__dict__ = before  # an error leaves the estimator as it was
             raise
         return self
 
@@ -432,7 +430,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if values.ndim == 1:
             return np.stack([expit(-values), expit(values)], axis=1)
         # in logarithms, so that outputs that are all far below zero do not become 0 / 0
-        proba = softmax(log_expit(values), axis=1)
+        proba: FloatArray = softmax(log_expit(values), axis=1)
         # outputs far above zero all have sigmoid one: the largest output still gets the largest probability
         best = values.argmax(axis=1)
         tied = np.flatnonzero(proba.argmax(axis=1) != best)

@@ -162,9 +162,7 @@ class RFSCSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         self.n_features_in_ = estimator.n_features_in_
         if hasattr(estimator, "feature_names_in_"):
             self.feature_names_in_ = estimator.feature_names_in_
-        self._terms = tuple(
-            dict.fromkeys(t for model in estimator.models_ for t in model.terms if t.features)
-        )
+        self._terms = tuple(dict.fromkeys(t for model in estimator.models_ for t in model.terms if t.features))
         return self
 
     def transform(self, X: Any) -> Any:

@@ -157,9 +157,7 @@ def _newton(xp: Any, terms: Array, target: Array, weight: Array, penalty: Array,
     return Fit(coef, predictor, hessian, _invert(xp, _factorise(xp, hessian)), status, steps)
 
 
-def _loss(
-    xp: Any, terms: Array, target: Array, weight: Array, penalty: Array, coef: Array
-) -> tuple[Array, Array]:
+def _loss(xp: Any, terms: Array, target: Array, weight: Array, penalty: Array, coef: Array) -> tuple[Array, Array]:
     """Linear predictor and penalised loss."""
     predictor = xp.matmul(coef[:, None, :], terms)[:, 0, :]
     loss = xp.sum(weight * _log_loss(xp, target * predictor), axis=1)
@@ -238,9 +236,7 @@ def _without(fit: Fit, dropped: BoolArray) -> FloatArray:
     return coef
 
 
-def _leave_one_out(
-    xp: Any, terms: Array, inverse: Array, predictor: Array, target: Array, weight: Array
-) -> Array:
+def _leave_one_out(xp: Any, terms: Array, inverse: Array, predictor: Array, target: Array, weight: Array) -> Array:
     """Left-out predictor f - u q r / (1 - u q p (1 - p)) with q = x' H^-1 x; u is one observation, or the whole row."""
     leverage = xp.sum(xp.square(xp.matmul(xp.matrix_transpose(inverse), terms)), axis=1)
     wrong, curvature = _misfit(xp, target * predictor)

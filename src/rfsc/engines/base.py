@@ -17,7 +17,6 @@ from scipy import stats
 
 from .._typing import BoolArray, FloatArray, IntArray
 
-
 # Newton's method, the same for every engine.
 MAX_NEWTON = 50  # a separable support with a tiny ridge needs about 20
 NEWTON_TOL = 1e-8  # squared Newton decrement: coefficients within 1e-5 standard errors before the last step

@@ -91,11 +91,24 @@ class Workspace(NamedTuple):
     def allocate(cls, max_terms: int, n_rows: int) -> Workspace:
         """Scratch memory for supports of at most `max_terms` terms."""
         m = max_terms + 2  # tiles of two terms may touch the next row
-        vectors = [_aligned(m) for _ in range(5)]
-        blocks = [_aligned(BLOCK) for _ in range(3)]
-        tables = [_aligned(m, m) for _ in range(3)]
-        flags = np.zeros(m, dtype=np.bool_), np.zeros(m, dtype=np.int64)
-        return cls(_aligned(m, n_rows), _aligned(m, BLOCK), _aligned(n_rows), *blocks, *vectors, *tables, *flags)
+        return cls(
+            terms=_aligned(m, n_rows),
+            weighted=_aligned(m, BLOCK),
+            predictor=_aligned(n_rows),
+            leverage=_aligned(BLOCK),
+            curvature=_aligned(BLOCK),
+            decay=_aligned(BLOCK),
+            penalty=_aligned(m),
+            coef=_aligned(m),
+            trial=_aligned(m),
+            step=_aligned(m),
+            rest=_aligned(m),
+            hessian=_aligned(m, m),
+            factor=_aligned(m, m),
+            inverse=_aligned(m, m),
+            stays=np.zeros(m, dtype=np.bool_),
+            position=np.zeros(m, dtype=np.int64),
+        )
 
 
 class Data(NamedTuple):
@@ -120,16 +133,21 @@ class Output(NamedTuple):
     @classmethod
     def allocate(cls, n_supports: int, n_entries: int) -> Output:
         """Results of a batch, nothing kept yet."""
-        floats = [np.zeros(n_supports) for _ in range(2)]
-        integers = [np.zeros(n_supports, dtype=np.int64) for _ in range(2)]
-        return cls(np.zeros(n_entries, dtype=np.bool_), np.zeros(n_entries), *floats, *integers)
+        return cls(
+            kept=np.zeros(n_entries, dtype=np.bool_),
+            coef=np.zeros(n_entries),
+            score=np.zeros(n_supports),
+            log_loss=np.zeros(n_supports),
+            status=np.zeros(n_supports, dtype=np.int64),
+            n_newton=np.zeros(n_supports, dtype=np.int64),
+        )
 
 
 @intrinsic
 def _scale_by_power_of_two(typingctx, value, rounded):  # type: ignore[no-untyped-def]
     """value * 2**k, where k sits in the low bits of `rounded`; one integer addition to the exponent field."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(_context, builder, _signature, args):  # type: ignore[no-untyped-def]
         bits = builder.bitcast(args[0], ir.IntType(64))
         power = builder.shl(builder.bitcast(args[1], ir.IntType(64)), ir.Constant(ir.IntType(64), 52))
         return builder.bitcast(builder.add(bits, power), ir.DoubleType())
@@ -158,7 +176,7 @@ def _exp_minus_abs(x):  # type: ignore[no-untyped-def]
     p = p * r + 0.5
     p = p * r + 1.0
     p = p * r + 1.0
-    return _scale_by_power_of_two(p, rounded)
+    return _scale_by_power_of_two(p, rounded)  # type: ignore[call-arg]
 
 
 @njit(fastmath=EXACT, error_model="numpy", nogil=True, cache=True)
@@ -436,7 +454,7 @@ def _score(score, predictor, target, weight):  # type: ignore[no-untyped-def]
         hit_lower += hit if target[k] < 0.0 else 0.0
     total = upper + lower
     loss /= total
-    if score == SCORE_LOG_LOSS or score == SCORE_LOO_LOG_LOSS:
+    if score in (SCORE_LOG_LOSS, SCORE_LOO_LOG_LOSS):
         return math.exp(-loss), loss
     if score == SCORE_BALANCED:
         return 0.5 * (hit_upper / upper + hit_lower / lower), loss
@@ -465,7 +483,7 @@ def _evaluate_support(m, data, t_quantile, score, ws):  # type: ignore[no-untype
         m = kept
     if m == 0:
         return 0, EMPTY_SCORES[score], LN2, EMPTY, steps
-    if score == SCORE_LOO_ACCURACY or score == SCORE_LOO_LOG_LOSS:
+    if score in (SCORE_LOO_ACCURACY, SCORE_LOO_LOG_LOSS):
         _leave_one_out(m, data.target, data.weight, ws)
     value, loss = _score(score, ws.predictor[: data.target.size], data.target, data.weight)
     return m, value, loss, status, steps

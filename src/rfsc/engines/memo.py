@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._typing import FloatArray, IntArray
 from .base import Engine, Evaluation, Supports
 
-Model = tuple[np.ndarray, np.ndarray, float, float, int]  # type: ignore[type-arg]
+Model = tuple[IntArray, FloatArray, float, float, int]
 
 
 class Memo:
@@ -46,13 +47,19 @@ class Memo:
         for m, key in enumerate(keys):
             a, b = fresh.supports.indptr[m : m + 2]
             ids = fresh.supports.ids[a:b]
-            model = (ids, fresh.coef[a:b], float(fresh.score[m]), float(fresh.log_loss[m]), int(fresh.status[m]))
+            model = (
+                ids,
+                fresh.coef[a:b],
+                float(fresh.score[m]),
+                float(fresh.log_loss[m]),
+                int(fresh.status[m]),
+            )
             # the first result stays: what a support gives must not change during a search
             model = self._known.setdefault(ids.tobytes(), model)
             self._known[key] = model
 
 
-def _pack(models: list[Model], steps: np.ndarray) -> Evaluation:  # type: ignore[type-arg]
+def _pack(models: list[Model], steps: IntArray) -> Evaluation:
     """One Evaluation out of single models."""
     ids, coef, score, log_loss, status = zip(*models, strict=True)
     indptr = np.concatenate(([0], np.cumsum([row.size for row in ids]))).astype(np.int64)

@@ -79,9 +79,7 @@ def p_values(coef: FloatArray, standard_error: FloatArray, n_observations: float
     return np.asarray(2.0 * stats.t.sf(np.abs(t), freedom), dtype=np.float64)
 
 
-def _loss(
-    columns: FloatArray, target: FloatArray, weight: FloatArray, penalty: FloatArray, coef: FloatArray
-) -> float:
+def _loss(columns: FloatArray, target: FloatArray, weight: FloatArray, penalty: FloatArray, coef: FloatArray) -> float:
     margin = target * (coef @ columns)
     return float(weight @ np.logaddexp(0.0, -margin) + 0.5 * penalty @ coef**2)
 

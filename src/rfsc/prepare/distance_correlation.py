@@ -66,7 +66,7 @@ def independence_test(X: FloatArray, code: IntArray, weight: FloatArray, *, one_
     """
     n = float(weight.sum())
     share = weight / n
-    p = np.bincount(code, weights=share)
+    p: FloatArray = np.bincount(code, weights=share).astype(np.float64)
     member = np.zeros((p.size, code.size))
     member[code, np.arange(code.size)] = share
     if p.size == 2:
@@ -99,7 +99,10 @@ def _moments(
     W = np.cumsum(w, axis=1)
     gap = np.diff(x, axis=1)
     cov2 = np.stack(
-        [4.0 * np.einsum("fk,fk->f", gap, np.square(np.cumsum(m[order], axis=1) - q * W)[:, :-1]) for m, q in zip(member, p, strict=True)]
+        [
+            4.0 * np.einsum("fk,fk->f", gap, np.square(np.cumsum(m[order], axis=1) - q * W)[:, :-1])
+            for m, q in zip(member, p, strict=True)
+        ]
     )
     abar = 2.0 * np.einsum("fk,fk->f", gap, (W * (1.0 - W))[:, :-1])
     # mean distance of each row from all: prefix sums of w x on either side

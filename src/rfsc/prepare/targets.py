@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from .._compat import check_sample_weight
 
+from .._compat import check_sample_weight
 from .._typing import BoolArray, FloatArray
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from .history import IterationRecord
@@ -25,7 +25,7 @@ class Observer(Protocol):
         ...
 
 
-def ask(observers: Sequence[Observer | Callable[[IterationRecord], Any]], record: IterationRecord) -> Verdict:
+def ask(observers: Sequence[Any], record: IterationRecord) -> Verdict:
     """Show the record to every observer; the strongest wish to stop wins."""
     strongest = Verdict.CONTINUE
     order = list(Verdict)

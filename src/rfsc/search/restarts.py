@@ -55,9 +55,7 @@ def run_restarts(
     searches: list[SearchResult] = []
     verdict = Verdict.CONTINUE
     for restart, rng in enumerate(rngs):
-        result, verdict = run_search(
-            engine, n_terms, spec, rng, observers=observers, output=output, restart=restart
-        )
+        result, verdict = run_search(engine, n_terms, spec, rng, observers=observers, output=output, restart=restart)
         searches.append(result)
         if verdict is Verdict.STOP_ALL:
             break

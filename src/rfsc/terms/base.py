@@ -29,7 +29,7 @@ class Term(Protocol):
         """Values of the term; `rows` holds the scaled values of every feature that it reads."""
         ...
 
-    def unscaled(self, scaling: Scaling) -> Mapping[Term, float]:
+    def unscaled(self, scaling: Scaling) -> dict[Term, float]:
         """The same function of the features in the user's own units, as weights of terms."""
         ...
 

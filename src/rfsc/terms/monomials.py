@@ -9,7 +9,7 @@ integer arithmetic, so 20,000 features at degree 2 (200 million terms) cost noth
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
+from .base import Term
 
 MAX_IDS = 2**60  # leaves room for the sums and products made on the way, all in int64
 
@@ -44,16 +45,16 @@ class Monomial:
             out *= rows[p]
         return out
 
-    def unscaled(self, scaling: Scaling) -> Mapping[Monomial, float]:
+    def unscaled(self, scaling: Scaling) -> dict[Term, float]:
         """Multiply out prod (x_p - minimum_p) / span_p into monomials of x itself."""
-        product = {(): 1.0}
+        product: dict[tuple[int, ...], float] = {(): 1.0}
         for p in self.factors:
             slope, offset = scaling.slope(p), scaling.offset(p)
-            grown: Counter[tuple[int, ...]] = Counter()
+            grown: defaultdict[tuple[int, ...], float] = defaultdict(float)
             for factors, weight in product.items():
                 grown[(*factors, p)] += weight * slope
                 grown[factors] += weight * offset
-            product = dict(grown)
+            product = grown
         return {Monomial(factors): weight for factors, weight in product.items()}
 
 
@@ -85,7 +86,7 @@ class MonomialSpace:
     def factors(self, ids: IntArray) -> IntArray:
         """Feature indices of every id, shape (n_ids, degree), ascending; -1 fills up lower degrees in front."""
         ids = np.asarray(ids, dtype=np.int64)
-        if ids.size and not (0 <= ids.min() and ids.max() < self.n_terms):
+        if ids.size and (ids.min() < 0 or ids.max() >= self.n_terms):
             msg = f"term ids must lie in [0, {self.n_terms:,}), got some outside."
             raise IndexError(msg)
         out = np.full((ids.size, self.degree), -1, dtype=np.int64)

@@ -1,0 +1,44 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+SOURCES := $(shell find src -name '*.py')
+
+.PHONY: help demo test lint bench accuracy clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+$(VENV)/created:
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/package: $(VENV)/created pyproject.toml
+	$(PIP) install -e .
+	touch $@
+
+# one marker per extra: pip runs again only when pyproject.toml changes
+$(VENV)/extra-%: $(VENV)/package
+	$(PIP) install -e '.[$*]'
+	touch $@
+
+demo: $(VENV)/package  ## fit the breast-cancer data and print the model found
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/extra-test  ## run the tests
+	$(BIN)/python -m pytest -q -n 2 --durations=10
+
+lint: $(VENV)/extra-test $(VENV)/extra-lint  ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/extra-bench  ## measure the speed bars; writes docs/benchmarks.md
+	$(BIN)/python benchmarks/speed.py --write docs/benchmarks.md
+
+accuracy: $(VENV)/extra-bench  ## measure the accuracy bars; writes docs/accuracy.md
+	$(BIN)/python benchmarks/accuracy.py --write docs/accuracy.md
+
+clean:  ## remove what make has made
+	rm -rf $(VENV) .venv-drfsc .pytest_cache .mypy_cache .ruff_cache .hypothesis
