@@ -1,37 +1,59 @@
-"""Checks of a table that scikit-learn's own validation words badly for us: its message may quote a cell."""
+"""Input checks. scikit-learn's own words may quote cells of the table or of y; ours never do."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 
-def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, min_samples: int = 1) -> Any:
-    """`validate_data` to float64; text in X is reported by column, never by value."""
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave the estimator as it was when the block raises: nothing is half-fitted."""
+    before = dict(estimator.__dict__)
     try:
-        return validate_data(
-            estimator,
-            X,
-            y,
-            reset=reset,
-            dtype=np.float64,
-            ensure_min_samples=min_samples,
-            skip_check_array=False,
-        )
+        yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise
+
+
+def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, min_samples: int = 1) -> Any:
+    """`validate_data` to float64, with messages that say what to do and show no data."""
+    try:
+        return validate_data(estimator, X, y, reset=reset, dtype=np.float64, ensure_min_samples=min_samples)
     except ValueError as error:
-        if "could not convert string to float" not in str(error):
+        msg = _in_our_words(str(error), X)
+        if msg is None:
             raise
-    msg = f"X must hold numbers, but {_text_columns(X)} text. Encode it first, for instance with OneHotEncoder."
-    raise ValueError(msg)
+    raise ValueError(msg)  # outside the handler, so that the traceback does not quote the original
+
+
+def _in_our_words(text: str, X: Any) -> str | None:
+    """A message for errors whose original text shows data or is hard to act on; None to keep the original."""
+    if "could not convert string to float" in text:
+        return f"X must hold numbers, but {_text_columns(X)} text. Encode it first, for instance with OneHotEncoder."
+    if "Expected 2D array" in text:
+        kind = "a scalar" if np.ndim(X) == 0 else f"{np.ndim(X)}D"
+        return (
+            f"Expected 2D array, a table with one row per sample, got {kind} instead. Reshape your data with "
+            "X.reshape(-1, 1) for a single feature or X.reshape(1, -1) for a single sample."
+        )
+    if "Complex data not supported" in text:
+        return "Complex data not supported: X must hold real numbers. Pass real and imaginary parts as two columns."
+    if "Input X contains NaN" in text:
+        return "Input X contains NaN. Fill missing values first, for instance with SimpleImputer, or drop those rows."
+    return None
 
 
 def _text_columns(X: Any) -> str:
     """Which columns hold text, in words."""
-    names = [str(name) for name in getattr(X, "columns", [])]
+    names = list(getattr(X, "columns", []))
     columns = [np.asarray(X[name]) for name in names] if names else list(np.asarray(X, dtype=object).T)
-    labels = names or [str(j) for j in range(len(columns))]
+    labels = [str(name) for name in names] or [str(j) for j in range(len(columns))]
     bad = [label for label, column in zip(labels, columns, strict=True) if not _is_numeric(column)]
     shown = ", ".join(bad[:5]) + (f" and {len(bad) - 5} more" if len(bad) > 5 else "")
     return f"column {shown} holds" if len(bad) == 1 else f"columns {shown} hold"

@@ -19,7 +19,7 @@ from ._compat import Interval, StrOptions
 from ._random import spawn_generators
 from ._score_parameter import ScoreParameter
 from ._typing import BoolArray, FloatArray, IntArray
-from ._validation import check_table
+from ._validation import check_table, unchanged_on_error
 from .engines import ENGINES, FitOptions, Memo, Problem, Score, make_engine
 from .model import SparseModel, refit
 from .prepare.distance_correlation import independence_test, threshold
@@ -272,14 +272,10 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Itself.
         """
         self._validate_params()
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_error(self):
             rows = self._read_rows(X, y, sample_weight)
             fits = self._fit_outputs(rows)
             self._publish(rows, fits)
-        except BaseException:
-            self.__dict__ = before  # an error leaves the estimator as it was
-            raise
         return self
 
     def _read_rows(self, X: Any, y: Any, sample_weight: Any) -> _Rows:
@@ -287,9 +283,9 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = check_table(self, X, y, reset=True, min_samples=2)
         weight = row_weights(sample_weight, self.class_weight, X, y)
         used = weight > 0
-        X, y, weight = X[used], y[used], weight[used]
+        X, weight, targets = X[used], weight[used], encode(y[used])
         scaling = Scaling.from_rows(X)
-        return _Rows(encode(y), scaling, scaling.table(X), weight)
+        return _Rows(targets, scaling, scaling.table(X), weight)
 
     def _fit_outputs(self, rows: _Rows) -> list[_OutputFit]:
         """One search per output; after a callback's "stop_all" the outputs that are left get a single iteration."""
@@ -323,8 +319,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         outputs = rows.targets.outputs
         if self.filter_significance is None:
             return [np.flatnonzero(varies)] * len(outputs)
-        code = np.argmax(np.stack([-outputs[0], *outputs]) if len(outputs) == 1 else np.stack(outputs), axis=0)
-        test = independence_test(rows.table.T, code, rows.weight, one_vs_rest=True)
+        test = independence_test(rows.table.T, rows.targets.code, rows.weight, one_vs_rest=True)
         passes = test.statistic > threshold(self.filter_significance)
         return [np.flatnonzero(varies & passed) for passed in passes]
 

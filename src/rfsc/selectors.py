@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._compat import Interval, StrOptions
 from ._typing import BoolArray
-from ._validation import check_table
+from ._validation import check_table, unchanged_on_error
 from .classifier import RFSCClassifier
 from .prepare.distance_correlation import independence_test, threshold
 from .prepare.targets import encode, row_weights
@@ -78,12 +78,11 @@ class DistanceCorrelationFilter(SelectorMixin, BaseEstimator):  # type: ignore[m
             Itself.
         """
         self._validate_params()
-        X, y = check_table(self, X, y, reset=True, min_samples=2)
-        weight = row_weights(sample_weight, None, X, y)
-        used = weight > 0
-        encode(y[used])  # raises where there is nothing to depend on
-        code = np.unique(y[used], return_inverse=True)[1]
-        test = independence_test(X[used], code, weight[used])
+        with unchanged_on_error(self):
+            X, y = check_table(self, X, y, reset=True, min_samples=2)
+            weight = row_weights(sample_weight, None, X, y)
+            used = weight > 0
+            test = independence_test(X[used], encode(y[used]).code, weight[used])
         self.statistics_ = test.statistic
         self.pvalues_ = test.pvalue
         self.scores_ = test.correlation
@@ -222,6 +221,9 @@ class RFSCSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             return super().get_feature_names_out(input_features)
         check_is_fitted(self)
         names = self.estimator_.models_[0].feature_names if input_features is None else input_features
+        if len(names) != self.n_features_in_:
+            msg = f"input_features should have length equal to number of features ({self.n_features_in_})."
+            raise ValueError(msg)
         return np.array([term.name(names) for term in self._terms], dtype=object)
 
     def _get_support_mask(self) -> BoolArray:

@@ -70,7 +70,8 @@ class ArrayEngine:
         status = np.full(len(supports), int(Status.EMPTY), dtype=np.int8)
         n_newton = np.zeros(len(supports), dtype=np.int64)
         entries = [np.arange(a, b) for a, b in zip(supports.indptr[:-1], supports.indptr[1:], strict=True)]
-        with threadpool_limits(1, user_api="blas"):  # more threads would only change the rounding
+        # one BLAS thread: more would only change the rounding; a vanishing column may have an infinite variance
+        with threadpool_limits(1, user_api="blas"), np.errstate(over="ignore"):
             for first, last in load_in_parts(self._store, supports):
                 waiting = list(range(first, last))
                 while waiting:
@@ -153,7 +154,7 @@ def _newton(xp: Any, terms: Array, target: Array, weight: Array, penalty: Array,
         predictor = xp.where(done[:, None], predictor, reached_predictor)
         loss = xp.where(done, loss, reached)
     _, hessian = _derivatives(xp, terms, target, weight, penalty, coef, predictor)
-    status = xp.where(done, int(Status.CONVERGED), int(Status.STOPPED))
+    status = xp.where(done, xp.asarray(int(Status.CONVERGED)), xp.asarray(int(Status.STOPPED)))
     return Fit(coef, predictor, hessian, _invert(xp, _factorise(xp, hessian)), status, steps)
 
 

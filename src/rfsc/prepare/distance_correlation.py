@@ -61,8 +61,8 @@ def independence_test(X: FloatArray, code: IntArray, weight: FloatArray, *, one_
     weight : ndarray of shape (n_rows,)
         Weight of every row, as a count of observations.
     one_vs_rest : bool
-        Test each class against the rest instead of the label as a whole; results then have shape
-        (n_classes, n_features).
+        Test each output instead of the label as a whole; results then have shape (n_outputs, n_features), with one
+        output for two classes and one per class for more.
     """
     n = float(weight.sum())
     share = weight / n

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._compat import check_sample_weight
-from .._typing import BoolArray, FloatArray
+from .._typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,38 +22,87 @@ class Targets:
     ----------
     classes : ndarray
         Labels, sorted; with two classes +1 stands for the second.
+    code : ndarray of int
+        Position of each row's label among the classes.
     outputs : tuple of ndarray
         One vector of -1 and +1 for each output.
     """
 
     classes: np.ndarray[Any, Any]
+    code: IntArray
     outputs: tuple[FloatArray, ...]
 
 
 def encode(y: np.ndarray[Any, Any]) -> Targets:
     """Turn labels into outputs."""
-    check_classification_targets(y)
-    classes, code = np.unique(y, return_inverse=True)
+    classes, code = _distinct(y)
     if classes.size < 2:
         msg = (
             f"y holds {classes.size} class; RFSC needs samples of at least two classes. "
-            "Check how y was made, or that sample_weight does not exclude a class."
+            "Check how y was made, and that sample_weight and class_weight do not exclude a class."
         )
         raise ValueError(msg)
     upper = [1] if classes.size == 2 else range(classes.size)
-    return Targets(classes, tuple(np.where(code == c, 1.0, -1.0) for c in upper))
+    return Targets(classes, code, tuple(np.where(code == c, 1.0, -1.0) for c in upper))
+
+
+def _distinct(y: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], IntArray]:
+    """Sorted labels, and the position of each row's label among them."""
+    try:
+        check_classification_targets(y)
+        classes, code = np.unique(y, return_inverse=True)
+    except TypeError:  # the original names types of single labels
+        classes = None
+    if classes is None:
+        msg = "y mixes labels that cannot be sorted, such as text and numbers. Make all labels of one type."
+        raise ValueError(msg)
+    return classes, code
 
 
 def row_weights(sample_weight: Any, class_weight: Any, X: FloatArray, y: np.ndarray[Any, Any]) -> FloatArray:
     """Weight of every row; a row of weight 2 counts as two observations, a row of weight 0 as none."""
-    weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+    weight = _sample_weights(sample_weight, X)
+    if class_weight is not None:
+        used = weight > 0
+        weight[used] *= _class_weights(class_weight, y[used])
+    if not np.isfinite(weight.sum()):
+        msg = "the weights sum to more than a number can hold. Divide them by a common factor."
+        raise ValueError(msg)
+    return weight
+
+
+def _sample_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
+    try:
+        weight = np.array(check_sample_weight(sample_weight, X, dtype=np.float64))  # a copy: the user's stays as it is
+    except ValueError as error:
+        if "could not convert" not in str(error):
+            raise
+        weight = None
+    if weight is None:
+        msg = f"sample_weight must hold {X.shape[0]} numbers, one per row, but it holds text. Convert it to float."
+        raise ValueError(msg)
     if weight.min() < 0:
-        msg = f"sample_weight must not be negative, {int((weight < 0).sum())} of {weight.size} weights are."
+        msg = (
+            f"sample_weight must not be negative, {int((weight < 0).sum())} of {weight.size} weights are. "
+            "Use 0 to leave a row out."
+        )
         raise ValueError(msg)
     if not weight.any():
         msg = "sample_weight is zero for every row; at least two rows of different classes need a positive weight."
         raise ValueError(msg)
-    if class_weight is not None:
-        used: BoolArray = weight > 0
-        weight[used] *= compute_sample_weight(class_weight, y[used])
-    return np.asarray(weight, dtype=np.float64)
+    return weight
+
+
+def _class_weights(class_weight: Any, y: np.ndarray[Any, Any]) -> FloatArray:
+    """Weight of every row by its class."""
+    if isinstance(class_weight, dict):
+        values = list(class_weight.values())
+        if not all(isinstance(v, Real) and 0 <= float(v) < np.inf for v in values):
+            msg = "class_weight must map labels to finite numbers that are not negative. Use 0 to leave a class out."
+            raise ValueError(msg)
+        present = set(_distinct(y)[0].tolist())
+        unknown = sum(label not in present for label in class_weight)
+        if unknown:
+            msg = f"class_weight names {unknown} label(s) that y does not hold. Use the labels of y as keys."
+            raise ValueError(msg)
+    return np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)

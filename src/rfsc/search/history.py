@@ -32,7 +32,7 @@ class IterationRecord:
     n_fitted : int
         Supports that had to be fitted; the others were known.
     rips : RIPs
-        After the update; terms at zero are not listed.
+        After the update. To save room, terms that fell to zero are not listed here.
     """
 
     output: int

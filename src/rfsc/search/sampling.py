@@ -8,6 +8,8 @@ from .._typing import IntArray
 from ..engines.base import Supports
 from .rips import RIPs
 
+MAX_TRIALS = 2**61  # numbered in one row; their positions stay within int64
+
 
 def sample_population(rips: RIPs, n_models: int, max_terms: int, rng: np.random.Generator) -> Supports:
     """Include each term in each model with the probability of its RIP, independently.
@@ -40,28 +42,31 @@ def sample_population(rips: RIPs, n_models: int, max_terms: int, rng: np.random.
 
 
 def _sample_default(rips: RIPs, n_models: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """(model, term) of every success among the terms at the default RIP.
-
-    The trials of all models stand in one long row; the gaps between its successes are geometric.
-    """
+    """(model, term) of every success among the terms at the default RIP."""
     n_rest = rips.n_terms - rips.ids.size
-    n_trials = n_models * n_rest
-    nothing = np.empty(0, np.int64)
-    if n_trials == 0 or rips.default <= 0.0:
-        return nothing, nothing
-    expected = n_trials * rips.default
-    batch = int(expected + 4.0 * np.sqrt(expected) + 16.0)
-    parts, reached = [], -1
-    while reached < n_trials:
-        position = reached + np.cumsum(rng.geometric(rips.default, size=batch))
-        parts.append(position)
-        reached = int(position[-1])
-    position = np.concatenate(parts)
-    position = position[position < n_trials]
-    rank = position % n_rest
+    if n_rest == 0 or rips.default <= 0.0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    at_once = max(1, MAX_TRIALS // n_rest)
+    groups = [(first, min(at_once, n_models - first)) for first in range(0, n_models, at_once)]
+    drawn = [(first, _successes(rips.default, size * n_rest, rng)) for first, size in groups]
+    model = np.concatenate([first + position // n_rest for first, position in drawn])
+    rank = np.concatenate([position % n_rest for _, position in drawn])
     # the rank-th unlisted term: step over the listed terms at or before it
-    skipped = np.searchsorted(rips.ids - np.arange(rips.ids.size), rank, side="right")
-    return position // n_rest, rank + skipped
+    return model, rank + np.searchsorted(rips.ids - np.arange(rips.ids.size), rank, side="right")
+
+
+def _successes(probability: float, n_trials: int, rng: np.random.Generator) -> IntArray:
+    """Which of many independent trials succeed, from the geometric gaps between the successes."""
+    expected = n_trials * probability
+    batch = int(expected + 4.0 * np.sqrt(expected) + 16.0)
+    parts, reached = [np.empty(0, np.int64)], -1
+    while reached < n_trials:
+        gaps = rng.geometric(probability, size=batch)
+        fits = reached + np.cumsum(gaps, dtype=np.float64) < 2.0 * MAX_TRIALS  # beyond, integers would overflow
+        parts.append(reached + np.cumsum(gaps[fits]))
+        reached = int(parts[-1][-1]) if fits.all() else n_trials
+    position = np.concatenate(parts)
+    return position[position < n_trials]
 
 
 def _keep_at_most(model: IntArray, limit: int, rng: np.random.Generator) -> IntArray:

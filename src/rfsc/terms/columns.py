@@ -65,9 +65,10 @@ class ColumnStore:
         """Compute the columns of `ids` into the slots that were used least recently."""
         slots = np.argsort(self._last_use, kind="stable")[: ids.size]
         columns = self._space.columns(self._table, ids)
-        mean = columns @ self._share
+        # row by row: a matrix product would round a column differently beside other columns
+        mean = (columns * self._share).sum(axis=1)
         self.columns[slots] = columns
-        self.variance[slots] = np.square(columns - mean[:, None]) @ self._share
+        self.variance[slots] = (np.square(columns - mean[:, None]) * self._share).sum(axis=1)
         for slot, old, new in zip(slots.tolist(), self._id_in[slots].tolist(), ids.tolist(), strict=True):
             self._slot_of.pop(old, None)
             self._slot_of[new] = slot

@@ -100,11 +100,12 @@ class MonomialSpace:
 
     def rank(self, factors: Sequence[int]) -> int:
         """Id of the product of the given feature indices."""
-        local = np.searchsorted(self.features, sorted(factors))
+        where = {int(p): i for i, p in enumerate(self.features)}
+        local = sorted(where[p] for p in factors)
         d, m = len(local), self.features.size + len(local) - 1
         if d == 0:
             return 0
-        taken = sum(math.comb(m - 1 - int(p) - i, d - i) for i, p in enumerate(local))
+        taken = sum(math.comb(m - 1 - p - i, d - i) for i, p in enumerate(local))
         return int(self._first[d]) + math.comb(m, d) - 1 - taken
 
     def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:

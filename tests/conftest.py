@@ -1,0 +1,36 @@
+"""Shared fixtures: seeds, small problems, and one compilation of the kernels for all workers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from rfsc.engines import FitOptions, Problem
+from rfsc.prepare.scaling import Scaling
+from rfsc.terms import MonomialSpace
+
+settings.register_profile("rfsc", deadline=None, max_examples=30, derandomize=True)
+settings.load_profile("rfsc")
+
+
+@pytest.fixture(params=[0, 1])
+def rng(request):
+    """A generator; tests run for more than one seed."""
+    return np.random.default_rng(request.param)
+
+
+@pytest.fixture
+def make_problem():
+    """Build a random problem whose classes overlap."""
+
+    def build(rng, *, n_rows=120, n_features=5, degree=2, weight=None, max_terms=20, noise=0.3, **options):
+        X = rng.normal(size=(n_rows, n_features))
+        signal = X[:, 0] - X[:, 1] * X[:, 2] + noise * rng.logistic(size=n_rows)
+        target = np.where(signal > 0, 1.0, -1.0)
+        space = MonomialSpace(np.arange(n_features), degree)
+        weight = np.ones(n_rows) if weight is None else weight
+        table = Scaling.from_rows(X).table(X)
+        return Problem(space, table, target, weight, FitOptions(**options), max_terms)
+
+    return build

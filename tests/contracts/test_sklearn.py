@@ -1,0 +1,28 @@
+"""scikit-learn's own checks, on every public estimator, with no expected failure."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rfsc import DistanceCorrelationFilter, RFSCClassifier, RFSCSelector
+
+# many checks fit pure noise, of which a search that settles on nothing rightly warns
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+quick = RFSCClassifier(n_restarts=2, max_iter=40, random_state=0)
+
+
+@parametrize_with_checks(
+    [
+        RFSCClassifier(random_state=0),
+        RFSCClassifier.paper(n_restarts=2, random_state=0),
+        RFSCClassifier(
+            n_restarts=2, random_state=0, engine="numpy", combine="average", filter_significance=0.2, max_iter=30
+        ),
+        DistanceCorrelationFilter(),
+        RFSCSelector(quick),
+        RFSCSelector(quick, output="terms"),
+    ]
+)
+def test_estimator(estimator, check):
+    check(estimator)

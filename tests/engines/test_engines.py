@@ -1,0 +1,246 @@
+"""Both engines against statsmodels, brute force, the naive twin, and each other."""
+
+from __future__ import annotations
+
+import array_api_strict
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from rfsc.engines import ArrayEngine, FitOptions, Memo, Problem, Score, Status, Supports, make_engine
+from rfsc.engines.base import MAX_NEWTON
+from rfsc.model.inference import refit
+from rfsc.terms import MonomialSpace
+from tests.reference import naive
+
+NAMES = ["numpy", "numba"]
+KEEP_ALL = 0.5 - 1e-12  # threshold zero: every term counts as significant
+
+
+def random_supports(rng, n_terms, n, largest=8):
+    return Supports.from_lists([rng.choice(n_terms, rng.integers(0, largest), replace=False) for _ in range(n)])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_coefficients_and_t_values_equal_statsmodels(name, rng, make_problem):
+    problem = make_problem(rng, n_rows=300, ridge=0.0, significance=KEEP_ALL)
+    supports = Supports.from_lists([rng.choice(21, size, replace=False) for size in (1, 2, 3, 4, 5) for _ in range(4)])
+    result = make_engine(name, problem).evaluate(supports)
+    assert np.array_equal(result.supports.ids, supports.ids)
+    for m in range(len(supports)):
+        X = problem.space.columns(problem.table, supports[m])
+        reference = sm.Logit(problem.target > 0, X.T).fit(disp=0, tol=1e-14, maxiter=100)
+        coef = result.coef[supports.indptr[m] : supports.indptr[m + 1]]
+        np.testing.assert_allclose(coef, reference.params, rtol=1e-8)
+        final = refit(X, problem.target, problem.weight, np.zeros(len(X)), coef)
+        np.testing.assert_allclose(final.coef, reference.params, rtol=1e-8)
+        np.testing.assert_allclose(final.standard_error, reference.bse, rtol=1e-8)
+        np.testing.assert_allclose(final.coef / final.standard_error, reference.tvalues, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_equal_statsmodels_frequency_weights(name, rng, make_problem):
+    weight = rng.uniform(0.2, 3.0, size=200)
+    problem = make_problem(rng, n_rows=200, ridge=0.0, significance=KEEP_ALL, weight=weight)
+    supports = Supports.from_lists([[0, 1, 2, 8], [3, 5]])
+    result = make_engine(name, problem).evaluate(supports)
+    for m in range(2):
+        X = problem.space.columns(problem.table, supports[m])
+        model = sm.GLM(problem.target > 0, X.T, family=sm.families.Binomial(), freq_weights=weight)
+        reference = model.fit(tol=1e-14)
+        coef = result.coef[supports.indptr[m] : supports.indptr[m + 1]]
+        np.testing.assert_allclose(coef, reference.params, rtol=1e-7)
+        final = refit(X, problem.target, weight, np.zeros(len(X)), coef)
+        np.testing.assert_allclose(final.standard_error, reference.bse, rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("score", list(Score))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_evaluation_equals_the_naive_twin(name, score, weighted, rng, make_problem):
+    weight = rng.integers(1, 4, size=60).astype(float) if weighted else None
+    problem = make_problem(rng, n_rows=60, n_features=3, score=score, ridge=0.1, weight=weight, significance=0.1)
+    supports = random_supports(rng, 10, 12, largest=5)
+    result = make_engine(name, problem).evaluate(supports)
+    for m in range(len(supports)):
+        ids, coef, value = naive.evaluate(problem, supports[m], naive.one_step_left_out_predictor)
+        a, b = result.supports.indptr[m : m + 2]
+        assert np.array_equal(result.supports.ids[a:b], ids)
+        np.testing.assert_allclose(result.coef[a:b], coef, rtol=1e-6, atol=1e-8)
+        assert abs(result.score[m] - value) < 1e-6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_leave_one_out_predictor_is_close_to_refitting(name, rng, make_problem):
+    """At 150 rows and 4 terms the mean left-out loss is within 0.5 % of 150 refits, a tenth of what it corrects."""
+    problem = make_problem(rng, n_rows=150, score=Score.LOO_LOG_LOSS, significance=KEEP_ALL, ridge=0.1)
+    supports = Supports.from_lists([[0, 1, 2, 8]])
+    left_out = make_engine(name, problem).evaluate(supports).log_loss[0]
+    X = problem.space.columns(problem.table, supports[0]).T
+    f = naive.left_out_predictor(X, problem.target, problem.weight, 0.1 * X.var(axis=0))
+    exact = naive.log_loss(problem.target, f).mean()
+    coef, _ = naive.fit(X, problem.target, problem.weight, 0.1 * X.var(axis=0))
+    training = naive.log_loss(problem.target, X @ coef).mean()
+    assert abs(left_out - exact) < 5e-3 * exact
+    assert abs(left_out - exact) < 0.1 * (exact - training)
+
+
+@pytest.mark.parametrize("score", list(Score))
+@pytest.mark.parametrize("ridge", [0.0, 1e-2, 1.0])
+def test_engines_agree(score, ridge, rng, make_problem):
+    weight = rng.uniform(0.3, 2.0, size=230)
+    problem = make_problem(rng, n_rows=230, score=score, ridge=ridge, weight=weight)
+    supports = random_supports(rng, 21, 60, largest=15)
+    slow, fast = (make_engine(name, problem).evaluate(supports) for name in NAMES)
+    assert np.array_equal(slow.supports.indptr, fast.supports.indptr)
+    assert np.array_equal(slow.supports.ids, fast.supports.ids)
+    assert np.array_equal(slow.status, fast.status)
+    np.testing.assert_allclose(slow.coef, fast.coef, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(slow.score, fast.score, rtol=1e-9)
+    np.testing.assert_allclose(slow.log_loss, fast.log_loss, rtol=1e-9)
+
+
+def test_array_engine_runs_on_the_array_api_standard(rng, make_problem):
+    problem = make_problem(rng, ridge=0.1)
+    supports = random_supports(rng, 21, 20)
+    strict = ArrayEngine(problem, xp=array_api_strict).evaluate(supports)
+    plain = ArrayEngine(problem).evaluate(supports)
+    assert np.array_equal(strict.supports.ids, plain.supports.ids)
+    np.testing.assert_allclose(strict.coef, plain.coef, rtol=1e-9)
+    np.testing.assert_allclose(strict.score, plain.score, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bits_do_not_depend_on_neighbours_order_threads_or_chunks(name, rng, make_problem):
+    problem = make_problem(rng, n_rows=400, ridge=0.01)
+    supports = random_supports(rng, 21, 40, largest=12)
+    whole = make_engine(name, problem).evaluate(supports)
+    order = rng.permutation(40)
+    shuffled = make_engine(name, problem, 3).evaluate(supports.take(order))
+    engine = make_engine(name, problem)
+    for position, m in enumerate(order):
+        alone = engine.evaluate(supports.take(np.array([m])))
+        a, b = whole.supports.indptr[m : m + 2]
+        c, d = shuffled.supports.indptr[position : position + 2]
+        for other in (alone.coef, shuffled.coef[c:d]):
+            assert np.array_equal(whole.coef[a:b], other)
+        assert whole.score[m] == alone.score[0] == shuffled.score[position]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_small_store_changes_nothing(name, rng, make_problem, monkeypatch):
+    problem = make_problem(rng, ridge=0.01)
+    supports = random_supports(rng, 21, 40, largest=10)
+    whole = make_engine(name, problem).evaluate(supports)
+    monkeypatch.setattr("rfsc.terms.columns.ColumnStore.__init__.__kwdefaults__", {"budget": 8 * 120 * 11})
+    tight = make_engine(name, problem)
+    assert tight._store.capacity == 20  # max_terms: fewer than the 21 terms of the space
+    parts = tight.evaluate(supports)
+    assert np.array_equal(whole.coef, parts.coef)
+    assert np.array_equal(whole.score, parts.score)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_separable_classes_give_a_model_not_an_empty_one(name):
+    x = np.linspace(0, 1, 40)
+    problem = Problem(
+        MonomialSpace(np.arange(1), 1), x[None, :], np.where(x > 0.5, 1.0, -1.0), np.ones(40), FitOptions(ridge=0.1), 5
+    )
+    result = make_engine(name, problem).evaluate(Supports.from_lists([[0, 1]]))
+    assert result.supports.sizes[0] == 2
+    assert result.status[0] == Status.CONVERGED
+    assert result.score[0] > 0.9
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_separable_classes_without_ridge_stop_at_the_cap(name):
+    x = np.linspace(0, 1, 40)
+    options = FitOptions(ridge=0.0, significance=KEEP_ALL)
+    problem = Problem(MonomialSpace(np.arange(1), 1), x[None, :], np.where(x > 0.5, 1.0, -1.0), np.ones(40), options, 5)
+    result = make_engine(name, problem).evaluate(Supports.from_lists([[0, 1]]))
+    assert np.isfinite(result.coef).all()
+    assert np.isfinite(result.score).all()
+    assert result.n_newton[0] <= 2 * MAX_NEWTON
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+@given(data=st.data())
+def test_degenerate_columns_never_break_a_fit(name, ridge, data):
+    """Duplicated, constant, zero, tiny and collinear columns, in any mixture."""
+    n = 30
+    base = data.draw(arrays(float, (3, n), elements=st.floats(0, 1)))
+    target = np.where(data.draw(arrays(bool, n)), 1.0, -1.0)
+    target[:2] = [-1.0, 1.0]
+    table = np.vstack([base, base[0], np.zeros(n), np.full(n, 0.5), base[1] * 1e-150, 0.3 * base[0] + 0.5 * base[1]])
+    problem = Problem(MonomialSpace(np.arange(8), 2), table, target, np.ones(n), FitOptions(ridge=ridge), 12)
+    chosen = data.draw(st.lists(st.lists(st.integers(0, 44), max_size=12, unique=True), min_size=1, max_size=4))
+    result = make_engine(name, problem).evaluate(Supports.from_lists(chosen))
+    assert np.isfinite(result.coef).all()
+    assert ((result.score >= 0) & (result.score <= 1)).all()
+    assert np.isfinite(result.log_loss).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_duplicated_term_is_dropped_without_ridge(name, rng):
+    x = rng.random(100)
+    target = np.where(x + rng.normal(size=100) * 0.3 > 0.5, 1.0, -1.0)
+    space = MonomialSpace(np.arange(2), 1)
+    problem = Problem(space, np.stack([x, x]), target, np.ones(100), FitOptions(ridge=0.0), 5)
+    both = make_engine(name, problem).evaluate(Supports.from_lists([[0, 1, 2], [0, 1]]))
+    assert both.supports[0].tolist() == both.supports[1].tolist() == [0, 1]
+    assert np.allclose(both.coef[:2], both.coef[2:], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_empty_supports_score_as_the_method_says(name, rng, make_problem):
+    for score, expected in [(Score.ACCURACY, 0.0), (Score.KAPPA, 0.0), (Score.LOO_LOG_LOSS, 0.5)]:
+        result = make_engine(name, make_problem(rng, score=score)).evaluate(Supports.from_lists([[], []]))
+        assert result.score.tolist() == [expected] * 2
+        assert (result.status == Status.EMPTY).all()
+
+
+def test_kernel_functions_are_accurate():
+    from rfsc.engines.kernels import _exp_minus_abs, _log1p_unit
+
+    x = np.concatenate([np.linspace(0, 40, 2001), np.linspace(40, 700, 500)])
+    ours = np.array([_exp_minus_abs(v) for v in x])
+    np.testing.assert_allclose(ours, np.exp(-x), rtol=4.5e-16)
+    e = np.concatenate([np.linspace(0, 1, 2001), 10.0 ** np.arange(-300, 0)])
+    np.testing.assert_allclose(np.array([_log1p_unit(v) for v in e]), np.log1p(e), rtol=5e-16)
+
+
+class CountingEngine:
+    """Notes what it is asked to fit."""
+
+    def __init__(self, engine):
+        self.engine, self.seen = engine, []
+
+    def evaluate(self, supports):
+        self.seen += [supports[m].tobytes() for m in range(len(supports))]
+        return self.engine.evaluate(supports)
+
+
+def test_memo_never_fits_a_support_twice(rng, make_problem):
+    problem = make_problem(rng, ridge=0.1)
+    counting = CountingEngine(make_engine("numba", problem))
+    memo, plain = Memo(counting), make_engine("numba", problem)
+    for _ in range(5):
+        supports = random_supports(rng, 21, 50, largest=4)
+        remembered, fresh = memo.evaluate(supports), plain.evaluate(supports)
+        assert np.array_equal(remembered.supports.ids, fresh.supports.ids)
+        np.testing.assert_allclose(remembered.coef, fresh.coef, rtol=1e-5, atol=1e-7)
+        again = memo.evaluate(remembered.supports)  # what is left of a support is known as well
+        assert np.array_equal(again.coef, remembered.coef)
+        assert not again.n_newton.any()
+    assert len(counting.seen) == len(set(counting.seen)) == memo.n_fitted < memo.n_asked
+
+
+def test_supports_take_and_pack():
+    supports = Supports.from_lists([[3, 1, 1], [], [7]])
+    assert supports[0].tolist() == [1, 3]
+    taken = supports.take(np.array([2, 0, 0, 1]))
+    assert [taken[m].tolist() for m in range(4)] == [[7], [1, 3], [1, 3], []]

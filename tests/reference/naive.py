@@ -1,0 +1,145 @@
+"""RFSC written from the paper, slowly and plainly: the twin that the fast code must agree with."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+
+def log_loss(target, f):
+    """Logistic loss of each row."""
+    return np.array(
+        [
+            np.log1p(np.exp(-t * v)) if t * v > 0 else -t * v + np.log1p(np.exp(t * v))
+            for t, v in zip(target, f, strict=True)
+        ]
+    )
+
+
+def fit(X, target, weight, penalty):
+    """Newton's method on Eq. (6) plus a ridge; X has one row per sample. Returns (coef, G)."""
+    coef = np.zeros(X.shape[1])
+    for _ in range(200):
+        f = X @ coef
+        y_tilde = 1.0 / (1.0 + np.exp(target * f))
+        R = np.diag(weight * y_tilde * (1.0 - y_tilde))
+        G = X.T @ R @ X + np.diag(penalty)
+        gradient = X.T @ (weight * target * y_tilde) - penalty * coef
+        step = np.linalg.solve(G, gradient)
+
+        def objective(c):
+            return weight @ log_loss(target, X @ c) + 0.5 * penalty @ c**2
+
+        while objective(coef + step) > objective(coef) + 1e-9:
+            step = step / 2
+        coef = coef + step
+        if np.abs(step).max() < 1e-12 * (1 + np.abs(coef).max()):
+            break
+    return coef, G
+
+
+def significant(coef, G, n, level):
+    """Interval (8): which coefficients are told apart from zero."""
+    sigma = np.sqrt(np.diag(np.linalg.inv(G)))
+    t = stats.t.ppf(1.0 - level, n - coef.size)
+    return ~((coef - sigma * t <= 0) & (coef + sigma * t >= 0))
+
+
+def left_out_predictor(X, target, weight, penalty):
+    """Refit without each row in turn (one observation of it) and predict that row."""
+    f = np.empty(len(X))
+    for k in range(len(X)):
+        w = weight.copy()
+        w[k] -= min(w[k], 1.0)
+        f[k] = X[k] @ fit(X, target, w, penalty)[0]
+    return f
+
+
+def one_step_left_out_predictor(X, target, weight, penalty):
+    """One Newton step of the problem without one observation of row k, from the solution with it."""
+    coef, G = fit(X, target, weight, penalty)
+    f = np.empty(len(X))
+    for k, x in enumerate(X):
+        p = 1.0 / (1.0 + np.exp(-x @ coef))
+        out = min(weight[k], 1.0)
+        residual = (1.0 if target[k] > 0 else 0.0) - p
+        step = np.linalg.solve(G - out * p * (1 - p) * np.outer(x, x), -out * residual * x)
+        f[k] = x @ (coef + step)
+    return f
+
+
+def score(name, target, f, weight):
+    """Scores as the method page defines them; an output of zero is an error."""
+    right = target * f > 0
+    total = weight.sum()
+    if name.endswith("log_loss"):
+        return np.exp(-(weight @ log_loss(target, f)) / total)
+    up = target > 0
+    if name == "balanced_accuracy":
+        return 0.5 * (weight[up & right].sum() / weight[up].sum() + weight[~up & right].sum() / weight[~up].sum())
+    accuracy = weight[right].sum() / total
+    if name == "kappa":
+        called = np.where(right, up, ~up)
+        chance = (weight[called].sum() * weight[up].sum() + weight[~called].sum() * weight[~up].sum()) / total**2
+        return max(0.0, (accuracy - chance) / (1.0 - chance))
+    return accuracy
+
+
+def evaluate(problem, ids, leave_one_out=None):
+    """(kept ids, coef, score) of one support: fit, test, drop and refit until nothing is dropped."""
+    ids, options = np.asarray(ids, dtype=np.int64), problem.options
+    target, weight = problem.target, problem.weight
+    name = options.score.name.lower()
+    while ids.size:
+        X = problem.space.columns(problem.table, ids).T
+        mean = (weight @ X) / weight.sum()
+        penalty = options.ridge * (weight @ (X - mean) ** 2) / weight.sum()
+        coef, G = fit(X, target, weight, penalty)
+        stays = significant(coef, G, weight.sum(), options.significance)
+        if stays.all():
+            f = (
+                (leave_one_out or left_out_predictor)(X, target, weight, penalty)
+                if name.startswith("loo")
+                else X @ coef
+            )
+            return ids, coef, score(name, target, f, weight)
+        ids = ids[stays]
+    return ids, np.empty(0), (0.5 if name.endswith("log_loss") else 0.0)
+
+
+def importance(member, scores):
+    """Eq. (15), term by term; a mean over no model is zero."""
+    out = []
+    for held in member.T:
+        inside = scores[held].mean() if held.any() else 0.0
+        outside = scores[~held].mean() if not held.all() else 0.0
+        out.append(inside - outside)
+    return np.array(out)
+
+
+def update(rip, drawn, member, scores, unseen):
+    """Eq. (16) and (17) on a dense vector of RIPs; `drawn` and `member` are before and after the test."""
+    step = 1.0 / (10.0 * (scores.max() - scores.mean()) + 0.1)
+    new = np.minimum(np.maximum(rip + step * importance(member, scores), 0.0), 1.0)
+    if unseen == "keep":
+        new[~drawn.any(axis=0)] = rip[~drawn.any(axis=0)]
+    return new
+
+
+def search(problem, draw, n_iterations, unseen, leave_one_out=None):
+    """Algorithm 1; `draw(rip, common)` gives the supports of an iteration, where `common` is the RIP of a term that
+    was never drawn. Yields (RIPs, common, scores, mean sizes).
+    """
+    n = problem.space.n_terms
+    rip, common = np.full(n, 1.0 / n), 1.0 / n
+    for _ in range(n_iterations):
+        supports = draw(rip, common)
+        drawn, member = np.zeros((len(supports), n), bool), np.zeros((len(supports), n), bool)
+        scores = np.zeros(len(supports))
+        for m, ids in enumerate(supports):
+            kept, _, scores[m] = evaluate(problem, ids, leave_one_out)
+            drawn[m, ids], member[m, kept] = True, True
+        rip = update(rip, drawn, member, scores, unseen)
+        if unseen == "zero":
+            common = max(common - scores.mean() / (10.0 * (scores.max() - scores.mean()) + 0.1), 0.0)
+        yield rip, common, scores, drawn.sum(axis=1).mean(), member.sum(axis=1).mean()

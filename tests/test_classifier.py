@@ -1,0 +1,307 @@
+"""The estimator as a user meets it."""
+
+from __future__ import annotations
+
+import io
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from rfsc import RFSCClassifier
+from rfsc.explain import equation, summary
+from rfsc.search.progress import ConsoleProgress
+
+QUICK = {"n_restarts": 2, "max_iter": 60, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def wdbc():
+    return load_breast_cancer(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture(scope="module")
+def fitted(wdbc):
+    return RFSCClassifier(**QUICK).fit(*wdbc)
+
+
+def test_fitted_attributes(fitted, wdbc):
+    X, _ = wdbc
+    (model,) = fitted.models_
+    assert fitted.classes_.tolist() == [0, 1]
+    assert fitted.n_terms_.tolist() == [496]
+    assert fitted.feature_names_in_.tolist() == X.columns.tolist()
+    assert fitted.support_.sum() == len(model.features)
+    assert set(X.columns[fitted.support_]) == {
+        f for name in model.names for f in name.replace("^2", "").split("*") if f != "1"
+    }
+    assert len(fitted.searches_) == 1
+    assert len(fitted.searches_[0]) == 2
+    assert fitted.n_iter_[0] == max(len(s.history) for s in fitted.searches_[0])
+    assert all(s.stop_reason in ("converged", "max_iter") for s in fitted.searches_[0])
+    assert fitted.score(*wdbc) > 0.95
+
+
+def test_no_training_data_stays_on_the_object(fitted, wdbc):
+    X, _ = wdbc
+    assert len(pickle.dumps(fitted.models_)) < 5000
+    rows = {len(X)}
+    arrays = [v for v in vars(fitted).values() if isinstance(v, np.ndarray)]
+    assert not rows & {n for a in arrays for n in a.shape}
+
+
+def test_terms_are_products_of_scaled_features(fitted, wdbc):
+    X, _ = wdbc
+    scaled = (X - X.min()) / (X.max() - X.min())
+    f = np.zeros(len(X))
+    for name, coef in zip(fitted.models_[0].names, fitted.models_[0].coef, strict=True):
+        product = np.ones(len(X))
+        for factor in [] if name == "1" else name.split("*"):
+            base, _, power = factor.partition("^")
+            product *= scaled[base].to_numpy() ** int(power or 1)
+        f += coef * product
+    np.testing.assert_allclose(fitted.decision_function(X), f, atol=1e-9)
+
+
+def test_equation_in_original_units_can_be_typed_into_a_calculator(fitted, wdbc):
+    X, _ = wdbc
+    text = equation(fitted.models_[0], units="original", digits=17).removeprefix("f = ")
+    columns = {name: f"c{j}" for j, name in enumerate(X.columns)}
+    for name in sorted(columns, key=len, reverse=True):
+        text = text.replace(name, columns[name])
+    values = {columns[name]: X[name].to_numpy() for name in X.columns}
+    f = eval(text.replace("^", "**"), values)
+    np.testing.assert_allclose(f, fitted.decision_function(X), atol=1e-6)
+
+
+def test_summary_shows_terms_errors_and_features(fitted):
+    text = summary(fitted.models_[0])
+    for name in fitted.models_[0].names:
+        assert name in text
+    assert "std. error" in text
+    assert "p-value" in text
+    assert max(len(line) for line in text.splitlines()[:3]) <= 120
+
+
+def test_every_term_of_the_answer_is_significant(fitted):
+    model = fitted.models_[0]
+    assert (model.p_value < 2 * fitted.significance).all()
+
+
+def test_multiclass_probabilities_agree_with_decisions():
+    X, y = load_iris(return_X_y=True)
+    clf = RFSCClassifier(**QUICK).fit(X, np.array(["a", "b", "c"])[y])
+    assert len(clf.models_) == 3
+    assert clf.n_terms_.tolist() == [15] * 3
+    far = np.vstack([X, 30 * X, -30 * X, X**3])
+    proba, decision = clf.predict_proba(far), clf.decision_function(far)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert np.array_equal(proba.argmax(axis=1), decision.argmax(axis=1))
+    assert np.array_equal(clf.predict(far), clf.classes_[decision.argmax(axis=1)])
+    assert clf.score(X, np.array(["a", "b", "c"])[y]) > 0.93
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_names_flow_from_frames(frame, wdbc):
+    X, y = wdbc
+    small = X.iloc[:, :4]
+    clf = RFSCClassifier(**QUICK).fit(frame({c: small[c].to_numpy() for c in small}), y)
+    plain = RFSCClassifier(**QUICK).fit(small.to_numpy(), y)
+    assert clf.feature_names_in_.tolist() == small.columns.tolist()
+    assert np.array_equal(clf.models_[0].coef, plain.models_[0].coef)
+    renamed = [n.replace("x0", small.columns[0]).replace("x1", small.columns[1]) for n in plain.models_[0].names]
+    renamed = [n.replace("x2", small.columns[2]).replace("x3", small.columns[3]) for n in renamed]
+    assert list(clf.models_[0].names) == renamed
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, -1])
+def test_same_bits_for_any_number_of_jobs(n_jobs, wdbc, fitted):
+    other = RFSCClassifier(**QUICK, n_jobs=n_jobs).fit(*wdbc)
+    assert np.array_equal(fitted.models_[0].coef, other.models_[0].coef)
+    assert fitted.models_[0].names == other.models_[0].names
+
+
+def test_engines_give_the_same_answer(wdbc, fitted):
+    other = RFSCClassifier(**QUICK, engine="numpy").fit(*wdbc)
+    assert fitted.models_[0].names == other.models_[0].names
+    np.testing.assert_allclose(fitted.models_[0].coef, other.models_[0].coef, rtol=1e-6)
+
+
+def test_the_order_of_the_rows_does_not_matter(wdbc, fitted):
+    X, y = wdbc
+    order = np.random.default_rng(0).permutation(len(X))
+    other = RFSCClassifier(**QUICK).fit(X.iloc[order], y.iloc[order])
+    assert fitted.models_[0].names == other.models_[0].names
+    np.testing.assert_allclose(fitted.models_[0].coef, other.models_[0].coef, rtol=1e-6)
+
+
+def test_average_is_one_polynomial(wdbc):
+    X, y = wdbc
+    clf = RFSCClassifier(**QUICK, combine="average").fit(X, y)
+    best = RFSCClassifier(**QUICK).fit(X, y)
+    (model,) = clf.models_
+    assert model.standard_error is None
+    assert len(model.terms) >= len(best.models_[0].terms)
+    assert "average" in summary(model)
+    assert clf.score(X, y) > 0.95
+
+
+@pytest.mark.parametrize(
+    "score", ["accuracy", "balanced_accuracy", "kappa", "log_loss", "loo_accuracy", "loo_log_loss"]
+)
+def test_every_score_finds_a_model(score, wdbc):
+    X, y = wdbc
+    clf = RFSCClassifier(**QUICK, score=score).fit(X, y)
+    assert clf.score == score
+    assert clf.score(X, y) > 0.93
+
+
+def test_score_is_a_parameter_and_a_method(wdbc, fitted):
+    X, y = wdbc
+    assert clone(fitted).get_params()["score"] == "loo_log_loss"
+    assert fitted.set_params(score="loo_log_loss").score(X, y, sample_weight=np.ones(len(y))) > 0.95
+    pipeline = make_pipeline(StandardScaler(), RFSCClassifier(**QUICK))
+    assert cross_val_score(pipeline, X.iloc[:, :5], y, cv=2).min() > 0.8
+    grid = GridSearchCV(RFSCClassifier(**QUICK), {"score": ["accuracy", "kappa"]}, cv=2).fit(X.iloc[:, :5], y)
+    assert grid.best_params_["score"] in ("accuracy", "kappa")
+    assert RFSCClassifier.paper(n_restarts=3).get_params()["unseen"] == "zero"
+    assert "score='kappa'" in repr(RFSCClassifier(score="kappa"))
+    assert pickle.loads(pickle.dumps(fitted)).score(X, y) == fitted.score(X, y)
+
+
+def test_weights_count_observations(wdbc):
+    X, y = wdbc
+    X, y = X.iloc[:, :5], y.to_numpy()
+    weight = np.random.default_rng(0).integers(0, 3, size=len(y))
+    weighted = RFSCClassifier(**QUICK, filter_significance=0.05).fit(X, y, sample_weight=weight)
+    repeated = RFSCClassifier(**QUICK, filter_significance=0.05).fit(X.loc[X.index.repeat(weight)], y.repeat(weight))
+    assert weighted.models_[0].names == repeated.models_[0].names
+    np.testing.assert_allclose(weighted.models_[0].coef, repeated.models_[0].coef, rtol=1e-6)
+    np.testing.assert_allclose(weighted.models_[0].standard_error, repeated.models_[0].standard_error, rtol=1e-6)
+
+
+def test_balanced_weights_favour_the_rare_class():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] + rng.logistic(size=400) > 3).astype(int)
+    plain, balanced = (RFSCClassifier(**QUICK, class_weight=w).fit(X, y) for w in (None, "balanced"))
+    assert balanced.predict(X).mean() > 2 * plain.predict(X).mean()
+
+
+def test_constant_features_are_dropped_and_reported(wdbc):
+    X, y = wdbc
+    X = X.iloc[:, :4].assign(constant=3.0)
+    clf = RFSCClassifier(**QUICK).fit(X, y)
+    assert clf.constant_features_.tolist() == [4]
+    assert clf.n_terms_.tolist() == [15]
+    assert not clf.support_[4]
+
+
+def test_filter_shrinks_the_space(wdbc):
+    X, y = wdbc
+    noise = np.random.default_rng(0).normal(size=(len(y), 3))
+    X = np.column_stack([X.iloc[:, :4], noise])
+    clf = RFSCClassifier(**QUICK, filter_significance=1e-4).fit(X, y)
+    assert clf.n_terms_.tolist() == [15]
+
+
+def test_separable_classes_give_a_sensible_model():
+    X = np.linspace(-1, 1, 60)[:, None] + np.array([[0.0, 100.0]])
+    y = (X[:, 0] > 0).astype(int)
+    clf = RFSCClassifier(**QUICK).fit(X, y)
+    assert len(clf.models_[0].terms) > 0
+    assert clf.score(X, y) == 1.0
+    assert np.isfinite(clf.models_[0].coef).all()
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300, 1.0])
+def test_huge_tiny_and_collinear_columns(scale, wdbc):
+    X, y = wdbc
+    x = X.iloc[:, :2].to_numpy()
+    X = np.column_stack([x, x[:, 0] * scale, 2 * x[:, 1] - x[:, 0], np.full(len(x), scale)])
+    clf = RFSCClassifier(**QUICK).fit(X, y)
+    assert clf.score(X, y) > 0.85
+    assert np.isfinite(clf.decision_function(X)).all()
+
+
+def test_pure_noise_warns_and_still_predicts():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter or n_models"):
+        clf = RFSCClassifier(n_models=2, max_iter=1, n_restarts=1, random_state=0, significance=1e-6).fit(X, y)
+    assert clf.predict(X).shape == (60,)
+
+
+def test_callbacks_watch_and_stop(wdbc):
+    X, y = load_iris(return_X_y=True)
+    records = []
+
+    class Stopper:
+        def on_iteration(self, record):
+            records.append(record)
+            return "stop_all" if record.output == 1 and record.iteration == 3 else None
+
+    clf = RFSCClassifier(**QUICK, callbacks=[Stopper()]).fit(X, y)
+    assert [len(s) for s in clf.searches_] == [2, 1, 1]
+    assert clf.searches_[2][0].n_iter == 1
+    assert records[-1].output == 2
+    assert len(records) == sum(s.n_iter for output in clf.searches_ for s in output)
+    one = RFSCClassifier(**QUICK, callbacks=lambda record: "stop_all").fit(X, y)
+    assert one.n_iter_.tolist() == [1, 1, 1]
+
+
+def test_an_error_in_a_callback_leaves_the_estimator_untouched(wdbc, fitted):
+    X, y = wdbc
+    clf = clone(fitted).fit(X, y)
+    before = clf.predict(X)
+    clf.set_params(callbacks=lambda record: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        clf.fit(X.iloc[:, :3], y)
+    assert np.array_equal(clf.predict(X), before)
+
+
+def test_term_names_of_recorded_ids(fitted):
+    record = fitted.searches_[0][0].history[-1]
+    names = fitted.term_names(record.rips.ids)
+    assert len(names) == record.rips.ids.size
+    assert all(isinstance(name, str) for name in names)
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_progress_bar_is_one_line_that_fits(fitted, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    screen, log = Screen(), io.StringIO()
+    for bar in (ConsoleProgress(1, 2, 60, screen, every=0.0), ConsoleProgress(1, 2, 60, log)):
+        for search in fitted.searches_[0]:
+            for record in search.history:
+                bar.on_iteration(record)
+        bar.close()
+    frames = screen.getvalue().rstrip("\n").split("\r")[1:]
+    assert len(frames) == sum(len(s.history) for s in fitted.searches_[0]) + 1
+    assert all(len(frame) == 99 for frame in frames)
+    assert "restart 2/2" in frames[-1]
+    assert "best 0." in frames[-1]
+    assert "open" in frames[-1]
+    assert len(log.getvalue().splitlines()) == 2
+
+
+def test_verbose_writes_to_stderr_only(wdbc, capsys):
+    X, y = wdbc
+    RFSCClassifier(n_restarts=1, max_iter=2, n_models=200, random_state=0, verbose=1).fit(X.iloc[:, :3], y)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "restart 1/1" in captured.err

@@ -1,0 +1,82 @@
+"""Two hundred million candidate terms cost neither their memory nor their time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from rfsc.search.rips import RIPs
+from rfsc.search.sampling import sample_population
+
+# The peak is read as VmHWM: the peak of getrusage starts at that of the process that started this one.
+FIT_WIDE_TABLE = """
+import json, re, warnings
+import numpy as np
+from rfsc import RFSCClassifier
+
+def status(field):
+    return int(re.search(field + r":\\s+(\\d+) kB", open("/proc/self/status").read()).group(1)) / 1024
+
+def fit(n_features):
+    X = np.random.default_rng(0).normal(size=(60, n_features))
+    clf = RFSCClassifier(degree=2, n_restarts=1, max_iter=5, random_state=0)
+    return clf.fit(X, X[:, 0] > 0)
+
+warnings.simplefilter("ignore")  # five iterations do not settle anything
+fit(3)
+before = status("VmRSS")
+clf = fit(20_000)
+print(json.dumps({"n_terms": clf.n_terms_.tolist(), "growth": status("VmHWM") - before}))
+"""
+
+# In a process of its own, so that an overflow in the positions cannot eat the memory of this one.
+DRAW_FROM_LARGEST_SPACE = """
+import resource
+import numpy as np
+from rfsc.search.rips import RIPs
+from rfsc.search.sampling import sample_population
+from rfsc.terms.monomials import MAX_IDS
+
+now = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (now + 2**28, now + 2**28))
+drawn = sample_population(RIPs.uniform(MAX_IDS, 1 / MAX_IDS), 100, 60, np.random.default_rng(0))
+assert len(drawn) == 100 and 50 < drawn.ids.size < 150
+assert 0 <= drawn.ids.min() < 0.2 * MAX_IDS and 0.8 * MAX_IDS < drawn.ids.max() < MAX_IDS
+"""
+
+
+def test_a_fit_over_200_million_terms_stays_small():
+    done = subprocess.run([sys.executable, "-c", FIT_WIDE_TABLE], capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout)
+    assert report["n_terms"] == [200_030_001]
+    assert 0 < report["growth"] < 300  # MiB; one vector over all terms would take 1,526
+
+
+@pytest.mark.parametrize("n_terms", [200_030_001, 2**55])
+def test_drawing_models_costs_what_is_drawn(n_terms):
+    rips = RIPs.uniform(n_terms, 1 / n_terms)
+    tracemalloc.start()
+    try:
+        start = time.perf_counter()
+        drawn = [sample_population(rips, 100, 60, np.random.default_rng(seed)) for seed in range(20)]
+        seconds = time.perf_counter() - start
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert seconds < 1.0
+    assert peak < 2**20
+    ids = np.concatenate([supports.ids for supports in drawn])
+    assert 1800 < ids.size < 2200  # one term per model is expected, 2000 in all, give or take 4.5 deviations
+    assert 0 <= ids.min() < 0.01 * n_terms
+    assert 0.99 * n_terms < ids.max() < n_terms
+
+
+def test_drawing_models_from_the_largest_space_that_can_be_numbered():
+    done = subprocess.run([sys.executable, "-c", DRAW_FROM_LARGEST_SPACE], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
