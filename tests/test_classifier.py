@@ -235,9 +235,10 @@ def test_huge_tiny_and_collinear_columns(scale, wdbc):
 def test_pure_noise_warns_and_still_predicts():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter or n_models"):
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter or n_models") as caught:
         clf = RFSCClassifier(n_models=2, max_iter=1, n_restarts=1, random_state=0, significance=1e-6).fit(X, y)
     assert clf.predict(X).shape == (60,)
+    assert caught[0].filename == __file__
 
 
 def test_callbacks_watch_and_stop(wdbc):
@@ -301,7 +302,7 @@ def test_progress_bar_is_one_line_that_fits(fitted, monkeypatch):
 
 def test_verbose_writes_to_stderr_only(wdbc, capsys):
     X, y = wdbc
-    RFSCClassifier(n_restarts=1, max_iter=2, n_models=200, random_state=0, verbose=1).fit(X.iloc[:, :3], y)
+    RFSCClassifier(n_restarts=1, random_state=0, verbose=1).fit(X.iloc[:, :3], y)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "restart 1/1" in captured.err

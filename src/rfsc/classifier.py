@@ -276,6 +276,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows = self._read_rows(X, y, sample_weight)
             fits = self._fit_outputs(rows)
             self._publish(rows, fits)
+        self._warn_unless_settled()
         return self
 
     def _read_rows(self, X: Any, y: Any, sample_weight: Any) -> _Rows:
@@ -339,7 +340,6 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         problem = Problem(space, rows.table, target, rows.weight, options, spec.max_terms)
         engine = Memo(make_engine(self.engine, problem, effective_n_jobs(self.n_jobs)))
         restarts = run_restarts(engine, space.n_terms, spec, generators, observers=observers, output=output)
-        _warn_unless_settled(restarts, spec, output)
         return _OutputFit(space, restarts, *self._answer(problem, restarts))
 
     def _answer(self, problem: Problem, restarts: RestartsResult) -> tuple[IntArray, FloatArray, FloatArray | None]:
@@ -370,6 +370,19 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for model in self.models_:
             self.support_[list(model.features)] = True
         self._spaces = [fit.space for fit in fits]
+
+    def _warn_unless_settled(self) -> None:
+        """Warn of outputs for which no restart came to a decision, unless a callback cut the searches short."""
+        if any(search.stop_reason == "observer" for searches in self.searches_ for search in searches):
+            return
+        for output, searches in enumerate(self.searches_):
+            if all(search.limit is None for search in searches):
+                msg = (
+                    f"No term of output {output} reached an inclusion probability of {SearchSpec().cutoff} within "
+                    f"max_iter={self.max_iter} iterations; the best model visited is returned. "
+                    "Raise max_iter or n_models, or check that the features carry information about y."
+                )
+                warnings.warn(msg, ConvergenceWarning, stacklevel=3)
 
     def term_names(self, ids: Any, output: int = 0) -> list[str]:
         """Names of candidate terms, for the ids that `searches_` records.
@@ -457,13 +470,3 @@ def _as_list(callbacks: Any) -> list[Any]:
     if callbacks is None:
         return []
     return list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks]
-
-
-def _warn_unless_settled(restarts: RestartsResult, spec: SearchSpec, output: int) -> None:
-    if all(search.limit is None for search in restarts.searches):
-        msg = (
-            f"No term of output {output} reached an inclusion probability of {spec.cutoff} within "
-            f"max_iter={spec.max_iter} iterations; the best model visited is returned. "
-            "Raise max_iter or n_models, or check that the features carry information about y."
-        )
-        warnings.warn(msg, ConvergenceWarning, stacklevel=5)

@@ -134,7 +134,10 @@ def test_bits_do_not_depend_on_neighbours_order_threads_or_chunks(name, rng, mak
 def test_a_small_store_changes_nothing(name, rng, make_problem, monkeypatch):
     problem = make_problem(rng, ridge=0.01)
     supports = random_supports(rng, 21, 40, largest=10)
+    looked_up = make_engine(name, problem).evaluate(supports)
+    monkeypatch.setattr("rfsc.engines.numba_engine.GRAM_TERMS", 0)
     whole = make_engine(name, problem).evaluate(supports)
+    np.testing.assert_allclose(looked_up.coef, whole.coef, rtol=1e-9)
     monkeypatch.setattr("rfsc.terms.columns.ColumnStore.__init__.__kwdefaults__", {"budget": 8 * 120 * 11})
     tight = make_engine(name, problem)
     assert tight._store.capacity == 20  # max_terms: fewer than the 21 terms of the space

@@ -17,10 +17,10 @@ from .._typing import BoolArray, FloatArray, IntArray
 from .base import (
     MAX_HALVINGS,
     MAX_NEWTON,
+    MAX_OVERSHOOT,
     MIN_LEFT_OUT,
     NEWTON_TOL,
     PIVOT_TOL,
-    RISE_TOL,
     Evaluation,
     Score,
     Status,
@@ -130,14 +130,16 @@ class ArrayEngine:
 
 
 def _newton(xp: Any, terms: Array, target: Array, weight: Array, penalty: Array, coef: Array) -> Fit:
-    """Fit a stack of models from `coef` by Newton's method, halving steps that do not lower the penalised loss."""
+    """Fit a stack of models from `coef` by Newton's method.
+
+    A step is halved while the loss rises at its end more than half as steeply as it fell at the start; the loss is
+    convex, so a step that ends before its minimum needs no further check.
+    """
     done = xp.zeros(coef.shape[0], dtype=xp.bool)
     steps = xp.zeros(coef.shape[0], dtype=xp.int64)
-    predictor, loss = _loss(xp, terms, target, weight, penalty, coef)
+    predictor, gradient, hessian = _derivatives(xp, terms, target, weight, penalty, coef)
     for _ in range(MAX_NEWTON):
-        gradient, hessian = _derivatives(xp, terms, target, weight, penalty, coef, predictor)
-        factor = _factorise(xp, hessian)
-        step, decrement = _solve(xp, factor, gradient)
+        step, decrement = _solve(xp, _factorise(xp, hessian), gradient)
         steps = xp.where(done, steps, steps + 1)
         arrived = ~done & (decrement <= NEWTON_TOL)
         coef = xp.where(arrived[:, None], coef + step, coef)
@@ -145,24 +147,19 @@ def _newton(xp: Any, terms: Array, target: Array, weight: Array, penalty: Array,
         if xp.all(done):
             break
         for _ in range(MAX_HALVINGS):
-            reached_predictor, reached = _loss(xp, terms, target, weight, penalty, coef + step)
-            rose = ~done & (reached > loss + RISE_TOL * (1.0 + loss))
-            if not xp.any(rose):
+            reached = _derivatives(xp, terms, target, weight, penalty, coef + step)
+            too_far = ~done & (-xp.sum(reached[1] * step, axis=1) > MAX_OVERSHOOT * decrement)
+            if not xp.any(too_far):
                 break
-            step = xp.where(rose[:, None], 0.5 * step, step)
+            # along the halved step the slope at the start is half as steep
+            step = xp.where(too_far[:, None], 0.5 * step, step)
+            decrement = xp.where(too_far, 0.5 * decrement, decrement)
         coef = xp.where(done[:, None], coef, coef + step)
-        predictor = xp.where(done[:, None], predictor, reached_predictor)
-        loss = xp.where(done, loss, reached)
-    _, hessian = _derivatives(xp, terms, target, weight, penalty, coef, predictor)
+        predictor = xp.where(done[:, None], predictor, reached[0])
+        gradient = xp.where(done[:, None], gradient, reached[1])
+        hessian = xp.where(done[:, None, None], hessian, reached[2])
     status = xp.where(done, xp.asarray(int(Status.CONVERGED)), xp.asarray(int(Status.STOPPED)))
     return Fit(coef, predictor, hessian, _invert(xp, _factorise(xp, hessian)), status, steps)
-
-
-def _loss(xp: Any, terms: Array, target: Array, weight: Array, penalty: Array, coef: Array) -> tuple[Array, Array]:
-    """Linear predictor and penalised loss."""
-    predictor = xp.matmul(coef[:, None, :], terms)[:, 0, :]
-    loss = xp.sum(weight * _log_loss(xp, target * predictor), axis=1)
-    return predictor, loss + 0.5 * xp.sum(penalty * coef * coef, axis=1)
 
 
 def _log_loss(xp: Any, margin: Array) -> Array:
@@ -178,15 +175,16 @@ def _misfit(xp: Any, margin: Array) -> tuple[Array, Array]:
 
 
 def _derivatives(
-    xp: Any, terms: Array, target: Array, weight: Array, penalty: Array, coef: Array, predictor: Array
-) -> tuple[Array, Array]:
-    """Negative gradient and Hessian of the penalised loss."""
+    xp: Any, terms: Array, target: Array, weight: Array, penalty: Array, coef: Array
+) -> tuple[Array, Array, Array]:
+    """Linear predictor at `coef`; negative gradient and Hessian of the penalised loss."""
+    predictor = xp.matmul(coef[:, None, :], terms)[:, 0, :]
     wrong, curvature = _misfit(xp, target * predictor)
     residual = weight * target * wrong
     gradient = xp.matmul(terms, residual[:, :, None])[:, :, 0] - penalty * coef
     weighted = terms * (weight * curvature)[:, None, :]
     hessian = xp.matmul(terms, xp.matrix_transpose(weighted))
-    return gradient, hessian + penalty[:, :, None] * xp.eye(coef.shape[1], dtype=xp.float64)
+    return predictor, gradient, hessian + penalty[:, :, None] * xp.eye(coef.shape[1], dtype=xp.float64)
 
 
 def _factorise(xp: Any, hessian: Array) -> Array:

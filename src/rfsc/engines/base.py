@@ -21,7 +21,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 MAX_NEWTON = 50  # a separable support with a tiny ridge needs about 20
 NEWTON_TOL = 1e-8  # squared Newton decrement: coefficients within 1e-5 standard errors before the last step
 MAX_HALVINGS = 30
-RISE_TOL = 1e-12  # a rise of the loss below this is rounding, not divergence
+MAX_OVERSHOOT = 0.5  # a step may end this much of its initial slope beyond the minimum along its line
 PIVOT_TOL = 1e-12  # a pivot this small beside its diagonal means: the term depends on earlier ones
 MIN_LEFT_OUT = 1e-6  # least 1 - leverage; a row that alone decides a coefficient has none
 

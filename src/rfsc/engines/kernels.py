@@ -1,7 +1,7 @@
 """The compiled heart of the Numba engine: one support in, one pruned and scored model out.
 
 Read from the bottom up: `evaluate_supports` loops over supports; `_evaluate_support` fits, tests, drops and refits
-one; `_newton` fits; `_objective` makes the one pass over the rows that a Newton step needs.
+one; `_newton` fits; `_derivatives` makes the one pass over the rows that a Newton step needs.
 
 Everything works on blocks of `BLOCK` rows, so that a block of every term stays in the fastest cache while its
 predictor, weights, gradient and Hessian are formed. The rows are padded to whole blocks; padding has weight zero.
@@ -22,10 +22,10 @@ from .._typing import BoolArray, FloatArray, IntArray
 from .base import (
     MAX_HALVINGS,
     MAX_NEWTON,
+    MAX_OVERSHOOT,
     MIN_LEFT_OUT,
     NEWTON_TOL,
     PIVOT_TOL,
-    RISE_TOL,
     Score,
     Status,
     empty_model_score,
@@ -118,6 +118,8 @@ class Data(NamedTuple):
     penalty: FloatArray  # (n_slots,)
     target: FloatArray  # (n_rows,): -1 or +1
     weight: FloatArray  # (n_rows,)
+    gram: FloatArray  # (n_slots, n_slots): Hessian of all terms at coefficients of zero, without penalty; or (0, 0)
+    gradient: FloatArray  # (n_slots,): negative gradient there; or (0,)
 
 
 class Output(NamedTuple):
@@ -200,24 +202,21 @@ def _log1p_unit(e):  # type: ignore[no-untyped-def]
 
 
 @njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
-def _objective(m, coef, target, weight, ws):  # type: ignore[no-untyped-def]
-    """Penalised loss at `coef`; leaves predictor, gradient and the upper half of the Hessian in the workspace.
+def _derivatives(m, coef, target, weight, ws):  # type: ignore[no-untyped-def]
+    """Leave the predictor at `coef`, and gradient and Hessian of the penalised loss, in the workspace.
 
-    The gradient is column m of the Hessian table: the residuals ride along as one more weighted term.
+    The (negative) gradient is column m of the Hessian table: the residuals ride along as one more weighted term.
     """
-    loss = 0.0
     for j in range(m):
         for i in range(j):
             ws.hessian[i, j] = 0.0
         ws.hessian[j, j] = ws.penalty[j]
         ws.hessian[j, m] = -ws.penalty[j] * coef[j]
-        loss += 0.5 * ws.penalty[j] * coef[j] * coef[j]
     for start in range(0, target.size, BLOCK):
         stop = min(start + BLOCK, target.size)
         _predict_block(m, coef, start, stop, ws)
-        loss += _weigh_block(m, start, stop, target, weight, ws)
+        _weigh_block(m, start, stop, target, weight, ws)
         _accumulate_block(m, start, stop, ws)
-    return loss
 
 
 @njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
@@ -235,24 +234,20 @@ def _predict_block(m, coef, start, stop, ws):  # type: ignore[no-untyped-def]
 
 @njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
 def _weigh_block(m, start, stop, target, weight, ws):  # type: ignore[no-untyped-def]
-    """Loss of one block; weights its terms by s p (1 - p) and leaves its residuals s (t - p) as row m beside them."""
+    """Weight the terms of one block by s p (1 - p) and leave its residuals s (t - p) as row m beside them."""
     f, y, s = ws.predictor[start:stop], target[start:stop], weight[start:stop]
     decay, curvature, residual = ws.decay, ws.curvature, ws.weighted[m]
     for k in range(f.size):
         decay[k] = _exp_minus_abs(f[k])
-    loss = 0.0
     for k in range(f.size):
         e = decay[k]
         q = 1.0 / (1.0 + e)  # probability of the likelier class; e * q is that of the other
-        wrong = y[k] * f[k] < 0.0
-        residual[k] = s[k] * y[k] * (q if wrong else e * q)
+        residual[k] = s[k] * y[k] * (q if y[k] * f[k] < 0.0 else e * q)
         curvature[k] = s[k] * e * q * q
-        loss += s[k] * (_log1p_unit(e) + (abs(f[k]) if wrong else 0.0))
     for j in range(m):
         column, weighted = ws.terms[j, start:stop], ws.weighted[j]
         for k in range(f.size):
             weighted[k] = column[k] * curvature[k]
-    return loss
 
 
 @njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
@@ -316,9 +311,27 @@ def _solve(m, ws):  # type: ignore[no-untyped-def]
 
 
 @njit(error_model="numpy", nogil=True, cache=True)
+def _derivatives_at_zero(m, slots, data, ws):  # type: ignore[no-untyped-def]
+    """What `_derivatives` leaves for coefficients of zero, looked up where the Gram matrix of all terms is at hand."""
+    if data.gram.size == 0:
+        _derivatives(m, ws.coef, data.target, data.weight, ws)
+        return
+    for j in range(m):
+        for i in range(j + 1):
+            ws.hessian[i, j] = data.gram[slots[i], slots[j]]
+        ws.hessian[j, j] += ws.penalty[j]
+        ws.hessian[j, m] = data.gradient[slots[j]]
+    ws.predictor[:] = 0.0
+
+
+@njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
 def _newton(m, target, weight, ws):  # type: ignore[no-untyped-def]
-    """Fit the m terms of the workspace from `ws.coef`; leaves the factor at the solution. Returns (status, steps)."""
-    loss = _objective(m, ws.coef, target, weight, ws)
+    """Fit the m terms of the workspace from `ws.coef`, at which the derivatives stand already.
+
+    A step is halved while the loss rises at its end more than half as steeply as it fell at the start; the loss is
+    convex, so a step that ends before its minimum needs no further check. Leaves the factor at the solution. Returns
+    (status, steps).
+    """
     for n in range(1, MAX_NEWTON + 1):
         _factorise(m, ws)
         decrement = _solve(m, ws)
@@ -326,16 +339,18 @@ def _newton(m, target, weight, ws):  # type: ignore[no-untyped-def]
             for j in range(m):
                 ws.coef[j] += ws.step[j]
             return CONVERGED, n
-        reached = math.inf
         for _ in range(MAX_HALVINGS):
+            slope = 0.0
             for j in range(m):
                 ws.trial[j] = ws.coef[j] + ws.step[j]
-            reached = _objective(m, ws.trial, target, weight, ws)
-            if reached <= loss + RISE_TOL * (1.0 + loss):
+            _derivatives(m, ws.trial, target, weight, ws)
+            for j in range(m):
+                slope -= ws.hessian[j, m] * ws.step[j]
+            if slope <= MAX_OVERSHOOT * decrement:
                 break
+            decrement *= 0.5  # the slope at the start, along the halved step
             for j in range(m):
                 ws.step[j] *= 0.5
-        loss = reached
         for j in range(m):
             ws.coef[j] = ws.trial[j]
     _factorise(m, ws)
@@ -467,13 +482,17 @@ def _score(score, predictor, target, weight):  # type: ignore[no-untyped-def]
 
 
 @njit(error_model="numpy", nogil=True, cache=True)
-def _evaluate_support(m, data, t_quantile, score, ws):  # type: ignore[no-untyped-def]
+def _evaluate_support(m, slots, data, t_quantile, score, ws):  # type: ignore[no-untyped-def]
     """Fit, test, drop and refit until every term is significant, then score.
 
     Returns (terms kept, score, log-loss, status, Newton steps); `ws.position` and `ws.coef` hold the kept terms first.
     """
     status, steps = EMPTY, 0
     while m > 0:
+        if steps == 0:
+            _derivatives_at_zero(m, slots, data, ws)
+        else:
+            _derivatives(m, ws.coef, data.target, data.weight, ws)
         status, spent = _newton(m, data.target, data.weight, ws)
         steps += spent
         _invert_factor(m, ws)
@@ -501,7 +520,7 @@ def evaluate_supports(first, last, indptr, slots, data, t_quantile, score, ws, o
             ws.penalty[j] = data.penalty[slot]
             ws.coef[j] = 0.0
             ws.position[j] = start + j
-        kept, value, loss, status, steps = _evaluate_support(m, data, t_quantile, score, ws)
+        kept, value, loss, status, steps = _evaluate_support(m, slots[start : start + m], data, t_quantile, score, ws)
         for j in range(kept):
             out.kept[ws.position[j]] = True
             out.coef[ws.position[j]] = ws.coef[j]

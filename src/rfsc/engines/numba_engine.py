@@ -7,12 +7,15 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
+from .._typing import FloatArray
 from ..terms import ColumnStore
 from .base import Evaluation, Supports
 from .problem import Problem, load_in_parts, slots_of
 
 COMPILE_NOTICE = "rfsc: compiling its kernels for this machine (about ten seconds; kept for later runs)\n"
+GRAM_TERMS = 2048  # 32 MiB
 NOTICE_AFTER = 1.5  # seconds: loading from the cache is over by then
 
 
@@ -34,6 +37,7 @@ class NumbaEngine:
         self._problem, self._n_threads = problem, n_threads
         self._store: ColumnStore = problem.store()
         self._t_quantiles = problem.t_quantiles()
+        self._gram, self._gradient = _derivatives_of_all_terms(problem, self._store)
         self._workspaces = [
             kernels.Workspace.allocate(problem.max_terms, problem.target.size) for _ in range(n_threads)
         ]
@@ -54,8 +58,9 @@ class NumbaEngine:
     def _run(self, first: int, last: int, supports: Supports, slots, out) -> None:  # type: ignore[no-untyped-def]
         """Share the supports first, ..., last - 1 among the threads; each writes to its own part of `out`."""
         problem = self._problem
+        penalty = problem.options.ridge * self._store.variance
         data = self._kernels.Data(
-            self._store.columns, problem.options.ridge * self._store.variance, problem.target, problem.weight
+            self._store.columns, penalty, problem.target, problem.weight, self._gram, self._gradient
         )
         common = (supports.indptr, slots, data, self._t_quantiles, int(problem.options.score))
         n_chunks = min(self._n_threads, last - first)
@@ -81,6 +86,21 @@ class NumbaEngine:
             self._run(0, 0, nothing, nothing.ids, self._kernels.Output.allocate(0, 0))
         finally:
             notice.cancel()
+
+
+def _derivatives_of_all_terms(problem: Problem, store: ColumnStore) -> tuple[FloatArray, FloatArray]:
+    """Hessian and negative gradient of every term at coefficients of zero, where every fit starts.
+
+    Worth its memory where all columns are resident anyway; empty for larger spaces.
+    """
+    n_terms = problem.space.n_terms
+    if n_terms > min(store.capacity, GRAM_TERMS):
+        return np.empty((0, 0)), np.empty(0)
+    columns = store.columns[store.slots_of(np.arange(n_terms))]
+    with threadpool_limits(1, user_api="blas"):  # the rounding must not depend on the number of threads
+        gram = (columns * (problem.weight / 4)) @ columns.T
+        gradient = columns @ (problem.weight * problem.target / 2)
+    return gram, gradient
 
 
 def _balanced_cuts(supports: Supports, first: int, last: int, n_chunks: int) -> list[int]:

@@ -1,0 +1,61 @@
+"""How often the search finds a planted polynomial: terms known, several noise levels and sample sizes."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.exceptions import ConvergenceWarning
+
+from markdown import replace_section, table
+from rfsc import RFSCClassifier
+
+PLANTED = {"x0": 6.0, "x1*x2": 12.0, "x3^2": -9.0}  # of features on [0, 1], plus a constant that balances the classes
+N_FEATURES = 10
+SIZES = (200, 500, 1000, 3000)
+NOISE = (0.25, 0.5, 1.0)  # scale of logistic noise; 1 is the noise that the model assumes
+SEEDS = range(10)
+
+
+def planted_data(n: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Samples whose class is the sign of the planted polynomial plus logistic noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, N_FEATURES))
+    f = 6.0 * X[:, 0] + 12.0 * X[:, 1] * X[:, 2] - 9.0 * X[:, 3] ** 2
+    return X, (f - np.median(f) + noise * rng.logistic(size=n) > 0).astype(int)
+
+
+def recovery(n: int, noise: float, seed: int) -> tuple[float, float, bool]:
+    """(share of planted terms found, number of terms that were not planted, whether the set is exact)."""
+    X, y = planted_data(n, noise, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        clf = RFSCClassifier(random_state=seed, n_restarts=5).fit(X, y)
+    found = set(clf.models_[0].names) - {"1"}
+    return len(found & set(PLANTED)) / len(PLANTED), len(found - set(PLANTED)), found == set(PLANTED)
+
+
+def main() -> None:
+    """Print or write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, help="page whose section 'recovery' is replaced")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    cells = [(n, noise) for n in SIZES for noise in NOISE]
+    results = Parallel(options.jobs)(delayed(recovery)(n, noise, seed) for n, noise in cells for seed in SEEDS)
+    rows = []
+    for k, (n, noise) in enumerate(cells):
+        share, extra, exact = np.mean(results[k * len(SEEDS) : (k + 1) * len(SEEDS)], axis=0)
+        rows.append([f"{n:,}", f"{noise}", f"{share:.2f}", f"{extra:.1f}", f"{exact:.1f}"])
+    head = ["samples", "noise", "planted terms found", "other terms", "exactly the planted set"]
+    text = table(head, rows)
+    print(text)
+    if options.write:
+        replace_section(options.write, "recovery", text)
+
+
+if __name__ == "__main__":
+    main()
