@@ -20,7 +20,13 @@ quick = RFSCClassifier(n_restarts=2, max_iter=40, random_state=0)
         RFSCClassifier(random_state=0),
         RFSCClassifier.paper(n_restarts=2, random_state=0),
         RFSCClassifier(
-            n_restarts=2, random_state=0, engine="numpy", combine="average", filter_significance=0.2, max_iter=30
+            n_models=20,
+            max_iter=20,
+            n_restarts=2,
+            random_state=0,
+            engine="numpy",
+            combine="average",
+            filter_significance=0.2,
         ),
         DistanceCorrelationFilter(),
         RFSCSelector(quick),
