@@ -270,6 +270,18 @@ def test_an_error_in_a_callback_leaves_the_estimator_untouched(wdbc, fitted):
     assert np.array_equal(clf.predict(X), before)
 
 
+def test_callbacks_that_cannot_be_called_are_refused(wdbc):
+    with pytest.raises(TypeError, match="got a int"):
+        RFSCClassifier(callbacks=3).fit(*wdbc)
+
+
+def test_samples_far_from_the_training_data_get_finite_answers(fitted, wdbc):
+    X, _ = wdbc
+    for factor in (1e200, -1e300):
+        assert np.isfinite(fitted.decision_function(X * factor)).all()
+        assert np.isfinite(fitted.predict_proba(X * factor)).all()
+
+
 def test_term_names_of_recorded_ids(fitted):
     record = fitted.searches_[0][0].history[-1]
     names = fitted.term_names(record.rips.ids)

@@ -170,7 +170,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "combine": [StrOptions({"best", "average"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "engine": [StrOptions(set(ENGINES))],
-        "n_jobs": [Integral, None],
+        "n_jobs": [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state", np.random.Generator],
         "callbacks": "no_validation",
         "verbose": ["verbose"],
@@ -467,6 +467,12 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _as_list(callbacks: Any) -> list[Any]:
-    if callbacks is None:
-        return []
-    return list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks]
+    found = [] if callbacks is None else list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks]
+    for callback in found:
+        if not callable(getattr(callback, "on_iteration", callback)):
+            msg = (
+                f"callbacks must be functions of a record or objects with a method on_iteration, got a "
+                f"{type(callback).__name__}. Pass None, one of these, or a list of them."
+            )
+            raise TypeError(msg)
+    return found

@@ -9,6 +9,8 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 
+FAR = 1e50  # training ranges away from the training data; its fifth power is still a number
+
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
@@ -49,8 +51,10 @@ class Scaling:
         return np.asarray(out, dtype=np.float64)
 
     def rows(self, X: FloatArray, features: Iterable[int]) -> dict[int, FloatArray]:
-        """The same for a few features only, by feature index."""
-        return {p: (X[:, p] / 2 - self.half_minimum[p]) / self.half_span[p] for p in features}
+        """The same for a few features only, by feature index; values absurdly far out are drawn in to stay finite."""
+        with np.errstate(over="ignore"):
+            scaled = {p: (X[:, p] / 2 - self.half_minimum[p]) / self.half_span[p] for p in features}
+        return {p: np.clip(row, -FAR, FAR) for p, row in scaled.items()}
 
     def slope(self, feature: int) -> float:
         """Factor a in scaled = a * x + b."""
