@@ -61,7 +61,7 @@ def main() -> None:
             if isinstance(method, RFSCClassifier):
                 size.append(len(method.models_[0].terms))
             done += 1
-        size_text = f"{np.mean(size):.1f} terms" if size else "-"
+        size_text = f"{np.mean(size):.1f} terms" if size else f"all {X.shape[1]} features"
         rows.append(f"{name:<20} {np.mean(accuracy):>9.3f} {np.mean(kappa):>7.3f}   {size_text}")
     progress(total, total, "done")
     print(f"\n{'':<20} {'accuracy':>9} {'kappa':>7}   model size")

@@ -91,9 +91,16 @@ def test_summary_shows_terms_errors_and_features(fitted):
     assert max(len(line) for line in text.splitlines()[:3]) <= 120
 
 
-def test_every_term_of_the_answer_is_significant(fitted):
-    model = fitted.models_[0]
-    assert (model.p_value < 2 * fitted.significance).all()
+def test_every_term_of_the_best_restart_is_significant(wdbc):
+    clf = RFSCClassifier(**QUICK, combine="best").fit(*wdbc)
+    assert (clf.models_[0].p_value < 2 * clf.significance).all()
+
+
+def test_pool_takes_terms_of_the_restarts_and_keeps_few(fitted):
+    (model,) = fitted.models_
+    found = {name for search in fitted.searches_[0] for name in fitted.term_names(search.model.ids)}
+    assert set(model.names) <= found
+    assert len(model.terms) <= 15
 
 
 def test_multiclass_probabilities_agree_with_decisions():
@@ -147,9 +154,10 @@ def test_the_order_of_the_rows_does_not_matter(wdbc, fitted):
 def test_average_is_one_polynomial(wdbc):
     X, y = wdbc
     clf = RFSCClassifier(**QUICK, combine="average").fit(X, y)
-    best = RFSCClassifier(**QUICK).fit(X, y)
+    best = RFSCClassifier(**QUICK, combine="best").fit(X, y)
     (model,) = clf.models_
     assert model.standard_error is None
+    assert model.score is None
     assert len(model.terms) >= len(best.models_[0].terms)
     assert "average" in summary(model)
     assert clf.score(X, y) > 0.95

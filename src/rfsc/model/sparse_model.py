@@ -32,8 +32,8 @@ class SparseModel:
         The class that f > 0 speaks for.
     n_observations : float
         Sum of the weights of the training rows.
-    score : float
-        Score of the model in the search.
+    score : float or None
+        Score of the model in the search; None for an average.
     """
 
     terms: tuple[Term, ...]
@@ -43,7 +43,7 @@ class SparseModel:
     feature_names: tuple[str, ...]
     label: object
     n_observations: float
-    score: float
+    score: float | None
 
     @property
     def names(self) -> tuple[str, ...]:

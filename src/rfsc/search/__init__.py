@@ -3,6 +3,7 @@
 from .history import Candidate, IterationRecord, SearchResult
 from .loop import SearchSpec, run_search
 from .observers import Observer, Verdict
+from .pool import pool
 from .restarts import RestartsResult, run_restarts
 from .rips import RIPs
 
@@ -15,6 +16,7 @@ __all__ = [
     "SearchResult",
     "SearchSpec",
     "Verdict",
+    "pool",
     "run_restarts",
     "run_search",
 ]

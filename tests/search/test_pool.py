@@ -1,0 +1,60 @@
+"""Pooling: backward elimination like the naive one, never larger than asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rfsc.engines import Memo, Score, make_engine
+from rfsc.search import SearchSpec, pool, run_restarts
+from tests.reference import naive
+
+
+@pytest.fixture
+def pooled(rng, make_problem):
+    """Restarts on a small problem, and the same problem without test."""
+    problem = make_problem(rng, n_rows=150, n_features=4, ridge=0.5)
+    spec = SearchSpec(n_models=30, max_iter=20)
+    searches = run_restarts(Memo(make_engine("numba", problem)), 15, spec, rng.spawn(5)).searches
+    untested = make_problem(
+        np.random.default_rng(0), n_rows=150, n_features=4, ridge=0.5, significance=0.5, score=Score.LOO_LOG_LOSS
+    )
+    return searches, untested
+
+
+@pytest.mark.parametrize("largest", [2, 3, 10])
+def test_equals_naive_backward_elimination(pooled, largest):
+    searches, problem = pooled
+    fast = pool(searches, make_engine("numba", problem), most=20, largest=largest)
+
+    def value(ids):
+        return naive.evaluate(problem, ids, naive.one_step_left_out_predictor)[2]
+
+    support = sorted({int(j) for s in searches for j in s.model.ids})
+    found = [(value(support), support)] if len(support) <= largest else []
+    while len(support) > 1:
+        score, support = max((value(rest), rest) for rest in ([i for i in support if i != j] for j in support))
+        if len(support) <= largest:
+            found.append((score, support))
+    score, support = max(found)
+    assert fast.ids.tolist() == support
+    assert fast.score == pytest.approx(score, abs=1e-6)
+
+
+def test_only_the_most_frequent_terms_are_pooled(pooled):
+    searches, problem = pooled
+    counts = {}
+    for search in searches:
+        for j in search.model.ids.tolist():
+            counts[j] = counts.get(j, 0) + 1
+    top = sorted(counts, key=lambda j: (-counts[j], j))[:2]
+    found = pool(searches, make_engine("numba", problem), most=2, largest=2)
+    assert set(found.ids.tolist()) <= set(top)
+
+
+def test_nothing_found_nothing_pooled(make_problem):
+    problem = make_problem(np.random.default_rng(0), significance=1e-12)
+    spec = SearchSpec(n_models=2, max_iter=1)
+    searches = run_restarts(make_engine("numba", problem), 21, spec, np.random.default_rng(0).spawn(1)).searches
+    assert searches[0].model.ids.size == 0
+    assert pool(searches, make_engine("numba", problem), most=5, largest=5) is None
