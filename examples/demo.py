@@ -22,7 +22,9 @@ SEED = 0
 
 
 def progress(done: int, total: int, what: str) -> None:
-    """Redraw one line on stderr."""
+    """Redraw one line on a terminal; elsewhere keep quiet."""
+    if not sys.stderr.isatty():
+        return
     bar = "━" * (30 * done // total) + "─" * (30 - 30 * done // total)
     sys.stderr.write(f"\r{bar} {done}/{total} {what:<40}" + ("\n" if done == total else ""))
     sys.stderr.flush()

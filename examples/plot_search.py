@@ -28,12 +28,13 @@ def main() -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), width_ratios=(3, 2), layout="constrained")
     tried = np.unique(np.concatenate([r.ids for r in rips]))
     colours = iter(plt.colormaps["tab10"].colors)
+    iterations = np.arange(1, len(rips) + 1)
     for term in tried:
         line = np.array([r[np.array([term])][0] for r in rips])
         if term in search.model.ids:
-            left.plot(line, lw=2.2, color=next(colours), label=clf.term_names([term])[0], zorder=3)
+            left.plot(iterations, line, lw=2.2, color=next(colours), label=clf.term_names([term])[0], zorder=3)
         else:
-            left.plot(line, lw=0.5, color="0.75")
+            left.plot(iterations, line, lw=0.5, color="0.75")
     left.set(xlabel="iteration", ylabel="inclusion probability (RIP)", ylim=(-0.02, 1.02))
     left.set_title(f"{clf.n_terms_[0]} candidate terms, {len(search.model.ids)} survive")
     left.legend(fontsize=8, loc="upper left", framealpha=0.9)

@@ -227,7 +227,7 @@ def test_separable_classes_give_a_sensible_model():
     y = (X[:, 0] > 0).astype(int)
     clf = RFSCClassifier(**QUICK).fit(X, y)
     assert len(clf.models_[0].terms) > 0
-    assert clf.score(X, y) == 1.0
+    assert clf.score(X, y) > 0.95
     assert np.isfinite(clf.models_[0].coef).all()
 
 

@@ -26,6 +26,9 @@ class CallableText(str):
     def __signature__(self) -> inspect.Signature:
         return inspect.signature(self._call)
 
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return str, (str(self),)  # a copy is the plain text; it must not drag a fitted estimator along
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Do what the method of the same name does."""
         return self._call(*args, **kwargs)
@@ -54,4 +57,4 @@ class ScoreParameter:
         return CallableText(vars(instance)["score"], self._method.__get__(instance, owner))
 
     def __set__(self, instance: Any, value: object) -> None:
-        vars(instance)["score"] = value
+        vars(instance)["score"] = str(value) if isinstance(value, CallableText) else value

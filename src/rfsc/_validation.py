@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.exceptions import DTypePromotionError
 from sklearn.utils.validation import validate_data
 
 
@@ -25,17 +26,20 @@ def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool
     """`validate_data` to float64, with messages that say what to do and show no data."""
     try:
         return validate_data(estimator, X, y, reset=reset, dtype=np.float64, ensure_min_samples=min_samples)
-    except ValueError as error:
-        msg = _in_our_words(str(error), X)
+    except (TypeError, ValueError) as error:
+        msg = _in_our_words(error, X)
         if msg is None:
             raise
     raise ValueError(msg)  # outside the handler, so that the traceback does not quote the original
 
 
-def _in_our_words(text: str, X: Any) -> str | None:
+def _in_our_words(error: Exception, X: Any) -> str | None:
     """A message for errors whose original text shows data or is hard to act on; None to keep the original."""
-    if "could not convert string to float" in text:
-        return f"X must hold numbers, but {_text_columns(X)} text. Encode it first, for instance with OneHotEncoder."
+    text = str(error)
+    if "could not convert string to float" in text and np.ndim(X) == 2:
+        return f"X must hold numbers, but {_odd_columns(X)} text. Encode it first, for instance with OneHotEncoder."
+    if isinstance(error, DTypePromotionError) or "setting an array element with a sequence" in text:
+        return f"X must hold numbers, but {_odd_columns(X)} dates or other objects. Turn them into numbers first."
     if "Expected 2D array" in text:
         kind = "a scalar" if np.ndim(X) == 0 else f"{np.ndim(X)}D"
         return (
@@ -43,14 +47,15 @@ def _in_our_words(text: str, X: Any) -> str | None:
             "X.reshape(-1, 1) for a single feature or X.reshape(1, -1) for a single sample."
         )
     if "Complex data not supported" in text:
-        return "Complex data not supported: X must hold real numbers. Pass real and imaginary parts as two columns."
+        where = "X" if np.iscomplexobj(X) else "y"
+        return f"Complex data not supported: {where} must hold real values. Pass real and imaginary parts separately."
     if "Input X contains NaN" in text:
         return "Input X contains NaN. Fill missing values first, for instance with SimpleImputer, or drop those rows."
     return None
 
 
-def _text_columns(X: Any) -> str:
-    """Which columns hold text, in words."""
+def _odd_columns(X: Any) -> str:
+    """Which columns do not hold numbers, in words."""
     names = list(getattr(X, "columns", []))
     columns = [np.asarray(X[name]) for name in names] if names else list(np.asarray(X, dtype=object).T)
     labels = [str(name) for name in names] or [str(j) for j in range(len(columns))]
@@ -64,4 +69,4 @@ def _is_numeric(column: Any) -> bool:
         np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
         return False
-    return True
+    return bool(np.asarray(column).dtype.kind not in "mM")

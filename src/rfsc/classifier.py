@@ -29,6 +29,7 @@ from .search import Candidate, RestartsResult, SearchSpec, pool, run_restarts
 from .search.progress import ConsoleProgress
 from .terms import MonomialSpace, TermSpace
 
+FEW_OBSERVATIONS = 20  # below, the t-test hardly lets a term pass
 POOL_TERMS = 15  # largest model that combine="pool" returns
 NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
 
@@ -91,13 +92,13 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     score : str, default="loo_log_loss"
         What the search maximises on the training rows: "accuracy" (the paper), "balanced_accuracy", "kappa",
         "log_loss", or the approximate leave-one-out scores "loo_accuracy" and "loo_log_loss".
-    significance : float, default=0.01
+    significance : float, default=0.05
         Level of the t-test. A term stays when abs(t) > t.ppf(1 - significance), a two-sided p-value below twice the
         level.
     unseen : {"keep", "zero"}, default="keep"
         What happens to the inclusion probability of a term that no model of an iteration drew: it stays, or it falls
         as in the paper's relatives.
-    ridge : float, default=1e-2
+    ridge : float, default=1.0
         Penalty of the fits, as a multiple of the variance of each term; keeps separable classes finite.
     filter_significance : float or None, default=None
         Level of a distance-correlation test of each feature against each output; features that do not pass are left
@@ -189,9 +190,9 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_iter: int = 300,
         n_restarts: int = 10,
         score: str = "loo_log_loss",
-        significance: float = 0.01,
+        significance: float = 0.05,
         unseen: str = "keep",
-        ridge: float = 1e-2,
+        ridge: float = 1.0,
         filter_significance: float | None = None,
         max_terms: int = 60,
         tol: float = 2e-3,
@@ -300,7 +301,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             max_iter=self.max_iter,
             tol=self.tol,
             unseen=self.unseen,
-            max_terms=min(self.max_terms, max(rows.weight.size - 1, 1)),
+            # fewer terms than observations: the t-test needs degrees of freedom
+            max_terms=min(self.max_terms, max(int(rows.weight.sum()) - 1, 1)),
         )
         generators = spawn_generators(self.random_state, len(outputs), self.n_restarts)
         allowed = self._allowed_features(rows)
@@ -313,6 +315,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 fits.append(fit)
                 if fit.restarts.stopped:
                     spec, generators = replace(spec, max_iter=1), [g[:1] for g in generators]
+                if bar:
+                    bar.finished = len(fits) == len(outputs)
         finally:
             if bar:
                 bar.close()
@@ -389,10 +393,21 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if all(search.limit is None for search in searches):
                 msg = (
                     f"No term of output {output} reached an inclusion probability of {SearchSpec().cutoff} within "
-                    f"max_iter={self.max_iter} iterations; the best model visited is returned. "
-                    "Raise max_iter or n_models, or check that the features carry information about y."
+                    f"max_iter={self.max_iter} iterations; the best model visited is returned. {self._advice(output)}"
                 )
                 warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+
+    def _advice(self, output: int) -> str:
+        """What a user can do about a search that came to no decision."""
+        n = self.models_[output].n_observations
+        if self.n_terms_[output] == 1:
+            return "No feature varies and passes the filter: raise filter_significance or check X."
+        if n < FEW_OBSERVATIONS:
+            return (
+                f"The rows count for only {n:.3g} observations, too few for the t-test: add rows, raise significance "
+                "or, where sample_weight was scaled to a small sum, scale it to count observations."
+            )
+        return "Raise max_iter or n_models, or check that the features carry information about y."
 
     def term_names(self, ids: Any, output: int = 0) -> list[str]:
         """Names of candidate terms, for the ids that `searches_` records.

@@ -18,7 +18,34 @@ from .prepare.distance_correlation import independence_test, threshold
 from .prepare.targets import encode, row_weights
 
 
-class DistanceCorrelationFilter(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """What both selectors share: they need y, and their errors show no data."""
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected features.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_selected)
+            The selected columns.
+        """
+        check_is_fitted(self)
+        check_table(self, X, reset=False)
+        return super().transform(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+class DistanceCorrelationFilter(_Selector):
     """Keep the features that depend on the class, by the test of Székely, Rizzo and Bakirov.
 
     The distance covariance between each feature and the label is computed exactly after one sort per feature; any
@@ -93,13 +120,8 @@ class DistanceCorrelationFilter(SelectorMixin, BaseEstimator):  # type: ignore[m
         check_is_fitted(self)
         return np.asarray(self.statistics_ > self.threshold_)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
-
-class RFSCSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class RFSCSelector(MetaEstimatorMixin, _Selector):  # type: ignore[misc]
     """Hand the features or the terms that RFSC chose to another estimator.
 
     Parameters
@@ -157,10 +179,9 @@ class RFSCSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         """
         self._validate_params()
         estimator = RFSCClassifier() if self.estimator is None else clone(self.estimator)
-        self.estimator_ = estimator.fit(X, y, sample_weight=sample_weight)
-        self.n_features_in_ = estimator.n_features_in_
-        if hasattr(estimator, "feature_names_in_"):
-            self.feature_names_in_ = estimator.feature_names_in_
+        with unchanged_on_error(self):
+            check_table(self, X, y, reset=True, min_samples=2)
+            self.estimator_ = estimator.fit(X, y, sample_weight=sample_weight)
         self._terms = tuple(dict.fromkeys(t for model in estimator.models_ for t in model.terms if t.features))
         return self
 
@@ -229,9 +250,3 @@ class RFSCSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
         return np.asarray(self.estimator_.support_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = False
-        return tags

@@ -17,7 +17,8 @@ from scipy import stats
 
 from .._typing import BoolArray, FloatArray, IntArray
 
-# Newton's method, the same for every engine.
+# Newton's method, the same for every engine. The compiled kernels carry these numbers in their cache: touch kernels.py
+# after a change.
 MAX_NEWTON = 50  # a separable support with a tiny ridge needs about 20
 NEWTON_TOL = 1e-8  # squared Newton decrement: coefficients within 1e-5 standard errors before the last step
 MAX_HALVINGS = 30
@@ -70,16 +71,16 @@ class FitOptions:
     """
 
     score: Score = Score.LOO_LOG_LOSS
-    ridge: float = 1e-2
-    significance: float = 0.01
+    ridge: float = 1.0
+    significance: float = 0.05
 
     def t_quantiles(self, n_observations: float, max_terms: int) -> FloatArray:
         """Threshold on abs(t) for supports of 0, 1, ..., max_terms terms."""
         freedom = np.maximum(n_observations - np.arange(max_terms + 1), 1.0)
-        return np.asarray(stats.t.ppf(1.0 - self.significance, freedom), dtype=np.float64)
+        return np.asarray(stats.t.isf(self.significance, freedom), dtype=np.float64)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Supports:
     """A batch of supports in compressed rows: support m is ids[indptr[m] : indptr[m + 1]], ascending."""
 
@@ -112,7 +113,7 @@ class Supports:
         return Supports(indptr, self.ids[entries])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
     """Outcome of a batch: the pruned models, aligned with the supports that were handed in."""
 

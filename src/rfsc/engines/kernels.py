@@ -4,7 +4,7 @@ Read from the bottom up: `evaluate_supports` loops over supports; `_evaluate_sup
 one; `_newton` fits; `_derivatives` makes the one pass over the rows that a Newton step needs.
 
 Everything works on blocks of `BLOCK` rows, so that a block of every term stays in the fastest cache while its
-predictor, weights, gradient and Hessian are formed. The rows are padded to whole blocks; padding has weight zero.
+predictor, weights, gradient and Hessian are formed.
 No function allocates: all scratch memory is a `Workspace` that the caller owns, one for each thread.
 """
 
@@ -532,3 +532,22 @@ def evaluate_supports(first, last, indptr, slots, data, t_quantile, score, ws, o
         out.log_loss[s] = loss
         out.status[s] = status
         out.n_newton[s] = steps
+
+
+@njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
+def gram_matrix(columns, weight):  # type: ignore[no-untyped-def]
+    """Weighted inner products of all pairs of columns. A BLAS product would round by its number of threads."""
+    n_terms, n_rows = columns.shape
+    gram = np.empty((n_terms, n_terms))
+    weighted = np.empty(n_rows)
+    for i in range(n_terms):
+        a = columns[i]
+        for k in range(n_rows):
+            weighted[k] = a[k] * weight[k]
+        for j in range(i, n_terms):
+            b = columns[j]
+            total = 0.0
+            for k in range(n_rows):
+                total += weighted[k] * b[k]
+            gram[i, j] = gram[j, i] = total
+    return gram

@@ -7,7 +7,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from .._typing import FloatArray
 from ..terms import ColumnStore
@@ -96,11 +95,11 @@ def _derivatives_of_all_terms(problem: Problem, store: ColumnStore) -> tuple[Flo
     n_terms = problem.space.n_terms
     if n_terms > min(store.capacity, GRAM_TERMS):
         return np.empty((0, 0)), np.empty(0)
-    columns = store.columns[store.slots_of(np.arange(n_terms))]
-    with threadpool_limits(1, user_api="blas"):  # the rounding must not depend on the number of threads
-        gram = (columns * (problem.weight / 4)) @ columns.T
-        gradient = columns @ (problem.weight * problem.target / 2)
-    return gram, gradient
+    from .kernels import gram_matrix
+
+    store.slots_of(np.arange(n_terms))
+    gradient = (store.columns * (problem.weight * problem.target / 2)).sum(axis=1)
+    return gram_matrix(store.columns, problem.weight / 4), gradient
 
 
 def _balanced_cuts(supports: Supports, first: int, last: int, n_chunks: int) -> list[int]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import numpy as np
 
 from ..model import SparseModel
+from ..terms import Term
+
+MAX_DIGITS = 17  # enough for any double
+ROUNDING = 0.01  # largest error of f that the written coefficients may cause within the training ranges
 
 
 def equation(model: SparseModel, *, units: str = "scaled", digits: int = 4) -> str:
@@ -17,7 +21,8 @@ def equation(model: SparseModel, *, units: str = "scaled", digits: int = 4) -> s
     units : {"scaled", "original"}
         Features on [0, 1] with one summand per term, or in the user's own units with products multiplied out.
     digits : int
-        Significant digits of the coefficients.
+        Significant digits of the coefficients. More are written where fewer would change f by more than 0.01 somewhere
+        within the training ranges: in original units large summands may cancel.
 
     Returns
     -------
@@ -27,13 +32,29 @@ def equation(model: SparseModel, *, units: str = "scaled", digits: int = 4) -> s
     if units not in ("scaled", "original"):
         msg = f"units must be 'scaled' or 'original', got {units!r}."
         raise ValueError(msg)
-    parts: Mapping[str, float]
-    parts = model.unscaled() if units == "original" else dict(zip(model.names, model.coef.tolist(), strict=True))
+    if units == "original":
+        parts = model.unscaled()
+        needed = _digits_needed(model, parts, digits)
+    else:
+        parts, needed = dict(zip(model.terms, model.coef.tolist(), strict=True)), digits
     text = ""
-    for name, coef in parts.items():
+    for term, coef in parts.items():
         if coef == 0.0:
             continue
-        number = f"{abs(coef):.{digits}g}"
+        number = f"{abs(coef):.{needed}g}"
         sign = "- " if coef < 0 else "+ " if text else ""
-        text += f"{' ' if text else ''}{sign}{number if name == '1' else f'{number}*{name}'}"
+        name = f"*{term.name(model.feature_names)}" if term.features else ""
+        text += f"{' ' if text else ''}{sign}{number}{name}"
     return "f = " + (text or "0")
+
+
+def _digits_needed(model: SparseModel, parts: dict[Term, float], digits: int) -> int:
+    """Fewest digits, at least `digits`, with which rounding the coefficients cannot matter."""
+    low, span = 2 * model.scaling.half_minimum, 2 * model.scaling.half_span
+    reach = {p: np.array([max(abs(low[p]), abs(low[p] + span[p]))]) for p in model.features}
+    largest = {term: abs(float(term.column(reach, 1)[0])) for term in parts}
+    for needed in range(digits, MAX_DIGITS):
+        error = sum(abs(float(f"{coef:.{needed}g}") - coef) * largest[term] for term, coef in parts.items())
+        if error <= ROUNDING:
+            return needed
+    return MAX_DIGITS

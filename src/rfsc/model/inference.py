@@ -52,7 +52,7 @@ def refit(
     loss = _loss(columns, target, weight, penalty, coef)
     for _ in range(MAX_STEPS):
         gradient, hessian = _derivatives(columns, target, weight, penalty, coef)
-        step = np.linalg.lstsq(hessian, gradient)[0]
+        step = _scaled_inverse(hessian) @ gradient
         for _ in range(MAX_HALVINGS):
             reached = _loss(columns, target, weight, penalty, coef + step)
             if reached <= loss * (1.0 + 1e-15):
@@ -64,8 +64,16 @@ def refit(
         if progress <= 1e-15 * loss and np.all(np.abs(step) <= 1e-10 * (1.0 + np.abs(coef))):
             break
     _, hessian = _derivatives(columns, target, weight, penalty, coef)
-    covariance = np.linalg.pinv(hessian, hermitian=True)
-    return WaldFit(coef, np.sqrt(np.diag(covariance)))
+    return WaldFit(coef, np.sqrt(np.diag(_scaled_inverse(hessian))))
+
+
+def _scaled_inverse(hessian: FloatArray) -> FloatArray:
+    """Inverse of a Hessian whose terms may differ in scale by many orders; dependent terms share their effect."""
+    scale = np.sqrt(np.diag(hessian))
+    scale[scale == 0.0] = 1.0
+    inverse: FloatArray = np.linalg.pinv(hessian / np.outer(scale, scale), hermitian=True)
+    inverse /= np.outer(scale, scale)
+    return inverse
 
 
 def p_values(coef: FloatArray, standard_error: FloatArray, n_observations: float) -> FloatArray:
@@ -80,16 +88,21 @@ def p_values(coef: FloatArray, standard_error: FloatArray, n_observations: float
 
 
 def _loss(columns: FloatArray, target: FloatArray, weight: FloatArray, penalty: FloatArray, coef: FloatArray) -> float:
-    margin = target * (coef @ columns)
-    return float(weight @ np.logaddexp(0.0, -margin) + 0.5 * penalty @ coef**2)
+    margin = target * _predictor(coef, columns)
+    return float((weight * np.logaddexp(0.0, -margin)).sum() + 0.5 * (penalty * coef**2).sum())
+
+
+def _predictor(coef: FloatArray, columns: FloatArray) -> FloatArray:
+    # einsum, here and below: the rounding of a matrix product would depend on the threads of the BLAS library
+    return np.asarray(np.einsum("j,jk->k", coef, columns), dtype=np.float64)
 
 
 def _derivatives(
     columns: FloatArray, target: FloatArray, weight: FloatArray, penalty: FloatArray, coef: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Negative gradient and Hessian."""
-    p = expit(coef @ columns)
-    gradient = columns @ (weight * target * expit(-target * (coef @ columns))) - penalty * coef
-    hessian = (columns * (weight * p * (1.0 - p))) @ columns.T
+    f = _predictor(coef, columns)
+    gradient = np.einsum("jk,k->j", columns, weight * target * expit(-target * f)) - penalty * coef
+    hessian = np.einsum("ik,jk->ij", columns * (weight * expit(f) * expit(-f)), columns)
     hessian[np.diag_indices_from(hessian)] += penalty
     return gradient, hessian

@@ -12,7 +12,7 @@ from ..terms import Term
 from .inference import p_values
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SparseModel:
     """The model of one output: f(x) = sum_j coef_j term_j(scaled x); f > 0 speaks for the class.
 
@@ -69,18 +69,20 @@ class SparseModel:
 
     def columns(self, X: FloatArray) -> FloatArray:
         """Values of the terms, shape (n_terms, n_samples)."""
+        X = np.asarray(X, dtype=np.float64)
         rows = self.scaling.rows(X, self.features)
         return np.stack([term.column(rows, len(X)) for term in self.terms]) if self.terms else np.empty((0, len(X)))
 
     def decision(self, X: FloatArray) -> FloatArray:
         """f for every sample."""
-        return np.asarray(self.coef @ self.columns(X), dtype=np.float64)
+        # not a matrix product: its rounding would depend on the threads of the BLAS library
+        return np.asarray(np.einsum("j,jk->k", self.coef, self.columns(X)), dtype=np.float64)
 
-    def unscaled(self) -> dict[str, float]:
-        """Coefficients by term name in the user's own units; products are multiplied out, the constant is first."""
+    def unscaled(self) -> dict[Term, float]:
+        """Coefficients in the user's own units, by term; products are multiplied out, the constant is first."""
         total: dict[Term, float] = {}
         for term, coef in zip(self.terms, self.coef, strict=True):
             for part, weight in term.unscaled(self.scaling).items():
                 total[part] = total.get(part, 0.0) + coef * weight
         order = sorted(total, key=lambda term: (len(term.features), term.name(self.feature_names)))
-        return {term.name(self.feature_names): float(total[term]) for term in order}
+        return {term: float(total[term]) for term in order}

@@ -46,7 +46,7 @@ class DistanceTest:
 
 def threshold(significance: float) -> float:
     """Value that the statistic must exceed for independence to be rejected."""
-    return float(stats.norm.ppf(1.0 - significance / 2.0) ** 2)
+    return float(stats.norm.isf(significance / 2.0) ** 2)
 
 
 def independence_test(X: FloatArray, code: IntArray, weight: FloatArray, *, one_vs_rest: bool = False) -> DistanceTest:

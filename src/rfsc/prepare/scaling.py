@@ -12,7 +12,7 @@ from .._typing import BoolArray, FloatArray
 FAR = 1e50  # training ranges away from the training data; its fifth power is still a number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scaling:
     """Minimum and range of every feature.
 

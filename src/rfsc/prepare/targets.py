@@ -51,7 +51,9 @@ def _distinct(y: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], IntArray]:
     try:
         check_classification_targets(y)
         classes, code = np.unique(y, return_inverse=True)
-    except TypeError:  # the original names types of single labels
+    except TypeError as error:
+        if "not supported between" not in str(error):  # the original names types of single labels
+            raise
         classes = None
     if classes is None:
         msg = "y mixes labels that cannot be sorted, such as text and numbers. Make all labels of one type."
@@ -75,11 +77,11 @@ def _sample_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
     try:
         weight = np.array(check_sample_weight(sample_weight, X, dtype=np.float64))  # a copy: the user's stays as it is
     except ValueError as error:
-        if "could not convert" not in str(error):
+        if "could not convert" not in str(error) and "Complex data" not in str(error):
             raise
         weight = None
     if weight is None:
-        msg = f"sample_weight must hold {X.shape[0]} numbers, one per row, but it holds text. Convert it to float."
+        msg = f"sample_weight must hold {X.shape[0]} real numbers, one per row. Convert it to float."
         raise ValueError(msg)
     if weight.min() < 0:
         msg = (

@@ -11,7 +11,7 @@ from ..engines.base import Evaluation
 from .rips import RIPs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class IterationRecord:
     """One iteration, as observers see it.
 
@@ -32,7 +32,8 @@ class IterationRecord:
     n_fitted : int
         Supports that had to be fitted; the others were known.
     rips : RIPs
-        After the update. To save room, terms that fell to zero are not listed here.
+        After the update. To save room only terms that were drawn and have not fallen to zero are listed; the others,
+        dead or still at their first value, read as zero here.
     """
 
     output: int
@@ -54,7 +55,7 @@ class IterationRecord:
         return self.rips.n_open
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
     """A fitted model by the ids of its terms."""
 
@@ -76,7 +77,7 @@ class Candidate:
         return cls(result.supports.ids[a:b], result.coef[a:b], float(result.score[m]), float(result.log_loss[m]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SearchResult:
     """Outcome of one restart.
 

@@ -128,6 +128,6 @@ def _limit_model(engine: Engine, rips: RIPs, spec: SearchSpec) -> Candidate | No
 
 
 def _snapshot(rips: RIPs) -> RIPs:
-    """The RIPs as the history keeps them: terms at zero take no room."""
+    """The RIPs as the history keeps them: only terms that the search has an opinion of and has not given up."""
     alive = rips.values > 0.0
-    return RIPs(rips.n_terms, rips.default, rips.ids[alive], rips.values[alive])
+    return RIPs(rips.n_terms, 0.0, rips.ids[alive], rips.values[alive])

@@ -10,6 +10,7 @@ from typing import TextIO
 from .history import IterationRecord
 
 FULL, EMPTY = "━", "─"
+TEXT_WIDTH = 72  # of a line with single-digit outputs and two-digit restarts
 
 
 class ConsoleProgress:
@@ -37,6 +38,7 @@ class ConsoleProgress:
         self._every = every
         self._started = self._last = time.monotonic()
         self._previous: IterationRecord | None = None
+        self.finished = False
 
     def on_iteration(self, record: IterationRecord) -> None:
         """Redraw the line, unless that was done a moment ago."""
@@ -45,7 +47,7 @@ class ConsoleProgress:
         if self._live:
             if now - self._last >= self._every:
                 self._last = now
-                self._draw(record, "\r")
+                self._draw(record)
         elif before is not None and (before.output, before.restart) != (record.output, record.restart):
             self._stream.write(self._text(before) + "\n")
 
@@ -53,19 +55,18 @@ class ConsoleProgress:
         """Leave the last state on the screen and end the line."""
         if self._previous is not None:
             if self._live:
-                self._draw(self._previous, "\r", finished=True)
+                self._draw(self._previous)
                 self._stream.write("\n")
             else:
                 self._stream.write(self._text(self._previous) + "\n")
             self._stream.flush()
 
-    def _draw(self, record: IterationRecord, start: str, *, finished: bool = False) -> None:
+    def _draw(self, record: IterationRecord) -> None:
         width = shutil.get_terminal_size().columns - 1
-        text = self._text(record)
-        room = max(min(width - len(text) - 1, 30), 0)
-        filled = room if finished else int(room * self._share(record))
+        room = max(min(width - TEXT_WIDTH, 30), 0)  # the same for every record, so that the text stands still
+        filled = room if self.finished else int(room * self._share(record))
         bar = FULL * filled + EMPTY * (room - filled)
-        self._stream.write(start + f"{bar} {text}"[:width].ljust(width))
+        self._stream.write("\r" + f"{bar} {self._text(record)}"[:width].ljust(width))
         self._stream.flush()
 
     def _share(self, record: IterationRecord) -> float:
@@ -77,7 +78,7 @@ class ConsoleProgress:
         seconds = int(time.monotonic() - self._started)
         output = f"output {record.output + 1}/{self._n_outputs} " if self._n_outputs > 1 else ""
         return (
-            f"{output}restart {record.restart + 1}/{self._n_restarts} iteration {record.iteration:3d} "
-            f"best {record.best_so_far:.4f} size {record.mean_size_drawn:.1f}→{record.mean_size_kept:.1f} "
-            f"open {record.n_open} {seconds // 60}:{seconds % 60:02d}"
+            f"{output}restart {record.restart + 1}/{self._n_restarts} iter {record.iteration:3d} "
+            f"best {record.best_so_far:.4f} size {record.mean_size_drawn:4.1f}→{record.mean_size_kept:4.1f} "
+            f"open {record.n_open:3d} {seconds // 60}:{seconds % 60:02d}"
         )

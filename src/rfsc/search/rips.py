@@ -14,7 +14,7 @@ from .._typing import FloatArray, IntArray
 from ..engines.base import Evaluation, Supports
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RIPs:
     """Probability of each term to be drawn into a model.
 
@@ -50,9 +50,11 @@ class RIPs:
         return out
 
     def at_least(self, cutoff: float) -> IntArray:
-        """Terms whose RIP reaches the cutoff, by falling RIP; terms at the default value are not looked at."""
-        order = np.argsort(-self.values, kind="stable")
-        return self.ids[order[self.values[order] >= cutoff]]
+        """Terms whose RIP reaches the cutoff, by falling RIP."""
+        ids = np.arange(self.n_terms) if self.default >= cutoff else self.ids  # a default that high: few terms in all
+        values = self[ids]
+        order = np.argsort(-values, kind="stable")
+        return ids[order[values[order] >= cutoff]]
 
     @property
     def n_open(self) -> int:

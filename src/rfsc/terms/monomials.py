@@ -34,9 +34,12 @@ class Monomial:
         return tuple(sorted(set(self.factors)))
 
     def name(self, feature_names: Sequence[str]) -> str:
-        """The product in words, such as ``radius*texture`` or ``area^2``; the constant is ``1``."""
+        """The product in words, such as ``radius*texture`` or ``area^2``; the constant is ``1``.
+
+        A feature whose own name could be misread is put in brackets: ``[a*b]``.
+        """
         powers = Counter(self.factors)
-        return "*".join(feature_names[p] + (f"^{k}" if k > 1 else "") for p, k in powers.items()) or "1"
+        return "*".join(_quoted(feature_names[p]) + (f"^{k}" if k > 1 else "") for p, k in powers.items()) or "1"
 
     def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
         """Values of the product; `rows` holds the scaled features."""
@@ -119,6 +122,10 @@ class MonomialSpace:
     def terms(self, ids: IntArray) -> tuple[Monomial, ...]:
         """The monomials behind `ids`."""
         return tuple(Monomial(tuple(int(p) for p in row if p >= 0)) for row in self.factors(ids))
+
+
+def _quoted(name: str) -> str:
+    return f"[{name}]" if name == "1" or "*" in name or "^" in name else name
 
 
 def _unrank(rank: IntArray, n: int, d: int) -> IntArray:
