@@ -77,7 +77,13 @@ def methods() -> dict[str, Any]:
         "L1 logistic, degree 2": make_pipeline(
             *expand,
             LogisticRegressionCV(
-                Cs=8, cv=5, l1_ratios=(1.0,), solver="saga", max_iter=300, use_legacy_attributes=False
+                Cs=8,
+                cv=5,
+                l1_ratios=(1.0,),
+                solver="saga",
+                max_iter=300,
+                scoring="accuracy",
+                use_legacy_attributes=False,
             ),
         ),
         "RBF SVM": make_pipeline(StandardScaler(), SVC()),

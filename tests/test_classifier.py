@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import pickle
 
@@ -327,3 +328,54 @@ def test_verbose_writes_to_stderr_only(wdbc, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "restart 1/1" in captured.err
+
+
+def test_features_whose_names_look_like_terms_are_bracketed():
+    rng = np.random.default_rng(0)
+    b, c, z = rng.normal(size=(3, 400))
+    y = (b * c + z + 0.3 * rng.normal(size=400) > 0).astype(int)
+    clf = RFSCClassifier(n_restarts=3, random_state=0).fit(pd.DataFrame({"b": b, "c": c, "b*c": z, "1": z * b}), y)
+    (model,) = clf.models_
+    assert len(set(model.names)) == len(model.terms)
+    assert {"b*c", "[b*c]"} <= set(model.names)
+    text = equation(model)
+    assert all(f"*{name}" in text for name in model.names if name != "1")
+
+
+def test_equation_in_original_units_keeps_enough_digits():
+    """Far from zero the summands nearly cancel; four digits would turn the formula into nonsense."""
+    rng = np.random.default_rng(0)
+    year, t = rng.integers(1990, 2021, 500).astype(float), 1.6e9 + rng.uniform(0, 3e7, 500)
+    y = ((year - 2005) ** 2 / 100 + (t - 1.615e9) / 1e7 + 0.3 * rng.normal(size=500) > 0.7).astype(int)
+    X = pd.DataFrame({"year": year, "t": t})
+    clf = RFSCClassifier(n_restarts=2, random_state=0).fit(X, y)
+    text = equation(clf.models_[0], units="original").removeprefix("f = ").replace("^", "**")
+    f = eval(text, {"year": year, "t": t})
+    assert np.abs(f - clf.decision_function(X)).max() <= 0.011
+
+
+def test_standard_errors_of_skewed_features():
+    rng = np.random.default_rng(1)
+    X = np.exp(3 * rng.standard_normal((500, 4)))
+    y = (np.log(X[:, 0]) + np.log(X[:, 1]) + rng.normal(size=500) > 0).astype(int)
+    clf = RFSCClassifier(n_restarts=1, random_state=0, ridge=1e-6, combine="best").fit(X, y)
+    (model,) = clf.models_
+    assert (np.abs(model.t_value) < 100).all()
+    assert (model.p_value > 1e-100).all()
+
+
+def test_score_text_can_be_copied(fitted):
+    other = RFSCClassifier(score=fitted.score)
+    assert type(vars(other)["score"]) is str
+    assert clone(other).get_params()["score"] == "loo_log_loss"
+    for copied in (pickle.loads(pickle.dumps(fitted.score)), copy.deepcopy(fitted.score)):
+        assert type(copied) is str
+        assert copied == "loo_log_loss"
+
+
+def test_warning_names_the_cause(wdbc):
+    X, y = wdbc
+    with pytest.warns(ConvergenceWarning, match="scale it to count observations"):
+        RFSCClassifier(**QUICK).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
+    constant = RFSCClassifier(**QUICK).fit(np.ones((200, 3)), np.arange(200) < 20)  # finds the constant: no warning
+    assert constant.models_[0].names == ("1",)

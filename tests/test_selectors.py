@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -173,3 +174,12 @@ def test_selector_refuses_other_estimators():
     X, y = three_classes()
     with pytest.raises(ValueError, match="'estimator' parameter of RFSCSelector must be an instance of"):
         RFSCSelector(LogisticRegression()).fit(X, y)
+
+
+def test_refitting_on_an_array_forgets_old_names():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    selector = RFSCSelector(RFSCClassifier(n_restarts=1, max_iter=30, random_state=0))
+    selector.fit(X, y)
+    selector.fit(X.to_numpy()[:, :3], y)
+    assert not hasattr(selector, "feature_names_in_")
+    assert all(name in ("x0", "x1", "x2") for name in selector.get_feature_names_out())

@@ -36,8 +36,9 @@ def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool
 def _in_our_words(error: Exception, X: Any) -> str | None:
     """A message for errors whose original text shows data or is hard to act on; None to keep the original."""
     text = str(error)
-    if "could not convert string to float" in text and np.ndim(X) == 2:
-        return f"X must hold numbers, but {_odd_columns(X)} text. Encode it first, for instance with OneHotEncoder."
+    if "could not convert string to float" in text:
+        where = f"{_odd_columns(X)} text" if np.ndim(X) == 2 else "it is text"
+        return f"X must hold numbers, but {where}. Encode it first, for instance with OneHotEncoder."
     if isinstance(error, DTypePromotionError) or "setting an array element with a sequence" in text:
         return f"X must hold numbers, but {_odd_columns(X)} dates or other objects. Turn them into numbers first."
     if "Expected 2D array" in text:

@@ -10,7 +10,7 @@ from typing import TextIO
 from .history import IterationRecord
 
 FULL, EMPTY = "━", "─"
-TEXT_WIDTH = 72  # of a line with single-digit outputs and two-digit restarts
+TEXT_WIDTH = 76  # of a line with single-digit outputs and two-digit restarts, and a space
 
 
 class ConsoleProgress:
