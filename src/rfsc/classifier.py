@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -20,56 +19,18 @@ from ._random import spawn_generators
 from ._score_parameter import ScoreParameter
 from ._typing import BoolArray, FloatArray, IntArray
 from ._validation import check_table, unchanged_on_error
-from .engines import ENGINES, FitOptions, Memo, Problem, Score, make_engine
-from .model import SparseModel, refit
+from .engines import ENGINES, FitOptions, Score
+from .output import OutputFit, OutputSpec, Rows, fit_output
 from .prepare.distance_correlation import independence_test, threshold
 from .prepare.scaling import Scaling
-from .prepare.targets import Targets, encode, row_weights
-from .search import Candidate, RestartsResult, SearchSpec, pool, run_restarts
+from .prepare.targets import encode, row_weights
+from .search import SearchSpec
 from .search.progress import ConsoleProgress
-from .terms import MonomialSpace, TermSpace
 
 FEW_OBSERVATIONS = 20  # below, the t-test hardly lets a term pass
-POOL_TERMS = 15  # largest model that combine="pool" returns
-NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
 
 # the paper names no ridge; without one, separable classes (Iris, Wine) have no fit and the test drops good terms
 PAPER: dict[str, Any] = {"score": "accuracy", "unseen": "zero", "significance": 0.01, "ridge": 0.1, "combine": "best"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """The training rows as every output sees them."""
-
-    targets: Targets
-    scaling: Scaling
-    table: FloatArray  # (n_features, n_rows)
-    weight: FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class _OutputFit:
-    """What the search of one output has found."""
-
-    space: TermSpace
-    restarts: RestartsResult
-    ids: IntArray
-    coef: FloatArray
-    standard_error: FloatArray | None
-
-    def model(self, rows: _Rows, feature_names: tuple[str, ...], label: object) -> SparseModel:
-        """The frozen model, terms by falling coefficient."""
-        order = np.argsort(-np.abs(self.coef), kind="stable")
-        return SparseModel(
-            terms=self.space.terms(self.ids[order]),
-            coef=self.coef[order],
-            standard_error=None if self.standard_error is None else self.standard_error[order],
-            scaling=rows.scaling,
-            feature_names=feature_names,
-            label=label,
-            n_observations=float(rows.weight.sum()),
-            score=None if self.standard_error is None else self.restarts.best.score,
-        )
 
 
 class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -284,19 +245,19 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._warn_unless_settled()
         return self
 
-    def _read_rows(self, X: Any, y: Any, sample_weight: Any) -> _Rows:
+    def _read_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Validate the input, drop rows of weight zero, encode the classes and scale the features."""
         X, y = check_table(self, X, y, reset=True, min_samples=2)
         weight = row_weights(sample_weight, self.class_weight, X, y)
         used = weight > 0
         X, weight, targets = X[used], weight[used], encode(y[used])
         scaling = Scaling.from_rows(X)
-        return _Rows(targets, scaling, scaling.table(X), weight)
+        return Rows(targets, scaling, scaling.table(X), weight)
 
-    def _fit_outputs(self, rows: _Rows) -> list[_OutputFit]:
+    def _fit_outputs(self, rows: Rows) -> list[OutputFit]:
         """One search per output; after a callback's "stop_all" the outputs that are left get a single iteration."""
-        outputs = rows.targets.outputs
-        spec = SearchSpec(
+        n_outputs = len(rows.targets.outputs)
+        search = SearchSpec(
             n_models=self.n_models,
             max_iter=self.max_iter,
             tol=self.tol,
@@ -304,25 +265,33 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             # fewer terms than observations: the t-test needs degrees of freedom
             max_terms=min(self.max_terms, max(int(rows.weight.sum()) - 1, 1)),
         )
-        generators = spawn_generators(self.random_state, len(outputs), self.n_restarts)
+        spec = OutputSpec(
+            degree=self.degree,
+            options=FitOptions(Score[vars(self)["score"].upper()], self.ridge, self.significance),
+            search=search,
+            combine=self.combine,
+            engine=self.engine,
+            n_threads=effective_n_jobs(self.n_jobs),
+        )
+        generators = spawn_generators(self.random_state, n_outputs, self.n_restarts)
         allowed = self._allowed_features(rows)
-        bar = ConsoleProgress(len(outputs), self.n_restarts, self.max_iter) if self.verbose else None
+        bar = ConsoleProgress(n_outputs, self.n_restarts, self.max_iter) if self.verbose else None
         observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
-        fits: list[_OutputFit] = []
+        fits: list[OutputFit] = []
         try:
-            for output, target in enumerate(outputs):
-                fit = self._fit_output(rows, target, allowed[output], spec, generators[output], observers, output)
-                fits.append(fit)
-                if fit.restarts.stopped:
-                    spec, generators = replace(spec, max_iter=1), [g[:1] for g in generators]
+            for output in range(n_outputs):
+                fits.append(fit_output(rows, output, allowed[output], spec, generators[output], observers))
+                if fits[-1].restarts.stopped:
+                    spec = replace(spec, search=replace(search, max_iter=1))
+                    generators = [g[:1] for g in generators]
                 if bar:
-                    bar.finished = len(fits) == len(outputs)
+                    bar.finished = len(fits) == n_outputs
         finally:
             if bar:
                 bar.close()
         return fits
 
-    def _allowed_features(self, rows: _Rows) -> list[IntArray]:
+    def _allowed_features(self, rows: Rows) -> list[IntArray]:
         """Features that each output may use: not constant and, where asked for, dependent on the output."""
         varies = ~rows.scaling.constant
         outputs = rows.targets.outputs
@@ -332,43 +301,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         passes = test.statistic > threshold(self.filter_significance)
         return [np.flatnonzero(varies & passed) for passed in passes]
 
-    def _fit_output(
-        self,
-        rows: _Rows,
-        target: FloatArray,
-        features: IntArray,
-        spec: SearchSpec,
-        generators: Sequence[np.random.Generator],
-        observers: list[Any],
-        output: int,
-    ) -> _OutputFit:
-        """All restarts of one output."""
-        space = MonomialSpace(features, self.degree)
-        options = FitOptions(Score[vars(self)["score"].upper()], self.ridge, self.significance)
-        problem = Problem(space, rows.table, target, rows.weight, options, spec.max_terms)
-        engine = Memo(make_engine(self.engine, problem, effective_n_jobs(self.n_jobs)))
-        restarts = run_restarts(engine, space.n_terms, spec, generators, observers=observers, output=output)
-        return _OutputFit(space, restarts, *self._answer(problem, restarts))
-
-    def _answer(self, problem: Problem, restarts: RestartsResult) -> tuple[IntArray, FloatArray, FloatArray | None]:
-        """(term ids, coefficients, standard errors) of the final model."""
-        if self.combine == "average":
-            return *restarts.average(), None
-        best = self._pool(problem, restarts) if self.combine == "pool" else restarts.best
-        store = problem.store()
-        slots = store.slots_of(best.ids)
-        penalty = problem.options.ridge * store.variance[slots]
-        final = refit(store.columns[slots], problem.target, problem.weight, penalty, best.coef)
-        return best.ids, final.coef, final.standard_error
-
-    def _pool(self, problem: Problem, restarts: RestartsResult) -> Candidate:
-        """The small model among the terms of all restarts, by left-out log-loss whatever the search maximised."""
-        options = replace(problem.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
-        engine = make_engine(self.engine, replace(problem, options=options), effective_n_jobs(self.n_jobs))
-        pooled = pool(restarts.searches, engine, most=problem.max_terms, largest=POOL_TERMS)
-        return restarts.best if pooled is None else pooled
-
-    def _publish(self, rows: _Rows, fits: list[_OutputFit]) -> None:
+    def _publish(self, rows: Rows, fits: list[OutputFit]) -> None:
         """Set the fitted attributes; nothing here can fail half-way."""
         given = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         names = tuple(str(name) for name in given)

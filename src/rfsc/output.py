@@ -1,0 +1,158 @@
+"""One output from the training rows to a model: candidate terms, restarts, and what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ._typing import FloatArray, IntArray
+from .engines import FitOptions, Memo, Problem, Score, make_engine
+from .model import SparseModel, refit
+from .prepare.scaling import Scaling
+from .prepare.targets import Targets
+from .search import Candidate, RestartsResult, SearchSpec, pool, run_restarts
+from .terms import MonomialSpace, TermSpace
+
+POOL_TERMS = 15  # largest model that combine="pool" returns
+NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """The training rows as every output sees them.
+
+    Parameters
+    ----------
+    targets : Targets
+        Classes and outputs.
+    scaling : Scaling
+        Ranges of the features.
+    table : ndarray of shape (n_features, n_rows)
+        The scaled features.
+    weight : ndarray of shape (n_rows,)
+        Observations that each row stands for, positive.
+    """
+
+    targets: Targets
+    scaling: Scaling
+    table: FloatArray
+    weight: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputSpec:
+    """How every output is fitted.
+
+    Parameters
+    ----------
+    degree : int
+        Largest degree of a term.
+    options : FitOptions
+        How a support is fitted, tested and scored.
+    search : SearchSpec
+        How supports are searched.
+    combine : {"pool", "best", "average"}
+        How the restarts become one model.
+    engine : str
+        Name of the engine.
+    n_threads : int
+        Threads that it may use.
+    """
+
+    degree: int
+    options: FitOptions
+    search: SearchSpec
+    combine: str
+    engine: str
+    n_threads: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutputFit:
+    """What the search of one output has found.
+
+    Parameters
+    ----------
+    space : TermSpace
+        The candidate terms.
+    restarts : RestartsResult
+        Every restart.
+    ids, coef : ndarray of shape (n_terms,)
+        The answer.
+    standard_error : ndarray of shape (n_terms,) or None
+        None for an average.
+    score : float or None
+        Score of the answer; None for an average.
+    """
+
+    space: TermSpace
+    restarts: RestartsResult
+    ids: IntArray
+    coef: FloatArray
+    standard_error: FloatArray | None
+    score: float | None
+
+    def model(self, rows: Rows, feature_names: tuple[str, ...], label: object) -> SparseModel:
+        """The frozen model, terms by falling coefficient."""
+        order = np.argsort(-np.abs(self.coef), kind="stable")
+        return SparseModel(
+            terms=self.space.terms(self.ids[order]),
+            coef=self.coef[order],
+            standard_error=None if self.standard_error is None else self.standard_error[order],
+            scaling=rows.scaling,
+            feature_names=feature_names,
+            label=label,
+            n_observations=float(rows.weight.sum()),
+            score=self.score,
+        )
+
+
+def fit_output(
+    rows: Rows,
+    output: int,
+    features: IntArray,
+    spec: OutputSpec,
+    generators: Sequence[np.random.Generator],
+    observers: Sequence[Any],
+) -> OutputFit:
+    """Search one output with every generator and combine what was found.
+
+    Parameters
+    ----------
+    rows : Rows
+        The training rows.
+    output : int
+        Which output.
+    features : ndarray of int
+        Features that it may use.
+    spec : OutputSpec
+        Settings.
+    generators : sequence of numpy.random.Generator
+        One for each restart.
+    observers : sequence
+        Shown every finished iteration.
+    """
+    space = MonomialSpace(features, spec.degree)
+    target = rows.targets.outputs[output]
+    problem = Problem(space, rows.table, target, rows.weight, spec.options, spec.search.max_terms)
+    engine = Memo(make_engine(spec.engine, problem, spec.n_threads))
+    restarts = run_restarts(engine, space.n_terms, spec.search, generators, observers=observers, output=output)
+    if spec.combine == "average":
+        return OutputFit(space, restarts, *restarts.average(), None, None)
+    best = _pooled(problem, restarts, spec) if spec.combine == "pool" else restarts.best
+    store = problem.store()
+    slots = store.slots_of(best.ids)
+    penalty = spec.options.ridge * store.variance[slots]
+    final = refit(store.columns[slots], target, rows.weight, penalty, best.coef)
+    return OutputFit(space, restarts, best.ids, final.coef, final.standard_error, best.score)
+
+
+def _pooled(problem: Problem, restarts: RestartsResult, spec: OutputSpec) -> Candidate:
+    """The small model among the terms of all restarts, by left-out log-loss whatever the search maximised."""
+    options = replace(problem.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
+    engine = make_engine(spec.engine, replace(problem, options=options), spec.n_threads)
+    pooled = pool(restarts.searches, engine, most=problem.max_terms, largest=POOL_TERMS)
+    return restarts.best if pooled is None else pooled
