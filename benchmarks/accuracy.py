@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.metrics import cohen_kappa_score
 from sklearn.model_selection import StratifiedKFold
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
@@ -64,7 +65,8 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray]:
         )
         raise SystemExit(msg)
     frame = pd.read_csv(path)
-    return frame.drop(columns="class").to_numpy(float), frame["class"].to_numpy()
+    # numbers as labels: not every peer takes text
+    return frame.drop(columns="class").to_numpy(float), np.unique(frame["class"], return_inverse=True)[1]
 
 
 def methods() -> dict[str, Any]:
@@ -76,14 +78,15 @@ def methods() -> dict[str, Any]:
         "RFSC paper settings": RFSCClassifier.paper(),
         "L1 logistic, degree 2": make_pipeline(
             *expand,
-            LogisticRegressionCV(
-                Cs=8,
-                cv=5,
-                l1_ratios=(1.0,),
-                solver="saga",
-                max_iter=300,
-                scoring="accuracy",
-                use_legacy_attributes=False,
+            OneVsRestClassifier(
+                LogisticRegressionCV(
+                    Cs=8,
+                    cv=5,
+                    l1_ratios=(1.0,),
+                    solver="liblinear",
+                    scoring="neg_log_loss",
+                    use_legacy_attributes=False,
+                )
             ),
         ),
         "RBF SVM": make_pipeline(StandardScaler(), SVC()),
@@ -103,6 +106,8 @@ def size_of(model: Any) -> float:
     if isinstance(model, RFSCClassifier):
         return float(np.mean([len(m.terms) for m in model.models_]))
     last = model[-1] if isinstance(model, Pipeline) else model
+    if isinstance(last, OneVsRestClassifier):
+        return float(np.mean([np.count_nonzero(e.coef_) for e in last.estimators_]))
     if hasattr(last, "coef_"):
         return float(np.mean(np.count_nonzero(last.coef_, axis=1)))
     return float("nan")
