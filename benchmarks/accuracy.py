@@ -80,7 +80,7 @@ def methods() -> dict[str, Any]:
             *expand,
             OneVsRestClassifier(
                 LogisticRegressionCV(
-                    Cs=8,
+                    Cs=np.logspace(-2, 1.5, 15),
                     cv=5,
                     l1_ratios=(1.0,),
                     solver="liblinear",
