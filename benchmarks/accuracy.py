@@ -84,7 +84,7 @@ def methods() -> dict[str, Any]:
                     cv=5,
                     l1_ratios=(1.0,),
                     solver="liblinear",
-                    scoring="neg_log_loss",
+                    scoring="accuracy",
                     use_legacy_attributes=False,
                 )
             ),
