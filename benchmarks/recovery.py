@@ -15,6 +15,7 @@ from rfsc import RFSCClassifier
 
 PLANTED = {"x0": 6.0, "x1*x2": 12.0, "x3^2": -9.0}  # of features on [0, 1], plus a constant that balances the classes
 N_FEATURES = 10
+SETTINGS = {"default": {}, "strict": {"combine": "best", "significance": 0.01}}
 SIZES = (200, 500, 1000, 3000)
 NOISE = (0.25, 0.5, 1.0)  # scale of logistic noise; 1 is the noise that the model assumes
 SEEDS = range(10)
@@ -28,12 +29,12 @@ def planted_data(n: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarra
     return X, (f - np.median(f) + noise * rng.logistic(size=n) > 0).astype(int)
 
 
-def recovery(n: int, noise: float, seed: int) -> tuple[float, float, bool]:
+def recovery(n: int, noise: float, seed: int, setting: str = "default") -> tuple[float, float, bool]:
     """(share of planted terms found, number of terms that were not planted, whether the set is exact)."""
     X, y = planted_data(n, noise, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        clf = RFSCClassifier(random_state=seed, n_restarts=5).fit(X, y)
+        clf = RFSCClassifier(random_state=seed, n_restarts=5, **SETTINGS[setting]).fit(X, y)
     found = set(clf.models_[0].names) - {"1"}
     return len(found & set(PLANTED)) / len(PLANTED), len(found - set(PLANTED)), found == set(PLANTED)
 
@@ -45,12 +46,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     cells = [(n, noise) for n in SIZES for noise in NOISE]
-    results = Parallel(options.jobs)(delayed(recovery)(n, noise, seed) for n, noise in cells for seed in SEEDS)
-    rows = []
-    for k, (n, noise) in enumerate(cells):
-        share, extra, exact = np.mean(results[k * len(SEEDS) : (k + 1) * len(SEEDS)], axis=0)
-        rows.append([f"{n:,}", f"{noise}", f"{share:.2f}", f"{extra:.1f}", f"{exact:.1f}"])
-    head = ["samples", "noise", "planted terms found", "other terms", "exactly the planted set"]
+    tasks = [(*cell, seed, setting) for cell in cells for setting in SETTINGS for seed in SEEDS]
+    results = np.array(Parallel(options.jobs)(delayed(recovery)(*task) for task in tasks))
+    means = results.reshape(len(cells), len(SETTINGS), len(SEEDS), 3).mean(axis=2)
+    head, rows = ["samples", "noise"], [[f"{n:,}", f"{noise}"] for n, noise in cells]
+    for k, setting in enumerate(SETTINGS):
+        head += [f"{setting}: planted terms found", "other terms", "exactly the planted set"]
+        for row, (share, extra, exact) in zip(rows, means[:, k], strict=True):
+            row += [f"{share:.2f}", f"{extra:.1f}", f"{exact:.1f}"]
     text = table(head, rows)
     print(text)
     if options.write:
