@@ -36,7 +36,7 @@ def main() -> None:
         else:
             left.plot(iterations, line, lw=0.5, color="0.75")
     left.set(xlabel="iteration", ylabel="inclusion probability (RIP)", ylim=(-0.02, 1.02))
-    left.set_title(f"{clf.n_terms_[0]} candidate terms, {len(search.model.ids)} survive")
+    left.set_title(f"{clf.n_terms_[0]} candidate terms; thick: the {len(search.model.ids)} of the best model visited")
     left.legend(fontsize=8, loc="upper left", framealpha=0.9)
 
     f = clf.decision_function(test)
