@@ -51,7 +51,6 @@ ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it leaves round(x) in the low 
 SQRT2_MINUS_1 = 0.41421356237309503
 LOWEST = -708.0  # exp of anything below is not a normal number
 
-SCORE_ACCURACY = int(Score.ACCURACY)
 SCORE_BALANCED = int(Score.BALANCED_ACCURACY)
 SCORE_KAPPA = int(Score.KAPPA)
 SCORE_LOG_LOSS = int(Score.LOG_LOSS)
