@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -95,6 +95,23 @@ def test_summary_shows_terms_errors_and_features(fitted):
 def test_every_term_of_the_best_restart_is_significant(wdbc):
     clf = RFSCClassifier(**QUICK, combine="best").fit(*wdbc)
     assert (clf.models_[0].p_value < 2 * clf.significance).all()
+
+
+def test_pool_of_three_classes_is_short_in_all():
+    clf = RFSCClassifier(**QUICK).fit(*load_wine(return_X_y=True))
+    assert max(len(model.terms) for model in clf.models_) == 6  # 20 in all
+    assert len({term for model in clf.models_ for term in model.terms}) <= 20
+
+
+def test_restart_model_is_what_the_restart_found(fitted, wdbc):
+    X, _ = wdbc
+    for restart, search in enumerate(fitted.searches_[0]):
+        model = fitted.restart_model(restart)
+        assert set(model.names) == set(fitted.term_names(search.model.ids))
+        assert model.score == search.model.score
+        assert model.standard_error is None
+        np.testing.assert_array_equal(model.coef, search.model.coef)
+        assert model.decision(X.to_numpy()).shape == (len(X),)
 
 
 def test_pool_takes_terms_of_the_restarts_and_keeps_few(fitted):

@@ -20,6 +20,7 @@ from ._score_parameter import ScoreParameter
 from ._typing import BoolArray, FloatArray, IntArray
 from ._validation import check_table, unchanged_on_error
 from .engines import ENGINES, FitOptions, Score
+from .model import SparseModel
 from .output import OutputFit, OutputSpec, Rows, fit_output
 from .prepare.distance_correlation import independence_test, threshold
 from .prepare.scaling import Scaling
@@ -69,9 +70,10 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     tol : float, default=2e-3
         A search has converged when no inclusion probability moves by more.
     combine : {"pool", "best", "average"}, default="pool"
-        How the restarts become one model. "pool": their terms together, reduced one by one to the model of at most 15
-        terms with the best left-out log-loss. "best": the restart with the best score; every term passes the t-test.
-        "average": the mean of the restarts' polynomials, one polynomial with more terms, usually the most accurate.
+        How the restarts become one model. "pool": their terms together, reduced one by one to the model with the best
+        left-out log-loss among those of at most 15 terms; with several outputs at most 20 terms in all, but at least 5
+        each. "best": the restart with the best score; every term passes the t-test. "average": the mean of the
+        restarts' polynomials, one polynomial with more terms, usually the most accurate.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     engine : {"auto", "numba", "numpy"}, default="auto"
@@ -360,6 +362,26 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         terms = self._spaces[output].terms(np.asarray(ids, dtype=np.int64))
         return [term.name(self.models_[output].feature_names) for term in terms]
+
+    def restart_model(self, restart: int, output: int = 0) -> SparseModel:
+        """The model that one restart found, before the restarts were combined.
+
+        Parameters
+        ----------
+        restart : int
+            Which restart.
+        output : int, default=0
+            Which output.
+
+        Returns
+        -------
+        SparseModel
+            Without standard errors.
+        """
+        check_is_fitted(self)
+        found = self.searches_[output][restart].model
+        terms = self._spaces[output].terms(found.ids)
+        return replace(self.models_[output], terms=terms, coef=found.coef, standard_error=None, score=found.score)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Value of the polynomials.

@@ -16,7 +16,9 @@ from .prepare.targets import Targets
 from .search import Candidate, RestartsResult, SearchSpec, pool, run_restarts
 from .terms import MonomialSpace, TermSpace
 
-POOL_TERMS = 15  # largest model that combine="pool" returns
+POOL_TERMS = 15  # largest model of one output that combine="pool" returns
+POOL_TOTAL = 20  # and of all outputs together, as long as that leaves each at least
+POOL_LEAST = 5
 NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
 
 
@@ -142,7 +144,8 @@ def fit_output(
     restarts = run_restarts(engine, space.n_terms, spec.search, generators, observers=observers, output=output)
     if spec.combine == "average":
         return OutputFit(space, restarts, *restarts.average(), None, None)
-    best = _pooled(problem, restarts, spec) if spec.combine == "pool" else restarts.best
+    largest = min(POOL_TERMS, max(POOL_LEAST, POOL_TOTAL // len(rows.targets.outputs)))
+    best = _pooled(problem, restarts, spec, largest) if spec.combine == "pool" else restarts.best
     store = problem.store()
     slots = store.slots_of(best.ids)
     penalty = spec.options.ridge * store.variance[slots]
@@ -150,9 +153,9 @@ def fit_output(
     return OutputFit(space, restarts, best.ids, final.coef, final.standard_error, best.score)
 
 
-def _pooled(problem: Problem, restarts: RestartsResult, spec: OutputSpec) -> Candidate:
+def _pooled(problem: Problem, restarts: RestartsResult, spec: OutputSpec, largest: int) -> Candidate:
     """The small model among the terms of all restarts, by left-out log-loss whatever the search maximised."""
     options = replace(problem.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
     engine = make_engine(spec.engine, replace(problem, options=options), spec.n_threads)
-    pooled = pool(restarts.searches, engine, most=problem.max_terms, largest=POOL_TERMS)
+    pooled = pool(restarts.searches, engine, most=problem.max_terms, largest=largest)
     return restarts.best if pooled is None else pooled

@@ -1,0 +1,68 @@
+"""y+ and y- split f exactly, on either side of zero, whatever the model and wherever the sample."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.datasets import load_breast_cancer
+
+from rfsc import RFSCClassifier, SparseModel
+from rfsc.explain import for_and_against
+from rfsc.prepare.scaling import Scaling
+from rfsc.terms.monomials import Monomial
+
+N_FEATURES = 3
+numbers = st.floats(-100, 100)
+factors = st.lists(st.integers(0, N_FEATURES - 1), max_size=3).map(lambda p: Monomial(tuple(sorted(p))))
+
+
+@st.composite
+def models(draw):
+    terms = tuple(draw(st.lists(factors, max_size=6, unique=True)))
+    coef = draw(arrays(float, len(terms), elements=numbers))
+    scaling = Scaling.from_rows(np.array([[-1.0, 0.0, 5.0], [1.0, 10.0, 6.0]]))
+    return SparseModel(terms, coef, None, scaling, ("a", "b", "c"), "yes", 10.0, None)
+
+
+samples = arrays(float, st.tuples(st.integers(1, 5), st.just(N_FEATURES)), elements=numbers)
+
+
+@given(models(), samples)
+def test_split_of_the_output(model, X):
+    sides = for_and_against(model, X)
+    assert sides.for_class.shape == sides.against_class.shape == (len(X),)
+    assert (sides.for_class >= 0).all()
+    assert (sides.against_class >= 0).all()
+    size = 1e-12 * (1 + sides.for_class + sides.against_class)
+    assert (np.abs(sides.for_class - sides.against_class - model.decision(X)) <= size).all()
+
+
+@given(models(), samples)
+def test_sides_by_definition(model, X):
+    sides = for_and_against(model, X)
+    columns = model.columns(X)
+    for k in range(len(X)):
+        parts = [c * columns[j, k] for j, c in enumerate(model.coef)]
+        np.testing.assert_allclose(sides.for_class[k], sum(p for p in parts if p > 0), rtol=1e-12)
+        np.testing.assert_allclose(sides.against_class[k], -sum(p for p in parts if p < 0), rtol=1e-12)
+
+
+@given(models(), samples)
+def test_confidence_is_a_share_with_the_sign_of_f(model, X):
+    sides = for_and_against(model, X)
+    delta = sides.confidence
+    assert ((delta >= -1) & (delta <= 1)).all()
+    np.testing.assert_array_equal(np.sign(delta), np.sign(sides.for_class - sides.against_class))
+    nothing_against = (sides.against_class == 0) & (sides.for_class > 0)
+    assert (delta[nothing_against] == 1).all()
+    assert (delta[(sides.for_class == 0) & (sides.against_class == 0)] == 0).all()
+
+
+def test_fitted_classifier():
+    X, y = load_breast_cancer(return_X_y=True)
+    clf = RFSCClassifier(n_restarts=1, random_state=0).fit(X, y)
+    sides = for_and_against(clf.models_[0], X)
+    np.testing.assert_allclose(sides.for_class - sides.against_class, clf.decision_function(X), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(clf.classes_[(sides.confidence > 0).astype(int)], clf.predict(X))
