@@ -1,13 +1,12 @@
 """Honest accuracy on the paper's six data sets, beside peers on the same folds.
 
 Stratified 10-fold cross-validation, seeds 0 to 2; whatever a method chooses it chooses inside the training folds.
-Bupa, Ionosphere and Sonar are read from CSV files in the folder named by RFSC_DATA (last column: class).
+Bupa, Ionosphere and Sonar come from the folder named by RFSC_DATA, or from OpenML where it is not set.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import time
 import warnings
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
@@ -32,6 +30,7 @@ from sklearn.svm import SVC
 
 from markdown import replace_section, table
 from rfsc import RFSCClassifier
+from rfsc.experiments.datasets import LOADERS
 
 SEEDS = (0, 1, 2)
 FLOORS = {"Iris": 0.95, "Wine": 0.97, "WDBC": 0.96, "Bupa": 0.70, "Ionosphere": 0.88, "Sonar": 0.75}
@@ -50,23 +49,6 @@ class Outcome:
     kappa: float
     n_terms: float
     seconds: float
-
-
-def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """X and y of one data set."""
-    shipped = {"Iris": load_iris, "Wine": load_wine, "WDBC": load_breast_cancer}
-    if name in shipped:
-        return shipped[name](return_X_y=True)
-    path = Path(os.environ.get("RFSC_DATA", "."), f"{name.lower()}.csv")
-    if not path.exists():
-        msg = (
-            f"{path.name} not found. Put bupa.csv, ionosphere.csv and sonar.csv (UCI; last column named class) into a "
-            "folder and set RFSC_DATA to it."
-        )
-        raise SystemExit(msg)
-    frame = pd.read_csv(path)
-    # numbers as labels: not every peer takes text
-    return frame.drop(columns="class").to_numpy(float), np.unique(frame["class"], return_inverse=True)[1]
 
 
 def methods() -> dict[str, Any]:
@@ -115,7 +97,7 @@ def size_of(model: Any) -> float:
 
 def run(data: str, method: str, seed: int, fold: int) -> Outcome:
     """Fit and score one fold."""
-    X, y = load(data)
+    X, y = LOADERS[data](return_X_y=True)
     train, test = list(StratifiedKFold(10, shuffle=True, random_state=seed).split(X, y))[fold]
     model = clone(methods()[method])
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model

@@ -1,0 +1,266 @@
+"""KEEL's .dat files and its ready-made folds; the header and the rows of ARFF files are written alike."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from .._typing import FloatArray
+from .text_files import AnyPath, StrArray, cells_of, number_of, numbered_lines, problem
+
+ATTRIBUTE = re.compile(
+    r"""(?P<name>'[^']*'|"[^"]*"|[^\s{\[]+)\s*
+        (?: \{(?P<labels>[^}]*)\} | (?:real|integer|numeric)\s*(?:\[(?P<low>[^,\]]+),(?P<high>[^,\]]+)\])? )\s*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeelTable:
+    """A KEEL file.
+
+    Parameters
+    ----------
+    relation : str
+        Name of the data set.
+    data : ndarray of shape (n_samples, n_features)
+        Features.
+    target : ndarray of shape (n_samples,)
+        Labels, as text.
+    feature_names : tuple of str
+        Names of the features, in the order of the columns.
+    target_name : str
+        Name of the output.
+    target_names : tuple of str
+        Labels in the order of the header, by which KEEL resolves ties.
+    ranges : ndarray of shape (n_features, 2)
+        Smallest and largest value of each feature by the header, which KEEL takes from the whole data set.
+    """
+
+    relation: str
+    data: FloatArray
+    target: StrArray
+    feature_names: tuple[str, ...]
+    target_name: str
+    target_names: tuple[str, ...]
+    ranges: FloatArray
+
+    def scaled(self) -> FloatArray:
+        """Features mapped to [0, 1] by the header's ranges; 0 where a range is empty.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            The scaled features.
+        """
+        low, high = self.ranges.T
+        return np.asarray(np.divide(self.data - low, high - low, out=np.zeros_like(self.data), where=high > low))
+
+
+def read_keel(path: AnyPath) -> KeelTable:
+    """Read a KEEL .dat file with numeric features and one nominal output.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. Where its header gives no range of a feature, the range of the file's own values stands in.
+
+    Returns
+    -------
+    KeelTable
+        Its content.
+    """
+    table = _parse_keel(Path(path))
+    return _with_ranges(table, table.data)
+
+
+def read_keel_folds(folder: AnyPath, name: str) -> list[tuple[KeelTable, KeelTable]]:
+    """Read KEEL's ready-made partitions `name-K-1tra.dat`, `name-K-1tst.dat`, ... of a data set.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        Where the files are, or the folder above it, if theirs bears the name of the data set.
+    name : str
+        Name of the data set, as the files spell it. K is found by looking.
+
+    Returns
+    -------
+    list of (KeelTable, KeelTable)
+        Training and test table of each fold.
+    """
+    folder = Path(folder, name) if Path(folder, name).is_dir() else Path(folder)
+    n_folds = _count_keel_folds(folder, name)
+    folds = []
+    for i in range(1, n_folds + 1):
+        train_path, test_path = (folder / f"{name}-{n_folds}-{i}{part}.dat" for part in ("tra", "tst"))
+        train, test = _parse_keel(train_path), _parse_keel(test_path)
+        if (train.feature_names, train.target_names) != (test.feature_names, test.target_names):
+            msg = (
+                f"{train_path.name} and {test_path.name} must have the same attributes and classes, but their headers "
+                "differ. Download the partitions again."
+            )
+            raise ValueError(msg)
+        both = np.vstack([train.data, test.data])
+        folds.append((_with_ranges(train, both), _with_ranges(test, both)))
+    return folds
+
+
+# ---- header and rows
+
+
+@dataclass(slots=True)
+class Header:
+    """What the lines before @data said; owned by `read_header`."""
+
+    relation: str = ""
+    order: list[str] = field(default_factory=list)
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    inputs: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+
+    def take(self, word: str, rest: str) -> str | None:
+        """Note a line; what was expected instead, where it cannot be read."""
+        if word == "relation":
+            self.relation = "".join(cells_of(rest))
+        elif word in ("input", "inputs"):
+            self.inputs = cells_of(rest)
+        elif word in ("output", "outputs"):
+            self.outputs = cells_of(rest)
+        elif word == "attribute":
+            return self._take_attribute(rest)
+        else:
+            return "@relation, @attribute, @inputs, @outputs or @data"
+        return None
+
+    def _take_attribute(self, rest: str) -> str | None:
+        match = ATTRIBUTE.match(rest)
+        if match is None:
+            return "@attribute NAME real [MIN, MAX], or integer, or {CLASS, CLASS}"
+        name = match["name"].strip("'\"")
+        if name in self.order:
+            return "an attribute name that was not used before"
+        self.order.append(name)
+        if match["labels"] is not None:
+            self.labels[name] = tuple(cells_of(match["labels"]))
+            return None
+        low, high = (number_of(match[end] or "") for end in ("low", "high"))
+        if match["low"] and (low is None or high is None or low > high):
+            return "a range [MIN, MAX] of two numbers in this order"
+        self.ranges[name] = (math.nan if low is None else low, math.nan if high is None else high)
+        return None
+
+    def roles(self, file: str) -> tuple[list[str], str]:
+        """Names of the features and of the class."""
+        outputs = self.outputs or self.order[-1:]
+        unknown = [name for name in [*self.inputs, *outputs] if name not in self.order]
+        if unknown:
+            msg = f"{file}: @inputs or @outputs name {unknown[0]!r}, which no @attribute line declares. Add it."
+            raise ValueError(msg)
+        if len(outputs) != 1 or outputs[0] not in self.labels:
+            msg = f"{file}: expected one nominal output {{CLASS, CLASS}}, got another kind. Choose the class as output."
+            raise ValueError(msg)
+        features = [name for name in self.order if name in (self.inputs or self.order) and name != outputs[0]]
+        nominal = [name for name in features if name in self.labels]
+        if nominal:
+            msg = f"{file}: attribute {nominal[0]!r} is nominal, but features must be numbers. Encode or remove it."
+            raise ValueError(msg)
+        if not features:
+            msg = f"{file}: expected at least one numeric attribute beside the class, got none. Declare it."
+            raise ValueError(msg)
+        return features, outputs[0]
+
+
+def _parse_keel(path: Path) -> KeelTable:
+    """The file, with NaN for ranges that the header does not give."""
+    lines = numbered_lines(path)
+    header = read_header(path, lines)
+    features, output = header.roles(path.name)
+    columns = read_rows(path, lines, header, [*features, output])
+    return KeelTable(
+        relation=header.relation,
+        data=np.column_stack([np.array(columns[name], dtype=np.float64) for name in features]),
+        target=np.array(columns[output]),
+        feature_names=tuple(features),
+        target_name=output,
+        target_names=header.labels[output],
+        ranges=np.array([header.ranges[name] for name in features]),
+    )
+
+
+def read_header(path: Path, lines: Iterator[tuple[int, str]]) -> Header:
+    """What a KEEL or ARFF file says before its rows; uses up the lines to @data."""
+    header = Header()
+    for number, line in lines:
+        match = re.match(r"@(\w+)\s*(.*)$", line)
+        if match is None:
+            raise problem(path, number, "a line that starts with @", "another one", "Check that @data is there")
+        word = match[1].lower()
+        if word == "data":
+            return header
+        expected = header.take(word, match[2])
+        if expected:
+            raise problem(path, number, expected, "something else", "Correct this line")
+    msg = f"{path.name}: expected a line @data, got none. Add it between header and rows."
+    raise ValueError(msg)
+
+
+def read_rows(
+    path: Path, lines: Iterator[tuple[int, str]], header: Header, used: Sequence[str]
+) -> dict[str, list[str]]:
+    """The columns that are used, every cell a finite number or a label of the header."""
+    columns: dict[str, list[str]] = {name: [] for name in used}
+    number = 0
+    for number, line in lines:
+        cells = cells_of(line) if "," in line else line.split()
+        if len(cells) != len(header.order):
+            expected = f"{len(header.order)} cells, one per attribute"
+            raise problem(path, number, expected, str(len(cells)), "Correct this line")
+        row = dict(zip(header.order, cells, strict=True))
+        for name in used:
+            if name in header.labels and row[name] not in header.labels[name]:
+                expected = f"one of the labels of attribute {name!r}"
+                raise problem(path, number, expected, "another", "Correct the cell, or drop the row if it is missing")
+            if name in header.ranges and number_of(row[name]) is None:
+                expected = f"a finite number for attribute {name!r}"
+                raise problem(path, number, expected, "something else", "Fill the cell or drop the row")
+            columns[name].append(row[name])
+    if number == 0:
+        msg = f"{path.name}: expected rows after @data, got none. Is the file complete?"
+        raise ValueError(msg)
+    return columns
+
+
+def _with_ranges(table: KeelTable, data: FloatArray) -> KeelTable:
+    """The table, its unknown ranges taken from `data`."""
+    own = np.column_stack([data.min(axis=0), data.max(axis=0)])
+    return replace(table, ranges=np.where(np.isnan(table.ranges), own, table.ranges))
+
+
+def _count_keel_folds(folder: Path, name: str) -> int:
+    """K of the files `name-K-itra.dat`."""
+    pattern = re.compile(re.escape(name) + r"-(\d+)-\d+t(?:ra|st)\.dat")
+    files = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    counts = {int(match[1]) for match in map(pattern.fullmatch, files) if match}
+    if not counts:
+        msg = (
+            f"Expected files like {name}-10-1tra.dat in {folder}, found none. Download the partitions from KEEL's "
+            "data set repository and unpack them there."
+        )
+        raise FileNotFoundError(msg)
+    if len(counts) > 1:
+        msg = f"Expected one partition of {name} in {folder}, got {sorted(counts)} folds. Keep one of them there."
+        raise ValueError(msg)
+    (n_folds,) = counts
+    wanted = [f"{name}-{n_folds}-{i}{part}.dat" for i in range(1, n_folds + 1) for part in ("tra", "tst")]
+    lost = [file for file in wanted if file not in files]
+    if lost:
+        msg = f"Expected {len(wanted)} files in {folder}, but {lost[0]} is not there. Download the partitions again."
+        raise FileNotFoundError(msg)
+    return n_folds
