@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(shell find src -name '*.py')
 
-.PHONY: help demo test lint bench accuracy clean
+.PHONY: help demo test lint bench accuracy reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -37,12 +37,15 @@ lint: $(VENV)/extra-test $(VENV)/extra-lint  ## format, lint, types, layers
 bench: $(VENV)/extra-bench  ## measure the speed bars; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/speed.py --write docs/benchmarks.md
 
-# a folder with bupa.csv, ionosphere.csv and sonar.csv, which scikit-learn does not ship
-RFSC_DATA ?= ../shared/data
+# a folder with bupa.csv, ionosphere.csv and sonar.csv, which scikit-learn does not ship; empty: fetch them from OpenML
+RFSC_DATA ?= $(wildcard ../shared/data)
 
 accuracy: $(VENV)/extra-bench  ## measure the accuracy bars; writes docs/accuracy.md
 	$(BIN)/python benchmarks/recovery.py --write docs/accuracy.md
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python benchmarks/accuracy.py --write docs/accuracy.md
+
+reproduce: $(VENV)/extra-experiments  ## the paper's tables and figures beside ours; writes docs/reproduction
+	RFSC_DATA=$(RFSC_DATA) $(BIN)/rfsc reproduce --output docs/reproduction
 
 clean:  ## remove what make has made
 	rm -rf $(VENV) .venv-drfsc .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,5 @@
+"""The command `rfsc`; no science here."""
+
+from .main import main
+
+__all__ = ["main"]

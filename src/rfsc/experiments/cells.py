@@ -1,0 +1,120 @@
+"""The unit of work of an experiment and its outcome, and a file that keeps every outcome as soon as it is there."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Task:
+    """One fold of one method.
+
+    Parameters
+    ----------
+    data, method : str
+        Names of the set and of the method.
+    folds : {"stratified", "keel"}
+        Whose folds.
+    seed : int
+        Of the folds and of the method.
+    fold : int
+        From 0.
+    fingerprint : str
+        Of the method's settings: an outcome with other settings is not taken for this one.
+    """
+
+    data: str
+    method: str
+    folds: str
+    seed: int
+    fold: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one protocol reads off a finished task.
+
+    Parameters
+    ----------
+    task : Task
+        Which fold of what.
+    protocol : {"honest", "paper", "keel"}
+        How it was judged.
+    accuracy, kappa : float
+        On the test fold.
+    confusion : list of list of int
+        Counts by true class (rows) and predicted class.
+    n_features : float
+        Features that the classifier reads.
+    n_terms : float or None
+        Terms of its formula, the union over its outputs; None for methods without a formula.
+    seconds : float
+        Time of the fit.
+    """
+
+    task: Task
+    protocol: str
+    accuracy: float
+    kappa: float
+    confusion: list[list[int]]
+    n_features: float
+    n_terms: float | None
+    seconds: float
+
+
+class CellStore:
+    """Finished tasks in a text file, one line for each, so that an interrupted run goes on where it stopped.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made on the first write.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._found: dict[Task, list[Cell]] = {}
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                self._take(line)
+
+    def _take(self, line: str) -> None:
+        """Remember a line; one that an interruption cut short is as good as none."""
+        try:
+            record = json.loads(line)
+            task = Task(**record["task"])
+            self._found[task] = [Cell(task=task, **cell) for cell in record["cells"]]
+        except (ValueError, TypeError, KeyError):
+            return
+
+    def __contains__(self, task: object) -> bool:
+        return task in self._found
+
+    def cells(self, tasks: Iterable[Task]) -> list[Cell]:
+        """Every cell of these tasks that is there."""
+        return [cell for task in tasks for cell in self._found.get(task, [])]
+
+    def add(self, task: Task, cells: list[Cell]) -> None:
+        """Keep the outcome of a task, on disk before anything else happens."""
+        bare = [{k: v for k, v in asdict(cell).items() if k != "task"} for cell in cells]
+        line = json.dumps({"task": asdict(task), "cells": bare})
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a+b") as file:
+            # a line that was cut short must not swallow this one
+            if file.tell() and not _ends_line(file):
+                line = "\n" + line
+            file.write(line.encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._found[task] = cells
+
+
+def _ends_line(file: BinaryIO) -> bool:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"

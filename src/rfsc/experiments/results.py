@@ -1,0 +1,113 @@
+"""Means over folds and seeds: what the tables show, and which method is best where."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .cells import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One method on one data set under one protocol.
+
+    Parameters
+    ----------
+    accuracy, kappa : float
+        Means over the folds of all seeds.
+    accuracy_spread, kappa_spread : float
+        Standard deviation between the seeds' means; 0 for a single seed.
+    pooled_kappa : float
+        Kappa of all folds' counts taken together, mean over the seeds.
+    n_features : float
+        Mean number of features read.
+    n_terms : float or None
+        Mean number of terms; None for methods without a formula.
+    seconds : float
+        Median time of a fit.
+    n_seeds, n_folds : int
+        What the means are taken over.
+    """
+
+    accuracy: float
+    accuracy_spread: float
+    kappa: float
+    kappa_spread: float
+    pooled_kappa: float
+    n_features: float
+    n_terms: float | None
+    seconds: float
+    n_seeds: int
+    n_folds: int
+
+    @property
+    def size(self) -> float:
+        """Terms where the method has a formula, else features."""
+        return self.n_features if self.n_terms is None else self.n_terms
+
+
+class Results:
+    """Figures by data set, method and protocol.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+        Finished folds.
+    """
+
+    def __init__(self, cells: Iterable[Cell]) -> None:
+        groups: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
+        for cell in cells:
+            groups[cell.task.data, cell.task.method, cell.protocol].append(cell)
+        self._figures = {key: _figures(group) for key, group in groups.items()}
+
+    def get(self, data: str, method: str, protocol: str) -> Figures | None:
+        """The figures, or None where nothing was run."""
+        return self._figures.get((data, method, protocol))
+
+    def has(self, method: str, protocol: str) -> bool:
+        """Whether the method was run on any set."""
+        return any(key[1:] == (method, protocol) for key in self._figures)
+
+    def complete(self, methods: Iterable[str], sets: Iterable[str], protocol: str) -> dict[str, list[float]]:
+        """Accuracy on every set, for the methods that were run on all of them."""
+        sets = list(sets)
+        found: dict[str, list[float]] = {}
+        for method in methods:
+            figures = [self.get(data, method, protocol) for data in sets]
+            if all(figures):
+                found[method] = [f.accuracy for f in figures if f is not None]
+        return found
+
+
+def kappa_of(confusion: np.ndarray) -> float:
+    """Cohen's kappa of a table of counts (the paper's equation K); 0 where chance explains everything."""
+    total = confusion.sum()
+    by_chance = float(confusion.sum(axis=0) @ confusion.sum(axis=1))
+    return 0.0 if by_chance == total**2 else float((total * np.trace(confusion) - by_chance) / (total**2 - by_chance))
+
+
+def _figures(cells: list[Cell]) -> Figures:
+    by_seed: dict[int, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        by_seed[cell.task.seed].append(cell)
+    accuracy = [float(np.mean([c.accuracy for c in group])) for group in by_seed.values()]
+    kappa = [float(np.mean([c.kappa for c in group])) for group in by_seed.values()]
+    pooled = [kappa_of(np.sum([c.confusion for c in group], axis=0)) for group in by_seed.values()]
+    terms = [c.n_terms for c in cells if c.n_terms is not None]
+    return Figures(
+        accuracy=float(np.mean(accuracy)),
+        accuracy_spread=float(np.std(accuracy)),
+        kappa=float(np.mean(kappa)),
+        kappa_spread=float(np.std(kappa)),
+        pooled_kappa=float(np.mean(pooled)),
+        n_features=float(np.mean([c.n_features for c in cells])),
+        n_terms=float(np.mean(terms)) if terms else None,
+        seconds=float(np.median([c.seconds for c in cells])),
+        n_seeds=len(by_seed),
+        n_folds=len(cells),
+    )

@@ -1,0 +1,107 @@
+"""A table of text, and the three ways to write it: Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+_LATEX = str.maketrans(
+    {c: "\\" + c for c in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"±": r"$\pm$", "–": "--", "≤": r"$\leq$"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of text with some cells marked as the best of their column.
+
+    Parameters
+    ----------
+    name : str
+        Of its files, without ending.
+    title : str
+        One line.
+    head : sequence of str
+        Column titles.
+    rows : sequence of sequence of str
+        The cells; an empty text where there is no figure.
+    best : frozenset of (int, int)
+        (row, column) of the cells to mark.
+    notes : sequence of str
+        Lines under the table.
+    """
+
+    name: str
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    best: frozenset[tuple[int, int]] = frozenset()
+    notes: Sequence[str] = field(default=())
+
+    def markdown(self) -> str:
+        """For the page; the best cells are bold."""
+        lines = [self.head, ["---"] * len(self.head)]
+        lines += [[f"**{c}**" if (i, j) in self.best else c for j, c in enumerate(r)] for i, r in enumerate(self.rows)]
+        table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        notes = "".join(f"\n{note}" for note in self.notes)
+        return f"**{self.title}**\n\n{table}\n" + (f"{notes}\n" if notes else "")
+
+    def csv(self) -> str:
+        """For machines: bare cells, no marks."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.head, *self.rows])
+        return text.getvalue()
+
+    def latex(self) -> str:
+        """For a paper: a `table*` with a caption and a label; needs no package."""
+
+        def cell(i: int, j: int) -> str:
+            text = self.rows[i][j].translate(_LATEX)
+            return rf"\textbf{{{text}}}" if (i, j) in self.best else text
+
+        body = [" & ".join(cell(i, j) for j in range(len(row))) + r" \\" for i, row in enumerate(self.rows)]
+        caption = " ".join([self.title + ".", *self.notes]).translate(_LATEX)
+        lines = [
+            r"\begin{table*}",
+            r"\centering",
+            rf"\caption{{{caption}}}",
+            rf"\label{{tab:{self.name}}}",
+            rf"\begin{{tabular}}{{l{'c' * (len(self.head) - 1)}}}",
+            r"\hline",
+            " & ".join(str(text).translate(_LATEX) for text in self.head) + r" \\",
+            r"\hline",
+            *body,
+            r"\hline",
+            r"\end{tabular}",
+            r"\end{table*}",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def best_cells(
+    values: Sequence[Sequence[float | None]], groups: Sequence[object], *, first_column: int, digits: int = 4
+) -> frozenset[tuple[int, int]]:
+    """Where the largest value of each column stands, separately for every group of rows.
+
+    Parameters
+    ----------
+    values : sequence of sequence of float or None
+        Rows of figures.
+    groups : sequence
+        What rows may be compared: those with an equal entry here; None takes part in no comparison.
+    first_column : int
+        Column of the table in which the first figure stands.
+    digits : int, default=4
+        Figures that print alike are best together.
+    """
+    best: set[tuple[int, int]] = set()
+    for group in {g for g in groups if g is not None}:
+        rows = [i for i, g in enumerate(groups) if g == group]
+        for j in range(len(values[0])):
+            column = {i: round(v, digits) for i in rows if (v := values[i][j]) is not None}
+            if len(column) > 1:
+                best |= {(i, first_column + j) for i, v in column.items() if v == max(column.values())}
+    return frozenset(best)

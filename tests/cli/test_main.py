@@ -1,0 +1,218 @@
+"""The command line: what it says, with which exit status, and nothing imported that its help does not need."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+from contextlib import redirect_stderr
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rfsc
+import rfsc.cli.reproduce as command
+from rfsc import _optional
+from rfsc.cli import main
+from rfsc.experiments import reproduce as experiment
+
+
+@pytest.fixture
+def planned(monkeypatch, tmp_path):
+    """The plans that the command makes; nothing is run."""
+    plans = []
+
+    def note(plan, folder, *, n_jobs, progress):
+        plans.append((plan, folder, n_jobs))
+        return folder / "REPRODUCTION.md"
+
+    monkeypatch.setattr(experiment, "reproduce", note)
+    return plans
+
+
+def shell(*arguments, **options):
+    environment = {name: value for name, value in os.environ.items() if name != "RFSC_DATA"}
+    return subprocess.run(
+        [sys.executable, "-m", "rfsc", *arguments], capture_output=True, text=True, env=environment, **options
+    )
+
+
+# ---- what it runs
+
+
+def test_real_quick_run(tmp_path):
+    done = shell("reproduce", "--quick", "--sets", "iris", "--methods", "knn", "CNN", "--jobs", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    page = tmp_path / "reproduction" / "REPRODUCTION.md"
+    assert done.stdout == f"written: {os.path.join('reproduction', 'REPRODUCTION.md')}\n"
+    text = page.read_text(encoding="utf-8")
+    assert "| KNN | printed | **0.9400** | **0.9100** |" in text
+    assert "| CNN | honest | " in text
+    assert "Warning" not in done.stderr
+    assert "-00:00" not in done.stderr
+    assert "100%" in done.stderr
+    again = shell(
+        "reproduce", "--quick", "--sets", "iris", "--methods", "knn", "--output", "reproduction", cwd=tmp_path
+    )
+    assert again.returncode == 0, again.stderr
+    assert "2 folds are there already" in again.stderr
+    assert "%" not in again.stderr
+
+
+def test_defaults(planned):
+    assert main(["reproduce"]) == 0
+    ((plan, folder, n_jobs),) = planned
+    assert plan.sets == ("Bupa", "Ionosphere", "Iris", "Sonar", "WDBC", "Wine")
+    assert plan.protocols == ("honest", "paper", "keel")
+    assert {"RFSC", "RFSC, paper settings", "DGC+", "PSO(4-2) + 5NN", "RBF SVM"} <= set(plan.methods)
+    assert (plan.seeds, plan.n_folds, n_jobs, str(folder)) == ((0, 1, 2), 10, -1, "reproduction")
+
+
+def test_choices_in_any_spelling_and_order(planned, tmp_path, capsys):
+    line = ["reproduce", "--sets", "WINE", "iris", "--methods", "knn", "dgc+", "--protocol", "KEEL", "honest"]
+    assert main([*line, "--seeds", "5", "3", "5", "--jobs", "2", "--output", str(tmp_path)]) == 0
+    ((plan, folder, n_jobs),) = planned
+    assert plan.sets == ("Iris", "Wine")
+    assert plan.methods == ("DGC+", "KNN")
+    assert plan.protocols == ("honest", "keel")
+    assert (plan.seeds, n_jobs, folder) == ((5, 3), 2, tmp_path)
+    assert str(tmp_path) in capsys.readouterr().out
+
+
+def test_ours_alone_means_all_our_settings(planned):
+    main(["reproduce", "--methods", "rfsc"])
+    main(["reproduce", "--methods", "rfsc", "knn"])
+    assert [plan.methods for plan, *_ in planned] == [("RFSC", "RFSC, paper settings"), ("RFSC", "KNN")]
+
+
+def test_quick(planned):
+    main(["reproduce", "--quick"])
+    ((plan, *_),) = planned
+    assert (plan.seeds, plan.n_folds) == ((0,), 2)
+    assert "DGC+" not in plan.methods
+
+
+# ---- what goes wrong
+
+
+def complaint(capsys, *arguments):
+    """The one line that an error gives."""
+    assert main(["reproduce", *arguments]) == 1
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert found.err.count("\n") == 1
+    assert found.err.startswith("rfsc: ")
+    return found.err
+
+
+@pytest.mark.parametrize(
+    ("option", "choice"), [("--sets", "Ionosphere"), ("--methods", "PSO + LDA"), ("--protocol", "keel")]
+)
+def test_unknown_name(planned, capsys, option, choice):
+    line = complaint(capsys, option, "nonsense", choice.lower())
+    assert f"{option} does not know nonsense. Choose from: " in line
+    assert choice in line
+    assert not planned
+
+
+@pytest.mark.parametrize("missing", ["cma", "matplotlib", "tqdm"])
+@pytest.mark.parametrize("arguments", [[], ["--methods", "dgc+"]])
+def test_missing_extra(monkeypatch, capsys, tmp_path, missing, arguments):
+    real = _optional.find_spec
+    monkeypatch.setattr(_optional, "find_spec", lambda name: None if name == missing else real(name))
+    monkeypatch.setattr("rfsc.experiments.methods.find_spec", lambda name: None if name == missing else real(name))
+    line = complaint(capsys, "--output", str(tmp_path / "out"), *arguments)
+    assert line == f"rfsc: rfsc reproduce needs {missing}: pip install 'rfsc[experiments]'.\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_missing_data(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("RFSC_DATA", str(tmp_path))
+    line = complaint(capsys, "--sets", "sonar", "--methods", "cnn", "--jobs", "1", "--output", str(tmp_path / "out"))
+    assert "sonar.csv" in line
+    assert "RFSC_DATA" in line
+
+
+def test_quick_run_of_slow_methods_only(planned, capsys):
+    assert "too slow" in complaint(capsys, "--quick", "--methods", "PSO + LDA")
+
+
+def test_interruption(monkeypatch, capsys):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(experiment, "reproduce", interrupt)
+    assert main(["reproduce"]) == 130
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert found.err.strip() == "rfsc: interrupted; what was finished is kept, and the same command goes on from there"
+
+
+# ---- help
+
+
+def test_version_and_help(capsys):
+    for arguments, words in [
+        (["--version"], f"rfsc {rfsc.__version__}"),
+        (["--help"], "reproduce"),
+        (["reproduce", "--help"], "RFSC_DATA"),
+    ]:
+        with pytest.raises(SystemExit) as caught:
+            main(arguments)
+        assert caught.value.code == 0
+        assert words in capsys.readouterr().out
+
+
+def test_no_command(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([])
+    assert caught.value.code == 2
+    assert "usage: rfsc" in capsys.readouterr().err
+
+
+def test_help_names_every_option(capsys):
+    with pytest.raises(SystemExit):
+        main(["reproduce", "--help"])
+    text = capsys.readouterr().out
+    for option in ("--output", "--quick", "--sets", "--methods", "--protocol", "--seeds", "--jobs"):
+        assert option in text
+    assert "(default: None)" not in text
+
+
+def test_help_imports_no_experiment():
+    code = (
+        "import sys\nfrom rfsc.cli import main\n"
+        "try: main(['reproduce', '--help'])\nexcept SystemExit: pass\n"
+        "print([m for m in ('rfsc.experiments', 'cma', 'matplotlib', 'tqdm', 'numba') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+# ---- the bar
+
+
+@given(st.lists(st.floats(1e-3, 150.0), min_size=1, max_size=30), st.permutations(range(30)))
+def test_bar_ends_at_the_end(costs, order):
+    """Costs come back in another order than that of the sum; neither a warning nor a negative time may follow."""
+    stream = io.StringIO()
+    with redirect_stderr(stream):
+        bar = command._Bar()
+        bar._QUIET = 0.0
+        bar.start(sum(costs), 0)
+        for k in [k for k in order if k < len(costs)]:
+            bar.advance(costs[k], "KNN on Iris")
+        bar.close()
+    last = re.split(r"[\r\n]+", stream.getvalue().strip())[-1]
+    assert last.startswith("100%")
+    assert "-" not in last.split("gone")[1].split("left")[0]
+
+
+def test_bar_says_what_is_there_already(capsys):
+    bar = command._Bar()
+    bar.start(0, 7)
+    bar.close()
+    assert capsys.readouterr().err == "7 folds are there already\n"
