@@ -10,7 +10,7 @@ from rfsc.experiments.page import write_page
 from rfsc.experiments.paper_tables import table_1
 from rfsc.experiments.reproduce import Plan
 from rfsc.experiments.results import Results
-from rfsc.experiments.verdicts import judge, rank_line, table_of_verdicts
+from rfsc.experiments.verdicts import judge, keel_lines, rank_line, table_of_verdicts
 
 RFSC = OURS[0]
 METHODS = [*OURS, *PAPER_ROWS]
@@ -70,10 +70,21 @@ def test_honest_figures_stand_beside_but_are_not_judged(make_cell):
     assert row[3:] == ["", "", ""]
 
 
-def test_optimism_is_said_under_the_table(make_cell):
+def test_optimism_is_said_in_the_head():
     table = table_of_verdicts(Results([]), OURS, ["Iris"])
-    assert any("optimistic" in note for note in table.notes)
+    assert all("optimistic" in head for head in table.head if "paper protocol" in head)
+    assert sum("optimistic" in head for head in table.head) == 2 * len(OURS)
     assert len(table.head) == len(table.rows[0]) == 3 + 3 * len(OURS)
+
+
+def test_keel_lines(make_cell):
+    right = make_cell("Iris", "KNN", "keel", accuracy=0.94, kappa=0.91)
+    wrong = make_cell("Iris", "CNN", "keel", accuracy=0.9268, kappa=0.89)
+    near = make_cell("Iris", "DGC+", "keel", accuracy=0.95)
+    lines = keel_lines(Results([right, wrong, near]), ["Iris", "Sonar"])
+    assert "1 of 2 pairs" in lines[0]
+    assert "Iris 0.9500 (printed 0.9533)" in lines[1]
+    assert keel_lines(Results([]), ["Iris"]) == []
 
 
 def test_line_counts(make_cell):

@@ -13,7 +13,7 @@ from .methods import FILTER_LEVEL, Method
 from .protocols import N_FOLDS, has_keel_folds
 from .results import Results
 from .tables import Table
-from .verdicts import judge, rank_line, table_of_verdicts
+from .verdicts import judge, keel_lines, rank_line, table_of_verdicts
 
 if TYPE_CHECKING:
     from .reproduce import Plan
@@ -124,6 +124,7 @@ def _in_short(results: Results, methods: Sequence[Method], sets: Sequence[str]) 
     ours = [method for method in methods if method.kind == "rfsc"]
     lines = ["## In short", ""]
     lines += [f"- {judge(results, method, sets).line}" for method in ours if results.has(method.name, "paper")]
+    lines += [f"- {line}" for line in keel_lines(results, sets)]
     lines += [f"- {rank_line(results, methods, sets)}", "", table_of_verdicts(results, ours, sets).markdown()]
     return "\n".join(lines)
 

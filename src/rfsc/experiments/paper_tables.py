@@ -149,7 +149,11 @@ def table_4(results: Results, methods: Iterable[Method], sets: Sequence[str]) ->
             found = [results.get(data, method.name, protocol) for data in sets]
             if any(found) and _selects(results, method, protocol, sets):
                 rows.append([method.label, source, *[_size(f) for f in found]])
-    notes = ["Features that the classifier reads; in brackets terms of its formula, where it has one.", GUESS_NOTE]
+    notes = [
+        "Features that the classifier reads; in brackets terms of its formula, where it has one.",
+        OPTIMISTIC_NOTE,
+        GUESS_NOTE,
+    ]
     return Table("table4", "Table 4: model sizes", ["method", "figures", *sets], rows, notes=notes)
 
 
@@ -175,6 +179,7 @@ def table_5(results: Results, methods: Iterable[Method], sets: Sequence[str]) ->
     notes = [
         "Seconds of one fit, median over the folds; RFSC's fit holds all ten restarts. The printed minutes (Matlab, "
         "2012) are turned into seconds; the paper does not say whether they cover one restart or ten.",
+        GUESS_NOTE,
     ]
     return Table("table5", "Table 5: time", ["method", "figures", *sets], rows, notes=notes)
 
@@ -206,8 +211,9 @@ def table_ranks(results: Results, methods: Sequence[Method], sets: Sequence[str]
         own = f"{among_small[name]:.2f}" if name in among_small else ""
         rows.append([label[name], f"{rank:.2f}", own, f"{max(sizes):.1f}"])
     values = [[-float(row[1]), -float(row[2]) if row[2] else None] for row in rows]
+    p_value = "not defined for two methods" if np.isnan(everyone.p_value) else f"p = {everyone.p_value:.2g}"
     notes = [
-        f"Rank 1 is best; honest accuracy on {len(sets)} data sets. Friedman's test: p = {everyone.p_value:.2g}; "
+        f"Rank 1 is best; honest accuracy on {len(sets)} data sets. Friedman's test: {p_value}; "
         f"Nemenyi's critical difference at {everyone.level}: {everyone.critical_difference:.2f}.",
         f"Small: at most {SMALL} terms, or features where there is no formula, on every set.",
         GUESS_NOTE,
