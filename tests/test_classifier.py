@@ -112,6 +112,8 @@ def test_restart_model_is_what_the_restart_found(fitted, wdbc):
         assert model.standard_error is None
         np.testing.assert_array_equal(model.coef, search.model.coef)
         assert model.decision(X.to_numpy()).shape == (len(X),)
+        settled = fitted.restart_model(restart, limit=True)
+        assert set(settled.names) == set(fitted.term_names((search.limit or search.model).ids))
 
 
 def test_pool_takes_terms_of_the_restarts_and_keeps_few(fitted):

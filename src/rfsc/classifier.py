@@ -363,7 +363,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         terms = self._spaces[output].terms(np.asarray(ids, dtype=np.int64))
         return [term.name(self.models_[output].feature_names) for term in terms]
 
-    def restart_model(self, restart: int, output: int = 0) -> SparseModel:
+    def restart_model(self, restart: int, output: int = 0, *, limit: bool = False) -> SparseModel:
         """The model that one restart found, before the restarts were combined.
 
         Parameters
@@ -372,6 +372,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Which restart.
         output : int, default=0
             Which output.
+        limit : bool, default=False
+            The model that the inclusion probabilities settled on, where there is one, even if a better one was visited.
 
         Returns
         -------
@@ -379,7 +381,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Without standard errors.
         """
         check_is_fitted(self)
-        found = self.searches_[output][restart].model
+        search = self.searches_[output][restart]
+        found = search.limit if limit and search.limit is not None else search.model
         terms = self._spaces[output].terms(found.ids)
         return replace(self.models_[output], terms=terms, coef=found.coef, standard_error=None, score=found.score)
 

@@ -19,7 +19,7 @@ PLAN = Plan(
     n_folds=2,
 )
 CHEAP = Plan(sets=("Iris", "Wine"), methods=("KNN", "CNN", "DW-KNN"), protocols=("honest",), seeds=(0,), n_folds=2)
-TABLES = ["table1", "table2", "table3", "table3_honest", "table4", "table5", "ranks"]
+TABLES = ["main", "table1", "table2", "table3", "table3_honest", "table4", "table5", "ranks"]
 PICTURES = ["figure1.png", "figure2.png", "figure3.png", "ranks.png", "ranks_small.png"]
 
 

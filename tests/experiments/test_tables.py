@@ -28,7 +28,7 @@ def test_markdown():
         "| --- | --- | --- |\n"
         "| a_b, c | **0.9 ± 0.1** |  |\n"
         "| {x} $1 #2 | ≤ 3 | **–** |\n"
-        "\nA note_with 100%.\nAnother.\n"
+        "\n- A note_with 100%.\n- Another.\n"
     )
     assert Table("n", "t", ["a"], [["b"]]).markdown() == "**t**\n\n| a |\n| --- |\n| b |\n"
 

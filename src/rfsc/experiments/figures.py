@@ -33,12 +33,12 @@ def draw_run(run: Run, number: int, path: Path) -> None:
     top, middle, bottom = figure.subplots(3, 1, height_ratios=(2.2, 1, 1), sharex=True)
     iterations = np.arange(1, len(run.rips) + 1)
     top.plot(iterations, run.rips[:, ~run.final], lw=0.6, color=GIVEN_UP, zorder=1)
-    order = np.flatnonzero(run.final)
-    for place, j in enumerate(order):
+    for place, (j, name) in enumerate(zip(np.flatnonzero(run.final), run.names, strict=True)):
         colour, style = COLOURS[place % len(COLOURS)], STYLES[place // len(COLOURS) % len(STYLES)]
-        top.plot(iterations, run.rips[:, j], lw=2.4, color=colour, ls=style, label=run.names[j], zorder=2)
+        top.plot(iterations, run.rips[:, j], lw=2.4, color=colour, ls=style, label=name, zorder=2)
     top.set(ylabel="inclusion probability (RIP)", ylim=(-0.03, 1.03))
-    top.set_title(f"Model {number}: {len(run.model.terms)} terms, {run.n_errors} errors on the validation rows")
+    errors = f"{run.n_errors} error{'' if run.n_errors == 1 else 's'}"
+    top.set_title(f"Model {number}: {len(run.model.terms)} terms, {errors} on the validation rows")
     figure.legend(
         *top.get_legend_handles_labels(), loc="outside right upper", frameon=False, fontsize=8, title="final terms"
     )

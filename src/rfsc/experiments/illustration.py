@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..classifier import RFSCClassifier
 from ..explain import ForAgainst, for_and_against
 from ..model import SparseModel
+from .datasets import LOADERS
 from .methods import OURS
 from .protocols import Fold, read_fold
 
@@ -27,13 +28,13 @@ class Run:
     rips : ndarray of shape (n_iterations, n_terms)
         Inclusion probabilities of the terms that ever left zero.
     final : ndarray of shape (n_terms,), dtype=bool
-        Which of them the final model holds.
-    names : list of str
-        Their names.
+        Which of them the final model holds: the one that the probabilities settled on, as in the paper.
     mean_loss : ndarray of shape (n_iterations,)
         1 - J, mean over the population.
     size_drawn, size_kept : ndarray of shape (n_iterations,)
         Mean model size before and after the test.
+    names : list of str
+        Of the final terms, in the order of the columns of `rips`.
     model : SparseModel
         The final model.
     n_errors : int
@@ -44,10 +45,10 @@ class Run:
 
     rips: FloatArray
     final: BoolArray
-    names: list[str]
     mean_loss: FloatArray
     size_drawn: FloatArray
     size_kept: FloatArray
+    names: list[str]
     model: SparseModel
     n_errors: int
     sides: ForAgainst
@@ -89,23 +90,25 @@ def illustrate(seed: int = 0) -> Illustration:
         warnings.simplefilter("ignore", ConvergenceWarning)
         clf.fit(fold.X_train, fold.y_train)
     shown = np.sort(np.random.default_rng(seed).choice(len(fold.y_test), N_SHOWN, replace=False))
-    runs = [_run(clf, restart, fold, shown) for restart in range(len(clf.searches_[0]))]
+    names = tuple(LOADERS["WDBC"]().feature_names)
+    runs = [_run(clf, restart, fold, shown, names) for restart in range(len(clf.searches_[0]))]
     first, second = sorted(runs, key=lambda run: run.n_errors)[:2]
     return Illustration((first, second), len(fold.y_test), fold.y_test[shown] == 1, "benign")
 
 
-def _run(clf: RFSCClassifier, restart: int, fold: Fold, shown: np.ndarray) -> Run:
+def _run(clf: RFSCClassifier, restart: int, fold: Fold, shown: IntArray, names: tuple[str, ...]) -> Run:
     search = clf.searches_[0][restart]
-    model = clf.restart_model(restart)
-    ids = np.unique(np.concatenate([record.rips.ids for record in search.history] + [search.model.ids]))
+    model = replace(clf.restart_model(restart, limit=True), feature_names=names)
+    found = search.model if search.limit is None else search.limit
+    ids = np.unique(np.concatenate([record.rips.ids for record in search.history] + [found.ids]))
     n_errors = int(np.count_nonzero((model.decision(fold.X_test) > 0) != (fold.y_test == 1)))
     return Run(
         rips=np.stack([record.rips[ids] for record in search.history]),
-        final=np.isin(ids, search.model.ids),
-        names=clf.term_names(ids),
+        final=np.isin(ids, found.ids),
         mean_loss=np.array([1.0 - record.mean_score for record in search.history]),
         size_drawn=np.array([record.mean_size_drawn for record in search.history]),
         size_kept=np.array([record.mean_size_kept for record in search.history]),
+        names=[model.names[j] for j in np.argsort(found.ids)],
         model=model,
         n_errors=n_errors,
         sides=for_and_against(model, fold.X_test[shown]),

@@ -80,20 +80,39 @@ def _sizes(X: FloatArray, filtered: int | None, figures: Figures) -> list[str]:
     return [_count(value) for value in sizes]
 
 
+class _Body:
+    """Rows as they are gathered: texts to show, and the figures among which the best of a column is sought."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+        self._figures: list[list[float | None]] = []
+        self._groups: list[str | None] = []
+
+    def add(self, method: Method, source: str, figures: Sequence[float | None], texts: Iterable[str]) -> None:
+        self.rows.append([method.label, source, *texts])
+        self._figures.append(list(figures))
+        self._groups.append(None if source == OPTIMISTIC else source)
+
+    def best(self, *, smallest: bool = False) -> frozenset[tuple[int, int]]:
+        """The best cells among rows of one source; what is optimistic takes no part."""
+        sign = -1.0 if smallest else 1.0
+        signed = [[None if v is None else sign * v for v in row] for row in self._figures]
+        return best_cells(signed, self._groups, first_column=2) if signed else frozenset()
+
+
 def table_3(results: Results, methods: Iterable[Method], sets: Sequence[str]) -> Table:
     """Accuracy and kappa of every method."""
-    rows: list[list[str]] = []
-    values: list[list[float | None]] = []
-    groups: list[str | None] = []
+    body = _Body()
     for method in methods:
         if method.printed in printed.PERFORMANCE:
             pairs = [printed.PERFORMANCE[method.printed][printed.SETS.index(data)] or (None, None) for data in sets]
-            _add(rows, values, groups, method, "printed", [v for pair in pairs for v in pair])
+            figures = [v for pair in pairs for v in pair]
+            body.add(method, "printed", figures, map(_number, figures))
         for protocol, source in SOURCES.items():
             if results.has(method.name, protocol):
                 found = [results.get(data, method.name, protocol) for data in sets]
-                flat = [v for f in found for v in ((f.accuracy, f.kappa) if f else (None, None))]
-                _add(rows, values, groups, method, source, flat)
+                figures = [v for f in found for v in ((f.accuracy, f.kappa) if f else (None, None))]
+                body.add(method, source, figures, map(_number, figures))
     head = ["method", "figures", *[f"{data} {what}" for data in sets for what in ("J", "K")]]
     notes = [
         "J: accuracy, K: Cohen's kappa, means of the folds. Bold: best of the column among the printed, the KEEL and "
@@ -103,21 +122,8 @@ def table_3(results: Results, methods: Iterable[Method], sets: Sequence[str]) ->
         HONEST_NOTE,
         GUESS_NOTE,
     ]
-    best = best_cells(values, groups, first_column=2)
-    return Table("table3", "Table 3: accuracy and kappa against all comparators", head, rows, best, notes)
-
-
-def _add(
-    rows: list[list[str]],
-    values: list[list[float | None]],
-    groups: list[str | None],
-    method: Method,
-    source: str,
-    figures: list[float | None],
-) -> None:
-    rows.append([method.label, source, *[_number(v) for v in figures]])
-    values.append(figures)
-    groups.append(None if source == OPTIMISTIC else source)
+    title = "Table 3: accuracy and kappa against all comparators"
+    return Table("table3", title, head, body.rows, body.best(), notes)
 
 
 def table_3_spread(results: Results, methods: Iterable[Method], sets: Sequence[str]) -> Table:
@@ -138,23 +144,42 @@ def table_3_spread(results: Results, methods: Iterable[Method], sets: Sequence[s
     return Table("table3_honest", "Table 3, honest: accuracy with its spread", head, rows, best, notes)
 
 
+def main_table(results: Results, methods: Sequence[Method], sets: Sequence[str]) -> Table:
+    """Honest accuracy of every method in one view, best mean rank first."""
+    ranks = ranks_of(results, methods, sets, small=False)
+    label = {m.name: m.label for m in methods}
+    rows, values = [], []
+    for name, rank in zip(ranks.names, ranks.mean_rank, strict=True) if ranks else []:
+        found = [f for data in sets if (f := results.get(data, name, "honest"))]
+        accuracy = [f.accuracy for f in found]
+        smallest, largest = (round(end(f.size for f in found)) for end in (min, max))
+        size = f"{smallest}–{largest} {'features' if found[0].n_terms is None else 'terms'}"
+        rows.append([label[name], *[f"{a:.3f}" for a in accuracy], f"{np.mean(accuracy):.3f}", f"{rank:.1f}", size])
+        values.append([*accuracy, float(np.mean(accuracy)), -float(rank)])
+    best = best_cells(values, [0] * len(rows), first_column=1, digits=3) if rows else frozenset()
+    notes = [HONEST_NOTE, "Size: mean number of terms, or of features where there is no formula, from set to set."]
+    head = ["method", *sets, "mean", "mean rank", "size"]
+    return Table("main", "Honest accuracy of every method, best mean rank first", head, rows, best, notes)
+
+
 def table_4(results: Results, methods: Iterable[Method], sets: Sequence[str]) -> Table:
     """Model sizes of the methods that select."""
-    rows = []
+    body = _Body()
     for method in methods:
         if method.printed in printed.MODEL_SIZE:
             sizes = [printed.MODEL_SIZE[method.printed][printed.SETS.index(data)] for data in sets]
-            rows.append([method.label, "printed", *["" if s is None else f"{s:g}" for s in sizes]])
+            body.add(method, "printed", sizes, ["" if s is None else f"{s:g}" for s in sizes])
         for protocol, source in SOURCES.items():
             found = [results.get(data, method.name, protocol) for data in sets]
             if any(found) and _selects(results, method, protocol, sets):
-                rows.append([method.label, source, *[_size(f) for f in found]])
+                body.add(method, source, [f.n_features if f else None for f in found], map(_size, found))
     notes = [
-        "Features that the classifier reads; in brackets terms of its formula, where it has one.",
+        "Features that the classifier reads, fewest in bold; in brackets terms of its formula, where it has one.",
         OPTIMISTIC_NOTE,
         GUESS_NOTE,
     ]
-    return Table("table4", "Table 4: model sizes", ["method", "figures", *sets], rows, notes=notes)
+    head = ["method", "figures", *sets]
+    return Table("table4", "Table 4: model sizes", head, body.rows, body.best(smallest=True), notes)
 
 
 def _selects(results: Results, method: Method, protocol: str, sets: Sequence[str]) -> bool:
@@ -168,20 +193,22 @@ def _selects(results: Results, method: Method, protocol: str, sets: Sequence[str
 
 def table_5(results: Results, methods: Iterable[Method], sets: Sequence[str]) -> Table:
     """Times."""
-    rows = []
+    body = _Body()
     for method in methods:
         if method.printed in printed.MINUTES:
             minutes = [printed.MINUTES[method.printed].get(data) for data in sets]
-            rows.append([method.label, "printed", *["" if m is None else f"{60 * m:.0f}" for m in minutes]])
+            body.add(method, "printed", minutes, ["" if m is None else f"{60 * m:.0f}" for m in minutes])
         found = [results.get(data, method.name, "honest") for data in sets]
         if any(found):
-            rows.append([method.label, "ours", *["" if f is None else f"{f.seconds:.3g}" for f in found]])
+            seconds = [f.seconds if f else None for f in found]
+            body.add(method, "ours", seconds, ["" if s is None else f"{s:.3g}" for s in seconds])
     notes = [
         "Seconds of one fit, median over the folds; RFSC's fit holds all ten restarts. The printed minutes (Matlab, "
-        "2012) are turned into seconds; the paper does not say whether they cover one restart or ten.",
+        "2012) are turned into seconds; the paper does not say whether they cover one restart or ten. Bold: fastest.",
         GUESS_NOTE,
     ]
-    return Table("table5", "Table 5: time", ["method", "figures", *sets], rows, notes=notes)
+    head = ["method", "figures", *sets]
+    return Table("table5", "Table 5: time", head, body.rows, body.best(smallest=True), notes)
 
 
 def ranks_of(results: Results, methods: Iterable[Method], sets: Sequence[str], *, small: bool) -> Ranks | None:

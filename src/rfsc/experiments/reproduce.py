@@ -142,6 +142,7 @@ def _run_missing(tasks: Sequence[Task], store: CellStore, n_jobs: int, progress:
 def _tables(results: Results, methods: Sequence[Method], sets: Sequence[str]) -> list[Table]:
     ours = [method for method in methods if method.kind == "rfsc"]
     return [
+        paper_tables.main_table(results, methods, sets),
         paper_tables.table_1(sets),
         paper_tables.table_2(results, ours, sets),
         paper_tables.table_3(results, methods, sets),

@@ -46,7 +46,7 @@ class Table:
         lines = [self.head, ["---"] * len(self.head)]
         lines += [[f"**{c}**" if (i, j) in self.best else c for j, c in enumerate(r)] for i, r in enumerate(self.rows)]
         table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-        notes = "".join(f"\n{note}" for note in self.notes)
+        notes = "".join(f"\n- {note}" for note in self.notes)
         return f"**{self.title}**\n\n{table}\n" + (f"{notes}\n" if notes else "")
 
     def csv(self) -> str:
