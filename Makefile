@@ -46,6 +46,7 @@ accuracy: $(VENV)/extra-bench  ## measure the accuracy bars; writes docs/accurac
 
 reproduce: $(VENV)/extra-experiments  ## the paper's tables and figures beside ours; writes docs/reproduction
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/rfsc reproduce --output docs/reproduction
+	$(BIN)/python benchmarks/markdown.py README.md main docs/reproduction/main.md
 
 clean:  ## remove what make has made
 	rm -rf $(VENV) .venv-drfsc .pytest_cache .mypy_cache .ruff_cache .hypothesis

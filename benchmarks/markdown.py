@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,3 +22,8 @@ def replace_section(page: Path, name: str, text: str) -> None:
         msg = f"{page.name} has no section {name}; add the lines {begin} and {end}."
         raise SystemExit(msg)
     page.write_text(f"{before}{begin}\n{text}\n{end}{after}")
+
+
+if __name__ == "__main__":
+    page, section, text = sys.argv[1:]
+    replace_section(Path(page), section, Path(text).read_text().rstrip("\n"))

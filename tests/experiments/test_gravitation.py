@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 import pickle
 import subprocess
@@ -14,6 +13,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from rfsc import _optional
 from rfsc.experiments.peers.gravitation import DGC, DGCPlus, _evenness, _Particles
 
 
@@ -147,15 +147,8 @@ def test_global_random_state_screen_and_folder_are_left_alone(tmp_path):
 
 
 def test_a_missing_cma_is_named(monkeypatch):
-    real = builtins.__import__
-
-    def without_cma(name, *args, **kwargs):
-        if name == "cma":
-            raise ModuleNotFoundError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_cma)
-    with pytest.raises(ImportError, match=r"DGC\+ needs the package cma: pip install 'rfsc\[experiments\]'"):
+    monkeypatch.setattr(_optional, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"DGC\+ needs cma: pip install 'rfsc\[experiments\]'"):
         DGCPlus().fit([[0.0], [1.0]], [0, 1])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -117,7 +116,6 @@ def _today(name: str) -> Method:
     return Method(name=name, make=lambda _: modern_peers()[name], kind="today", cost=_COST_TODAY.get(name, 0.4))
 
 
-@cache
 def all_methods() -> dict[str, Method]:
     """Every method that can run here, by name; those whose packages are missing are left out."""
     missing = set() if find_spec("cma") else {"DGC+"}

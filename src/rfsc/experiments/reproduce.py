@@ -53,7 +53,7 @@ class Plan:
                 for folds, seeds in self._folds(data, method):
                     mark = method.fingerprint(data, folds)
                     tasks += [Task(data, method.name, folds, s, f, mark) for s in seeds for f in range(self.n_folds)]
-        return sorted(tasks, key=lambda task: (-cost(task), task))
+        return sorted(tasks, key=lambda task: (-known[task.method].cost * WEIGHT[task.data], task))
 
     def _folds(self, data: str, method: Method) -> list[tuple[str, tuple[int, ...]]]:
         """Whose folds the protocols need, and with which seeds."""

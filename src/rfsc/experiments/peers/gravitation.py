@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..._compat import Interval
+from ..._optional import require
 from ..._typing import FloatArray, IntArray
 from .base import Peer
 
@@ -272,9 +273,7 @@ def _evenness(population: FloatArray) -> FloatArray:
 
 def _import_cma() -> ModuleType:
     """Package `cma`, which only DGC+ needs."""
-    try:
-        import cma
-    except ImportError as error:
-        msg = "DGC+ needs the package cma: pip install 'rfsc[experiments]'"
-        raise ImportError(msg) from error
+    require("DGC+", ["cma"], "experiments")
+    import cma
+
     return cma  # type: ignore[no-any-return]
