@@ -137,7 +137,7 @@ def test_missing_data(monkeypatch, capsys, tmp_path):
 
 
 def test_quick_run_of_slow_methods_only(planned, capsys):
-    assert "too slow" in complaint(capsys, "--quick", "--methods", "PSO + LDA")
+    assert "too slow" in complaint(capsys, "--quick", "--methods", "DGC+")
 
 
 def test_interruption(monkeypatch, capsys):
