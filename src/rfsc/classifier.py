@@ -15,10 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ._compat import Interval, StrOptions
-from ._random import spawn_generators
+from ._random import spawn_with_seed
 from ._score_parameter import ScoreParameter
 from ._typing import BoolArray, FloatArray, IntArray
 from ._validation import check_table, unchanged_on_error
+from .bases import resolve
 from .engines import ENGINES, FitOptions, Score
 from .model import SparseModel
 from .output import OutputFit, OutputSpec, Rows, fit_output
@@ -44,7 +45,10 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     degree : int, default=2
-        Largest degree of a term.
+        Largest degree of a polynomial term.
+    basis : str, object or list, default="polynomial"
+        What terms are made of: "polynomial" (the paper), "hinge", "radial", "fourier", "sigmoid", "step", a family with
+        settings from `rfsc.bases`, a fitted transformer, or a list of these, which then compete in one search.
     n_models : int, default=100
         Models drawn in each iteration.
     max_iter : int, default=300
@@ -126,6 +130,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "degree": [Interval(Integral, 1, 5, closed="both")],
+        "basis": "no_validation",
         "n_models": [Interval(Integral, 2, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
@@ -149,6 +154,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         degree: int = 2,
         *,
+        basis: Any = "polynomial",
         n_models: int = 100,
         max_iter: int = 300,
         n_restarts: int = 10,
@@ -168,6 +174,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         verbose: int = 0,
     ) -> None:
         self.degree = degree
+        self.basis = basis
         self.n_models = n_models
         self.max_iter = max_iter
         self.n_restarts = n_restarts
@@ -267,15 +274,16 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             # fewer terms than observations: the t-test needs degrees of freedom
             max_terms=min(self.max_terms, max(int(rows.weight.sum()) - 1, 1)),
         )
+        generators, layout_seed = spawn_with_seed(self.random_state, n_outputs, self.n_restarts)
         spec = OutputSpec(
-            degree=self.degree,
+            bases=resolve(self.basis, self.degree),
+            layout_seed=layout_seed,
             options=FitOptions(Score[vars(self)["score"].upper()], self.ridge, self.significance),
             search=search,
             combine=self.combine,
             engine=self.engine,
             n_threads=effective_n_jobs(self.n_jobs),
         )
-        generators = spawn_generators(self.random_state, n_outputs, self.n_restarts)
         allowed = self._allowed_features(rows)
         bar = ConsoleProgress(n_outputs, self.n_restarts, self.max_iter) if self.verbose else None
         observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
@@ -336,6 +344,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """What a user can do about a search that came to no decision."""
         n = self.models_[output].n_observations
         if self.n_terms_[output] == 1:
+            if self.filter_significance is None and self.constant_features_.size < self.n_features_in_:
+                return "The basis offers no term but the constant for these rows: add rows, or 'polynomial' to basis."
             return "No feature varies and passes the filter: raise filter_significance or check X."
         if n < FEW_OBSERVATIONS:
             return (

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ._typing import FloatArray, IntArray
+from .bases import build_space
 from .engines import FitOptions, Memo, Problem, Score, make_engine
 from .model import SparseModel, refit
 from .prepare.scaling import Scaling
 from .prepare.targets import Targets
 from .search import Candidate, RestartsResult, SearchSpec, pool, run_restarts
-from .terms import MonomialSpace, TermSpace
+from .terms import Basis, TermSpace, Training
 
 POOL_TERMS = 15  # largest model of one output that combine="pool" returns
 POOL_TOTAL = 20  # and of all outputs together, as long as that leaves each at least
@@ -50,8 +51,10 @@ class OutputSpec:
 
     Parameters
     ----------
-    degree : int
-        Largest degree of a term.
+    bases : tuple of Basis
+        Families of terms.
+    layout_seed : int
+        Seed of the families that need randomness; the same for every output, so that they share their terms.
     options : FitOptions
         How a support is fitted, tested and scored.
     search : SearchSpec
@@ -64,7 +67,8 @@ class OutputSpec:
         Threads that it may use.
     """
 
-    degree: int
+    bases: tuple[Basis, ...]
+    layout_seed: int
     options: FitOptions
     search: SearchSpec
     combine: str
@@ -137,7 +141,8 @@ def fit_output(
     observers : sequence
         Shown every finished iteration.
     """
-    space = MonomialSpace(features, spec.degree)
+    training = Training(rows.table, rows.weight, features, rows.scaling)
+    space = build_space(spec.bases, training, spec.layout_seed)
     target = rows.targets.outputs[output]
     problem = Problem(space, rows.table, target, rows.weight, spec.options, spec.search.max_terms)
     engine = Memo(make_engine(spec.engine, problem, spec.n_threads))

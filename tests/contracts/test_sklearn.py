@@ -14,6 +14,8 @@ pytestmark = [
 ]
 quick = RFSCClassifier(n_restarts=2, max_iter=40, random_state=0)
 
+SMALL = {"n_models": 30, "max_iter": 30, "n_restarts": 2, "random_state": 0}
+
 
 @parametrize_with_checks(
     [
@@ -28,6 +30,10 @@ quick = RFSCClassifier(n_restarts=2, max_iter=40, random_state=0)
             combine="average",
             filter_significance=0.2,
         ),
+        RFSCClassifier(**SMALL, basis=["polynomial", "hinge"]),
+        RFSCClassifier(**SMALL, basis="radial"),
+        RFSCClassifier(**SMALL, basis="step"),
+        RFSCClassifier(**SMALL, basis=["fourier", "sigmoid"]),
         DistanceCorrelationFilter(),
         RFSCSelector(quick),
         RFSCSelector(quick, output="terms"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..model import SparseModel
 from ..terms import Term
 
@@ -51,8 +49,8 @@ def equation(model: SparseModel, *, units: str = "scaled", digits: int = 4) -> s
 def _digits_needed(model: SparseModel, parts: dict[Term, float], digits: int) -> int:
     """Fewest digits, at least `digits`, with which rounding the coefficients cannot matter."""
     low, span = 2 * model.scaling.half_minimum, 2 * model.scaling.half_span
-    reach = {p: np.array([max(abs(low[p]), abs(low[p] + span[p]))]) for p in model.features}
-    largest = {term: abs(float(term.column(reach, 1)[0])) for term in parts}
+    ranges = {p: (float(low[p]), float(low[p] + span[p])) for p in model.features}
+    largest = {term: term.bound(ranges) for term in parts}
     for needed in range(digits, MAX_DIGITS):
         error = sum(abs(float(f"{coef:.{needed}g}") - coef) * largest[term] for term, coef in parts.items())
         if error <= ROUNDING:

@@ -1,7 +1,19 @@
 """The space of candidate terms: an id stands for a term, its column is computed when needed."""
 
-from .base import Term, TermSpace
+from .base import Basis, Term, TermSpace, Training
 from .columns import ColumnStore
 from .monomials import Monomial, MonomialSpace
+from .serial import term_from_dict
+from .union import UnionSpace
 
-__all__ = ["ColumnStore", "Monomial", "MonomialSpace", "Term", "TermSpace"]
+__all__ = [
+    "Basis",
+    "ColumnStore",
+    "Monomial",
+    "MonomialSpace",
+    "Term",
+    "TermSpace",
+    "Training",
+    "UnionSpace",
+    "term_from_dict",
+]

@@ -1,13 +1,16 @@
 """What the search knows of terms: integer ids, and a space that turns an id into a column, a name, a formula.
 
 Nothing outside this package may assume what a term is made of. A new basis (hinges, radial functions, ...) is a new
-`TermSpace` with its own `Term`, and nothing else changes.
+`Basis` with its own `TermSpace` and `Term`, and nothing else changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
@@ -33,6 +36,14 @@ class Term(Protocol):
         """The same function of the features in the user's own units, as weights of terms."""
         ...
 
+    def bound(self, ranges: Mapping[int, tuple[float, float]]) -> float:
+        """A number that the absolute value of the term does not exceed where every feature is within its range."""
+        ...
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers, texts and lists that `term_from_dict` turns back into an equal term."""
+        ...
+
 
 class TermSpace(Protocol):
     """All candidate terms of one search; an id is an integer in [0, n_terms)."""
@@ -49,3 +60,49 @@ class TermSpace(Protocol):
     def terms(self, ids: IntArray) -> tuple[Term, ...]:
         """The terms behind `ids`, as objects that outlive the space."""
         ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Training:
+    """What a basis may look at when it lays out its terms for one output; never the classes.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_features, n_rows)
+        The scaled features, one row each.
+    weight : ndarray of shape (n_rows,)
+        Observations that each row stands for.
+    features : ndarray of int
+        Features that may be used, ascending.
+    scaling : Scaling
+        How the features were brought to [0, 1].
+    """
+
+    table: FloatArray
+    weight: FloatArray
+    features: IntArray
+    scaling: Scaling
+
+
+class Basis(Protocol):
+    """A family of terms and its settings; knows how to lay out a space for given training rows."""
+
+    def space(self, training: Training, rng: np.random.Generator) -> TermSpace:
+        """The candidate terms, without the constant unless the family itself holds it."""
+        ...
+
+
+class DamagedTermError(ValueError):
+    """What a dict lacks to describe a term, in words that show none of its values."""
+
+
+def check_count(name: str, value: Any, least: int = 1) -> None:
+    """Refuse a setting of a family that is not an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        msg = f"{name} must be an integer of at least {least}, got {value!r}."
+        raise ValueError(msg)
+
+
+def quoted(name: str, marks: str = "*^") -> str:
+    """The name of a feature, in brackets where a formula with the given marks could be misread: ``[a*b]``."""
+    return f"[{name}]" if name == "1" or any(mark in name for mark in marks) else name

@@ -12,12 +12,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import Term
+from .base import DamagedTermError, Term, quoted
 
 MAX_IDS = 2**60  # leaves room for the sums and products made on the way, all in int64
 
@@ -39,7 +40,7 @@ class Monomial:
         A feature whose own name could be misread is put in brackets: ``[a*b]``.
         """
         powers = Counter(self.factors)
-        return "*".join(_quoted(feature_names[p]) + (f"^{k}" if k > 1 else "") for p, k in powers.items()) or "1"
+        return "*".join(quoted(feature_names[p]) + (f"^{k}" if k > 1 else "") for p, k in powers.items()) or "1"
 
     def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
         """Values of the product; `rows` holds the scaled features."""
@@ -59,6 +60,22 @@ class Monomial:
                 grown[factors] += weight * offset
             product = grown
         return {Monomial(factors): weight for factors, weight in product.items()}
+
+    def bound(self, ranges: Mapping[int, tuple[float, float]]) -> float:
+        """Product of the largest absolute values of its factors."""
+        return math.prod(max(map(abs, ranges[p])) for p in self.factors)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The feature indices, repeated for powers."""
+        return {"kind": "monomial", "factors": list(self.factors)}
+
+    @classmethod
+    def from_dict(cls, d: Mapping[str, Any]) -> Self:
+        """The term that `as_dict` described."""
+        if list(d["factors"]) != sorted(d["factors"]):
+            msg = "factors must be ascending"
+            raise DamagedTermError(msg)
+        return cls(tuple(int(p) for p in d["factors"]))
 
 
 class MonomialSpace:
@@ -124,19 +141,19 @@ class MonomialSpace:
         return tuple(Monomial(tuple(int(p) for p in row if p >= 0)) for row in self.factors(ids))
 
 
-def _quoted(name: str) -> str:
-    return f"[{name}]" if name == "1" or "*" in name or "^" in name else name
-
-
 def _unrank(rank: IntArray, n: int, d: int) -> IntArray:
     """Multisets of size d out of range(n) with the given lexicographic ranks, shape (n_ranks, d)."""
-    m = n + d - 1
-    rest = math.comb(m, d) - 1 - rank  # what the sum of binomials must come to
-    out = np.empty((rank.size, d), dtype=np.int64)
-    for i in range(d):
-        top = _largest_with_binomial_at_most(rest, m, d - i)
-        rest = rest - _binomial(top, d - i)
-        out[:, i] = m - 1 - top - i
+    return unrank_subsets(rank, n + d - 1, d) - np.arange(d)
+
+
+def unrank_subsets(rank: IntArray, n: int, k: int) -> IntArray:
+    """Subsets of k numbers out of range(n) with the given lexicographic ranks, shape (n_ranks, k), ascending."""
+    rest = math.comb(n, k) - 1 - rank  # what the sum of binomials must come to
+    out = np.empty((rank.size, k), dtype=np.int64)
+    for i in range(k):
+        top = _largest_with_binomial_at_most(rest, n, k - i)
+        rest = rest - _binomial(top, k - i)
+        out[:, i] = n - 1 - top
     return out
 
 

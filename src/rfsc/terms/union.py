@@ -1,0 +1,61 @@
+"""Several families of terms in one search: their ids stand one block after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from .base import Term, TermSpace
+from .monomials import MAX_IDS
+
+
+class UnionSpace:
+    """The terms of several spaces, which then compete in one search.
+
+    Parameters
+    ----------
+    spaces : sequence of TermSpace
+        Their ids keep their order; those of each space begin where the space before ends.
+    """
+
+    def __init__(self, spaces: Sequence[TermSpace]) -> None:
+        self._spaces = tuple(spaces)
+        first = list(accumulate((space.n_terms for space in self._spaces), initial=0))
+        if first[-1] > MAX_IDS:
+            msg = (
+                f"the families give {first[-1]:.1e} terms together, more than the {MAX_IDS:.1e} that can be numbered. "
+                "Lower degree, or keep fewer features with filter_significance."
+            )
+            raise ValueError(msg)
+        self._first = np.array(first, dtype=np.int64)
+        self.n_terms = first[-1]
+
+    def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
+        """Values of the terms `ids`, one contiguous row for each."""
+        out = np.empty((len(ids), table.shape[1]))
+        for which, space, local in self._parts(ids):
+            out[which] = space.columns(table, local)
+        return out
+
+    def terms(self, ids: IntArray) -> tuple[Term, ...]:
+        """The terms behind `ids`."""
+        found: dict[int, Term] = {}
+        for which, space, local in self._parts(ids):
+            found.update(zip(which.tolist(), space.terms(local), strict=True))
+        return tuple(found[i] for i in range(len(ids)))
+
+    def _parts(self, ids: IntArray) -> list[tuple[IntArray, TermSpace, IntArray]]:
+        """(positions, space, ids within it) of every space that some id falls into."""
+        ids = np.asarray(ids, dtype=np.int64)
+        if ids.size and (ids.min() < 0 or ids.max() >= self.n_terms):
+            msg = f"term ids must lie in [0, {self.n_terms:,}), got some outside."
+            raise IndexError(msg)
+        block = np.searchsorted(self._first, ids, side="right") - 1
+        parts = []
+        for s in np.unique(block).tolist():
+            which = np.flatnonzero(block == s)
+            parts.append((which, self._spaces[s], ids[which] - self._first[s]))
+        return parts
