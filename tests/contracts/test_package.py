@@ -116,6 +116,11 @@ def test_architecture_page_names_the_files_that_exist():
     assert named == {p for p in real if not p.endswith("/__init__.py")}
 
 
+def test_readme_shows_the_main_table_of_the_last_reproduction():
+    table = (ROOT / "docs" / "reproduction" / "main.md").read_text().rstrip("\n")
+    assert f"<!-- main -->\n{table}\n<!-- /main -->" in (ROOT / "README.md").read_text()
+
+
 def test_documents_show_no_machine_paths():
     pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
     for page in pages:

@@ -96,7 +96,7 @@ PAPER_ROWS = (
     _comparator("KNN-A", AdaptiveKNN, keel=_SKIP),
     _comparator("DW-KNN", DistanceWeightedKNN, our_reading=True, keel=_SKIP),
     _comparator("Cam-NN", CamNN, keel=_SKIP),
-    _comparator("CNN", CenterNN),
+    _comparator("CNN", CenterNN, keel=_SKIP),
     _comparator("SSMA+SFLSDE", SSMASFLSDE, cost=0.8),
     _comparator("forward FS + LDA", lambda: SequentialLDA("forward"), our_reading=True),
     _comparator("backward FS + LDA", lambda: SequentialLDA("backward"), our_reading=True),

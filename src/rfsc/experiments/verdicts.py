@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from . import printed
 from .methods import Method
 from .paper_tables import OPTIMISTIC, SMALL, ranks_of
@@ -104,15 +106,16 @@ def rank_line(results: Results, methods: Sequence[Method], sets: Sequence[str]) 
     if ranks is None:
         return "Ranks among small classifiers need two of them on two data sets."
     label = {method.name: method.label for method in methods}
-    best = ranks.names[0]
+    first = ranks.mean_rank[0]
+    best = [name for name, rank in zip(ranks.names, ranks.mean_rank, strict=True) if np.isclose(rank, first)]
     ours = [name for name in ranks.names if name.startswith("RFSC")]
     if not ours:
         place = " Ours are not among them."
     else:
-        place = "" if best in ours else f" Ours: {ours[0]}, {ranks.mean_rank[ranks.names.index(ours[0])]:.2f}."
+        place = "" if ours[0] in best else f" Ours: {ours[0]}, {ranks.mean_rank[ranks.names.index(ours[0])]:.2f}."
     return (
         f"Best mean rank by honest accuracy among {len(ranks.names)} classifiers with at most {SMALL} terms or "
-        f"features: {label[best]}, {ranks.mean_rank[0]:.2f}.{place}"
+        f"features: {' and '.join(label[name] for name in best)}, {first:.2f}.{place}"
     )
 
 
