@@ -42,7 +42,7 @@ def quick(name, seed=0):
     if "n_estimators" in model.get_params():
         model.set_params(n_estimators=20)
     if name == "EBM":
-        model.set_params(outer_bags=2, max_rounds=50)
+        model.set_params(outer_bags=2, max_rounds=500)
     return model
 
 
@@ -60,6 +60,7 @@ def test_peers_are_those_of_the_tables():
     assert modern_peers()["RBF SVM"] is not modern_peers()["RBF SVM"]
 
 
+@pytest.mark.filterwarnings("ignore:For multiclass we cannot currently visualize pairs")
 @pytest.mark.parametrize("name", modern_peers())
 def test_peer_learns_two_and_three_classes(name):
     X, y = product(np.random.default_rng(0))
