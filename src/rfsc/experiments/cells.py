@@ -25,7 +25,7 @@ class Task:
     fold : int
         From 0.
     fingerprint : str
-        Of the method's settings: an outcome with other settings is not taken for this one.
+        Of the method's settings and of the data: an outcome with others is not taken for this one.
     """
 
     data: str
@@ -81,7 +81,7 @@ class CellStore:
         self._path = path
         self._found: dict[Task, list[Cell]] = {}
         if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
+            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
                 self._take(line)
 
     def _take(self, line: str) -> None:

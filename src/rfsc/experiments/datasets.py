@@ -210,6 +210,11 @@ def checksum(data: FloatArray, code: IntArray) -> str:
     return hashlib.sha256(ordered.tobytes()).hexdigest()[:16]
 
 
+def table_hash(data: FloatArray, code: IntArray) -> str:
+    """Fingerprint of a table as it stands, rows in their order: folds depend on it."""
+    return hashlib.sha256(data.tobytes() + code.tobytes()).hexdigest()[:8]
+
+
 def _answer(bunch: Bunch, return_X_y: bool) -> Any:
     return (bunch.data, bunch.target) if return_X_y else bunch
 

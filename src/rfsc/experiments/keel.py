@@ -108,7 +108,26 @@ def read_keel_folds(folder: AnyPath, name: str) -> list[tuple[KeelTable, KeelTab
             raise ValueError(msg)
         both = np.vstack([train.data, test.data])
         folds.append((_with_ranges(train, both), _with_ranges(test, both)))
+    _check_partition(name, folds)
     return folds
+
+
+def _check_partition(name: str, folds: list[tuple[KeelTable, KeelTable]]) -> None:
+    """Every row must be tested once, and be trained on in all other folds."""
+
+    def rows(*tables: KeelTable) -> list[tuple[float | str, ...]]:
+        return sorted(
+            (*row, label) for t in tables for row, label in zip(t.data.tolist(), t.target.tolist(), strict=True)
+        )
+
+    tested = rows(*(test for _, test in folds))
+    for i, (train, test) in enumerate(folds, start=1):
+        if rows(train, test) != tested:
+            msg = (
+                f"The test files of {name} must together hold the rows of every fold, but fold {i} has others. "
+                "Download the partitions again."
+            )
+            raise ValueError(msg)
 
 
 # ---- header and rows

@@ -93,11 +93,11 @@ class _Body:
         self._figures.append(list(figures))
         self._groups.append(None if source == OPTIMISTIC else source)
 
-    def best(self, *, smallest: bool = False) -> frozenset[tuple[int, int]]:
+    def best(self, *, smallest: bool = False, digits: int = 4) -> frozenset[tuple[int, int]]:
         """The best cells among rows of one source; what is optimistic takes no part."""
         sign = -1.0 if smallest else 1.0
         signed = [[None if v is None else sign * v for v in row] for row in self._figures]
-        return best_cells(signed, self._groups, first_column=2) if signed else frozenset()
+        return best_cells(signed, self._groups, first_column=2, digits=digits) if signed else frozenset()
 
 
 def table_3(results: Results, methods: Iterable[Method], sets: Sequence[str]) -> Table:
@@ -147,17 +147,25 @@ def table_3_spread(results: Results, methods: Iterable[Method], sets: Sequence[s
 def main_table(results: Results, methods: Sequence[Method], sets: Sequence[str]) -> Table:
     """Honest accuracy of every method in one view, best mean rank first."""
     ranks = ranks_of(results, methods, sets, small=False)
+    rank_of = dict(zip(ranks.names, ranks.mean_rank.tolist(), strict=True)) if ranks else {}
     label = {m.name: m.label for m in methods}
+    scores = results.complete(label, sets, "honest")
     rows, values = [], []
-    for name, rank in zip(ranks.names, ranks.mean_rank, strict=True) if ranks else []:
+    for name in sorted(scores, key=lambda m: (rank_of.get(m, 0.0), -float(np.mean(scores[m])))):
+        accuracy, mean, rank = scores[name], float(np.mean(scores[name])), rank_of.get(name)
         found = [f for data in sets if (f := results.get(data, name, "honest"))]
-        accuracy = [f.accuracy for f in found]
         smallest, largest = (round(end(f.size for f in found)) for end in (min, max))
         size = f"{smallest}–{largest} {'features' if found[0].n_terms is None else 'terms'}"
-        rows.append([label[name], *[f"{a:.3f}" for a in accuracy], f"{np.mean(accuracy):.3f}", f"{rank:.1f}", size])
-        values.append([*accuracy, float(np.mean(accuracy)), -float(rank)])
+        shown = "" if rank is None else f"{rank:.1f}"
+        rows.append([label[name], *[f"{a:.3f}" for a in accuracy], f"{mean:.3f}", shown, size])
+        values.append([*accuracy, mean, None if rank is None else -rank])
     best = best_cells(values, [0] * len(rows), first_column=1, digits=3) if rows else frozenset()
-    notes = [HONEST_NOTE, "Size: mean number of terms, or of features where there is no formula, from set to set."]
+    notes = [
+        HONEST_NOTE,
+        "Size: mean number of terms, or of features where there is no formula, from set to set. RFSC by default stops "
+        "at 15 terms.",
+        GUESS_NOTE,
+    ]
     head = ["method", *sets, "mean", "mean rank", "size"]
     return Table("main", "Honest accuracy of every method, best mean rank first", head, rows, best, notes)
 
@@ -208,7 +216,9 @@ def table_5(results: Results, methods: Iterable[Method], sets: Sequence[str]) ->
         GUESS_NOTE,
     ]
     head = ["method", "figures", *sets]
-    return Table("table5", "Table 5: time", head, body.rows, body.best(smallest=True), notes)
+    return Table(
+        "table5", "Table 5: time of a fit in seconds", head, body.rows, body.best(smallest=True, digits=9), notes
+    )
 
 
 def ranks_of(results: Results, methods: Iterable[Method], sets: Sequence[str], *, small: bool) -> Ranks | None:

@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from .._optional import require
 from . import figures, paper_tables, printed
 from .cells import CellStore, Task
-from .datasets import LOADERS
+from .datasets import LOADERS, table_hash
 from .illustration import Illustration, illustrate
 from .methods import Method, all_methods
 from .page import write_page
@@ -49,9 +49,10 @@ class Plan:
         known = all_methods()
         tasks = []
         for data in self.sets:
+            content = table_hash(*LOADERS[data](return_X_y=True))
             for method in (known[name] for name in self.methods):
                 for folds, seeds in self._folds(data, method):
-                    mark = method.fingerprint(data, folds)
+                    mark = f"{method.fingerprint(data, folds)}-{content}"
                     tasks += [Task(data, method.name, folds, s, f, mark) for s in seeds for f in range(self.n_folds)]
         return sorted(tasks, key=lambda task: (-known[task.method].cost * WEIGHT[task.data], task))
 
@@ -112,6 +113,9 @@ def reproduce(plan: Plan, folder: Path, *, n_jobs: int = -1, progress: Any = Non
     folder.mkdir(parents=True, exist_ok=True)
     store = CellStore(folder / "cells.jsonl")
     tasks = plan.tasks()
+    if not tasks:
+        msg = "There is nothing to run: the folder named by RFSC_DATA has none of KEEL's folds of these sets."
+        raise ValueError(msg)
     _run_missing(tasks, store, n_jobs, progress)
     results = Results(cell for cell in store.cells(tasks) if cell.protocol in plan.protocols)
     methods = [method for name, method in all_methods().items() if name in plan.methods]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..model import SparseModel
 from ..terms import Term
 
@@ -27,6 +29,7 @@ def equation(model: SparseModel, *, units: str = "scaled", digits: int = 4) -> s
     str
         For instance ``f = 2.5*radius - 31*area^2``.
     """
+    check_model(model)
     if units not in ("scaled", "original"):
         msg = f"units must be 'scaled' or 'original', got {units!r}."
         raise ValueError(msg)
@@ -41,9 +44,20 @@ def equation(model: SparseModel, *, units: str = "scaled", digits: int = 4) -> s
             continue
         number = f"{abs(coef):.{needed}g}"
         sign = "- " if coef < 0 else "+ " if text else ""
-        name = f"*{term.name(model.feature_names)}" if term.features else ""
+        name = term.name(model.feature_names) if term.features else ""
+        # a comparison binds less than a product
+        name = f"*({name})" if ">" in name or "=" in name else f"*{name}" if name else ""
         text += f"{' ' if text else ''}{sign}{number}{name}"
     return "f = " + (text or "0")
+
+
+def check_model(model: object) -> None:
+    """Say what to pass where something else than a model came."""
+    if not isinstance(model, SparseModel):
+        msg = (
+            f"expected a SparseModel, such as clf.models_[0] of a fitted RFSCClassifier, got a {type(model).__name__}."
+        )
+        raise TypeError(msg)
 
 
 def _digits_needed(model: SparseModel, parts: dict[Term, float], digits: int) -> int:
@@ -51,6 +65,8 @@ def _digits_needed(model: SparseModel, parts: dict[Term, float], digits: int) ->
     low, span = 2 * model.scaling.half_minimum, 2 * model.scaling.half_span
     ranges = {p: (float(low[p]), float(low[p] + span[p])) for p in model.features}
     largest = {term: term.bound(ranges) for term in parts}
+    if not all(map(math.isfinite, largest.values())):
+        return digits  # nothing is known of how far such a term reaches
     for needed in range(digits, MAX_DIGITS):
         error = sum(abs(float(f"{coef:.{needed}g}") - coef) * largest[term] for term, coef in parts.items())
         if error <= ROUNDING:

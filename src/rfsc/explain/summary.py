@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from ..model import SparseModel
-from .equation import equation
+from ..terms import Monomial
+from .equation import check_model, equation
+
+OTHER_UNITS = "(numbers inside hinges, steps, ramps and clusters are in your own units; their values are scaled too)"
 
 
 def summary(model: SparseModel) -> str:
@@ -19,9 +22,11 @@ def summary(model: SparseModel) -> str:
     str
         Several lines.
     """
+    check_model(model)
     used = [model.feature_names[p] for p in model.features]
     lines = [
         f"f > 0 speaks for class {model.label}; features are scaled to [0, 1] by their training range",
+        *([] if all(isinstance(term, Monomial) for term in model.terms) else [OTHER_UNITS]),
         "",
         *_wrap(equation(model)),
         "",

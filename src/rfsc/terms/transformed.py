@@ -61,8 +61,9 @@ class TransformedTerm:
         return tuple(np.flatnonzero(~self.scaling.constant).tolist())
 
     def name(self, feature_names: Sequence[str]) -> str:
-        """What the transformer calls the column."""
-        return _output_names(self.transformer, feature_names)[self.output]
+        """What the transformer calls the column; its own name goes in front where that is the name of a feature."""
+        name = _output_names(self.transformer, feature_names)[self.output]
+        return f"{type(self.transformer).__name__}({name})" if name in feature_names else name
 
     def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
         """Values of the column; runs the whole transformer."""
