@@ -16,7 +16,18 @@ from .terms.sigmoid import Sigmoid
 from .terms.steps import Step
 from .terms.transformed import Transformed
 
-__all__ = ["Fourier", "Hinge", "Polynomial", "Radial", "Sigmoid", "Step", "Transformed", "build_space", "resolve"]
+__all__ = [
+    "Fourier",
+    "Hinge",
+    "Polynomial",
+    "Radial",
+    "Sigmoid",
+    "Step",
+    "Transformed",
+    "auto_mixes",
+    "build_space",
+    "resolve",
+]
 
 BY_NAME: dict[str, Callable[[], Basis]] = {
     "hinge": Hinge,
@@ -26,6 +37,21 @@ BY_NAME: dict[str, Callable[[], Basis]] = {
     "step": Step,
 }
 ONCE = (Hinge, Radial, Fourier, Step)  # with two settings they would offer the same terms, or the same names, twice
+
+
+def auto_mixes(degree: int) -> dict[str, tuple[Basis, ...]]:
+    """What `basis="auto"` chooses from, by name.
+
+    Parameters
+    ----------
+    degree : int
+        Of the polynomials.
+    """
+    return {
+        "polynomial": (Polynomial(degree=degree),),
+        "linear + radial": (Polynomial(degree=1), Radial()),
+        "polynomial + radial": (Polynomial(degree=degree), Radial()),
+    }
 
 
 def resolve(basis: Any, degree: int) -> tuple[Basis, ...]:
@@ -95,7 +121,10 @@ def _flat(basis: Any, degree: int) -> list[Basis]:
         return [basis]
     elif hasattr(basis, "transform"):
         return [Transformed(basis)]
-    known = ", ".join(repr(name) for name in ("polynomial", *BY_NAME))
+    if isinstance(basis, str) and basis == "auto":
+        msg = 'basis="auto" chooses families by itself and cannot stand in a list. Pass it alone, or name the families.'
+        raise ValueError(msg)
+    known = ", ".join(repr(name) for name in ("polynomial", *BY_NAME, "auto"))
     got = repr(basis) if isinstance(basis, str) else f"a {type(basis).__name__}"
     msg = (
         f"basis must be one of {known}, a family from rfsc.bases, a fitted transformer, or a list of these; got {got}."

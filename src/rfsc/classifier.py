@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -19,10 +18,11 @@ from ._random import spawn_with_seed
 from ._score_parameter import ScoreParameter
 from ._typing import BoolArray, FloatArray, IntArray
 from ._validation import check_table, unchanged_on_error
-from .bases import resolve
+from .bases import auto_mixes, resolve
+from .basis_choice import choose_bases
 from .engines import ENGINES, FitOptions, Score
 from .model import SparseModel
-from .output import OutputFit, OutputSpec, Rows, fit_output
+from .output import OutputFit, OutputSpec, Rows, class_probabilities, fit_output
 from .prepare.distance_correlation import independence_test, threshold
 from .prepare.scaling import Scaling
 from .prepare.targets import encode, row_weights
@@ -48,7 +48,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Largest degree of a polynomial term.
     basis : str, object or list, default="polynomial"
         What terms are made of: "polynomial" (the paper), "hinge", "radial", "fourier", "sigmoid", "step", a family with
-        settings from `rfsc.bases`, a fitted transformer, or a list of these, which then compete in one search.
+        settings from `rfsc.bases`, a fitted transformer, or a list of these, which then compete in one search. "auto"
+        chooses between polynomials, radial functions and both by cross-validation inside the training rows.
     n_models : int, default=100
         Models drawn in each iteration.
     max_iter : int, default=300
@@ -104,6 +105,10 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Per output and restart: every iteration and how the search ended.
     support_ : ndarray of shape (n_features_in_,), dtype=bool
         Features that some model uses.
+    basis_ : tuple of Basis
+        Families of terms that were searched.
+    basis_losses_ : dict of str to float
+        With basis="auto" the left-out log-loss of every mix that was compared; else empty.
     constant_features_ : ndarray of int
         Features that do not vary over the training rows; they were left out.
     n_iter_ : ndarray of shape (n_outputs,)
@@ -275,8 +280,9 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             max_terms=min(self.max_terms, max(int(rows.weight.sum()) - 1, 1)),
         )
         generators, layout_seed = spawn_with_seed(self.random_state, n_outputs, self.n_restarts)
+        auto = isinstance(self.basis, str) and self.basis == "auto"
         spec = OutputSpec(
-            bases=resolve(self.basis, self.degree),
+            bases=() if auto else resolve(self.basis, self.degree),
             layout_seed=layout_seed,
             options=FitOptions(Score[vars(self)["score"].upper()], self.ridge, self.significance),
             search=search,
@@ -285,6 +291,13 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             n_threads=effective_n_jobs(self.n_jobs),
         )
         allowed = self._allowed_features(rows)
+        self.basis_losses_: dict[str, float] = {}
+        if auto:
+            mixes = auto_mixes(self.degree)
+            choice = choose_bases(mixes, rows, allowed, spec)
+            spec = replace(spec, bases=mixes[choice.name])
+            self.basis_losses_ = choice.losses
+        self.basis_ = spec.bases
         bar = ConsoleProgress(n_outputs, self.n_restarts, self.max_iter) if self.verbose else None
         observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
         fits: list[OutputFit] = []
@@ -427,16 +440,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples, n_classes)
             Probabilities in the order of `classes_`.
         """
-        values = self.decision_function(X)
-        if values.ndim == 1:
-            return np.stack([expit(-values), expit(values)], axis=1)
-        # in logarithms, so that outputs that are all far below zero do not become 0 / 0
-        proba: FloatArray = softmax(log_expit(values), axis=1)
-        # outputs far above zero all have sigmoid one: the largest output still gets the largest probability
-        best = values.argmax(axis=1)
-        tied = np.flatnonzero(proba.argmax(axis=1) != best)
-        proba[tied, best[tied]] = np.nextafter(proba[tied].max(axis=1), 2.0)
-        return proba
+        return class_probabilities(self.decision_function(X))
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
         """Most likely class.

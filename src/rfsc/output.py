@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, log_expit, softmax
 
 from ._typing import FloatArray, IntArray
 from .bases import build_space
@@ -43,6 +44,12 @@ class Rows:
     scaling: Scaling
     table: FloatArray
     weight: FloatArray
+
+    def take(self, which: IntArray) -> Rows:
+        """Some of the rows; classes and scaling stay those of all."""
+        targets = self.targets
+        some = Targets(targets.classes, targets.code[which], tuple(output[which] for output in targets.outputs))
+        return Rows(some, self.scaling, np.ascontiguousarray(self.table[:, which]), self.weight[which])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +121,30 @@ class OutputFit:
             n_observations=float(rows.weight.sum()),
             score=self.score,
         )
+
+
+def class_probabilities(values: FloatArray) -> FloatArray:
+    """Sigmoid of each output, normalised over the classes.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        The polynomials; with two classes, positive for the second.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+        Probabilities.
+    """
+    if values.ndim == 1:
+        return np.stack([expit(-values), expit(values)], axis=1)
+    # in logarithms, so that outputs that are all far below zero do not become 0 / 0
+    proba: FloatArray = softmax(log_expit(values), axis=1)
+    # outputs far above zero all have sigmoid one: the largest output still gets the largest probability
+    best = values.argmax(axis=1)
+    tied = np.flatnonzero(proba.argmax(axis=1) != best)
+    proba[tied, best[tied]] = np.nextafter(proba[tied].max(axis=1), 2.0)
+    return proba
 
 
 def fit_output(

@@ -1,0 +1,83 @@
+"""Which families of terms suit the data: `basis="auto"` asks a small cross-validation inside the training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from ._typing import FloatArray, IntArray
+from .output import OutputSpec, Rows, class_probabilities, fit_output
+from .terms import Basis
+
+N_FOLDS = 5
+N_RESTARTS = 3  # of every fit that is only there to compare
+SMALLEST = 1e-15  # probability that a wrong certainty counts as
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was compared and what came out.
+
+    Parameters
+    ----------
+    name : str
+        The mix of families with the least loss.
+    losses : dict of str to float
+        Left-out log-loss of every mix; empty where the rows were too few to compare.
+    """
+
+    name: str
+    losses: dict[str, float]
+
+
+def choose_bases(
+    mixes: Mapping[str, tuple[Basis, ...]], rows: Rows, features: Sequence[IntArray], spec: OutputSpec
+) -> Choice:
+    """The mix of families whose models predict left-out training rows best.
+
+    Parameters
+    ----------
+    mixes : mapping of str to tuple of Basis
+        What to choose from; the first is taken where there are too few rows to compare.
+    rows : Rows
+        All training rows.
+    features : sequence of ndarray of int
+        Features that each output may use.
+    spec : OutputSpec
+        How outputs are fitted; its `bases` are replaced.
+    """
+    code = rows.targets.code
+    n_folds = min(N_FOLDS, int(np.bincount(code).min()))
+    if n_folds < 2:
+        return Choice(next(iter(mixes)), {})
+    cutter = StratifiedKFold(n_folds, shuffle=True, random_state=spec.layout_seed % 2**32)
+    folds = list(cutter.split(code[:, None], code))
+    losses = {name: _left_out_loss(rows, features, replace(spec, bases=bases), folds) for name, bases in mixes.items()}
+    return Choice(min(losses, key=lambda name: losses[name]), losses)
+
+
+def _left_out_loss(
+    rows: Rows, features: Sequence[IntArray], spec: OutputSpec, folds: Sequence[tuple[IntArray, IntArray]]
+) -> float:
+    """Weighted mean log-loss over all rows, each predicted by models that have not seen it."""
+    total = 0.0
+    for number, (train, held_out) in enumerate(folds):
+        part = rows.take(train)
+        most = min(spec.search.max_terms, max(int(part.weight.sum()) - 1, 1))
+        own = replace(spec, search=replace(spec.search, max_terms=most))
+        values = []
+        for output, allowed in enumerate(features):
+            generators = np.random.default_rng([spec.layout_seed, number, output]).spawn(N_RESTARTS)
+            fit = fit_output(part, output, allowed, own, generators, ())
+            columns = fit.space.columns(np.ascontiguousarray(rows.table[:, held_out]), fit.ids)
+            values.append(np.einsum("j,jk->k", fit.coef, columns))
+        right = class_probabilities(_as_table(values))[np.arange(len(held_out)), rows.targets.code[held_out]]
+        total -= float(rows.weight[held_out] @ np.log(np.maximum(right, SMALLEST)))
+    return total / float(rows.weight.sum())
+
+
+def _as_table(values: list[FloatArray]) -> FloatArray:
+    return values[0] if len(values) == 1 else np.stack(values, axis=1)
