@@ -106,3 +106,12 @@ def check_count(name: str, value: Any, least: int = 1) -> None:
 def quoted(name: str, marks: str = "*^") -> str:
     """The name of a feature, in brackets where a formula with the given marks could be misread: ``[a*b]``."""
     return f"[{name}]" if name == "1" or any(mark in name for mark in marks) else name
+
+
+def checked_ids(ids: IntArray, n_terms: int) -> IntArray:
+    """The ids as an array, or an IndexError where one names no term of the space."""
+    ids = np.asarray(ids, dtype=np.int64)
+    if ids.size and (ids.min() < 0 or ids.max() >= n_terms):
+        msg = f"term ids must lie in [0, {n_terms:,}), got some outside."
+        raise IndexError(msg)
+    return ids

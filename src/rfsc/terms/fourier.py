@@ -15,7 +15,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import DamagedTermError, Term, Training, check_count
+from .base import DamagedTermError, Term, Training, check_count, checked_ids
 from .knots import label, shifted, sorted_blocks, written
 
 WAVES = ("cos", "sin")
@@ -133,10 +133,7 @@ class FourierSpace:
 
     def _parts(self, ids: IntArray) -> list[tuple[int, str, int]]:
         """Feature, wave and frequency of every id."""
-        ids = np.asarray(ids, dtype=np.int64)
-        if ids.size and (ids.min() < 0 or ids.max() >= self.n_terms):
-            msg = f"term ids must lie in [0, {self.n_terms:,}), got some outside."
-            raise IndexError(msg)
+        ids = checked_ids(ids, self.n_terms)
         group = np.searchsorted(self._end, ids, side="right").tolist()
         before_end = ids - self._end[group]  # negative: how far from the end of the feature's waves
         every = range(2 * self.n_frequencies)

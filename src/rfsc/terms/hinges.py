@@ -17,7 +17,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import DamagedTermError, Term, Training, check_count
+from .base import DamagedTermError, Term, Training, check_count, checked_ids
 from .knots import label, quantile_positions, readable, shifted, sorted_blocks, to_scaled, to_user, written
 
 
@@ -142,10 +142,7 @@ class HingeSpace:
 
     def _hinges(self, ids: IntArray) -> IntArray:
         """Ids of the one or two hinges of every term, shape (n_ids, 2); -1 stands for no second one."""
-        ids = np.asarray(ids, dtype=np.int64)
-        if ids.size and (ids.min() < 0 or ids.max() >= self.n_terms):
-            msg = f"term ids must lie in [0, {self.n_terms:,}), got some outside."
-            raise IndexError(msg)
+        ids = checked_ids(ids, self.n_terms)
         out = np.stack([ids, np.full_like(ids, -1)], axis=1)
         pairs = np.flatnonzero(ids >= self.n_singles)
         group = np.searchsorted(self._first_pair, ids[pairs], side="right") - 1

@@ -18,7 +18,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import DamagedTermError, Term, quoted
+from .base import DamagedTermError, Term, checked_ids, quoted
 
 MAX_IDS = 2**60  # leaves room for the sums and products made on the way, all in int64
 
@@ -105,10 +105,7 @@ class MonomialSpace:
 
     def factors(self, ids: IntArray) -> IntArray:
         """Feature indices of every id, shape (n_ids, degree), ascending; -1 fills up lower degrees in front."""
-        ids = np.asarray(ids, dtype=np.int64)
-        if ids.size and (ids.min() < 0 or ids.max() >= self.n_terms):
-            msg = f"term ids must lie in [0, {self.n_terms:,}), got some outside."
-            raise IndexError(msg)
+        ids = checked_ids(ids, self.n_terms)
         out = np.full((ids.size, self.degree), -1, dtype=np.int64)
         degree_of = np.searchsorted(self._first, ids, side="right") - 1
         for d in range(1, self.degree + 1):

@@ -15,7 +15,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from .base import TermSpace, Training, check_count
+from .base import TermSpace, Training, check_count, checked_ids
 from .monomials import MAX_IDS, Monomial, MonomialSpace, unrank_subsets
 
 LARGEST_DEGREE = 5
@@ -115,10 +115,7 @@ class RestrictedMonomialSpace:
 
     def terms(self, ids: IntArray) -> tuple[Monomial, ...]:
         """The monomials behind `ids`."""
-        ids = np.asarray(ids, dtype=np.int64)
-        if ids.size and (ids.min() < 0 or ids.max() >= self.n_terms):
-            msg = f"term ids must lie in [0, {self.n_terms:,}), got some outside."
-            raise IndexError(msg)
+        ids = checked_ids(ids, self.n_terms)
         block = np.searchsorted(self._first, ids, side="right") - 1
         return tuple(self._term(int(b), int(j - self._first[b])) for b, j in zip(block, ids, strict=True))
 

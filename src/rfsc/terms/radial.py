@@ -17,7 +17,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import DamagedTermError, Term, Training, check_count, quoted
+from .base import DamagedTermError, Term, Training, check_count, checked_ids, quoted
 from .knots import rounded
 
 LEAST = 3  # observations, and distinct rows, behind a centre
@@ -148,10 +148,7 @@ class RadialSpace:
 
     def terms(self, ids: IntArray) -> tuple[RadialTerm, ...]:
         """The bumps behind `ids`."""
-        ids = np.asarray(ids, dtype=np.int64)
-        if ids.size and (ids.min() < 0 or ids.max() >= self.n_terms):
-            msg = f"term ids must lie in [0, {self.n_terms:,}), got some outside."
-            raise IndexError(msg)
+        ids = checked_ids(ids, self.n_terms)
         return tuple(self._term(j) for j in ids.tolist())
 
     def _term(self, j: int) -> RadialTerm:

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import DamagedTermError, Term, Training, check_count, quoted
+from .base import DamagedTermError, Term, Training, check_count, checked_ids, quoted
 from .knots import rounded
 
 MAX_ROWS = 10_000  # enough to know a quantile; more only take time
@@ -117,10 +117,7 @@ class SigmoidSpace:
 
     def terms(self, ids: IntArray) -> tuple[SigmoidTerm, ...]:
         """The ramps behind `ids`."""
-        ids = np.asarray(ids, dtype=np.int64)
-        if ids.size and (ids.min() < 0 or ids.max() >= self.n_terms):
-            msg = f"term ids must lie in [0, {self.n_terms:,}), got some outside."
-            raise IndexError(msg)
+        ids = checked_ids(ids, self.n_terms)
         return tuple(self._ramps[j] for j in ids.tolist())
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import Term, Training, check_count
+from .base import Term, Training, check_count, checked_ids
 from .knots import label, quantile_positions, readable, sorted_blocks, to_scaled, to_user, written
 
 MAX_LEVELS = 10  # a feature with more distinct values is a quantity
@@ -135,7 +135,7 @@ class StepSpace:
 
     def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
         """Values of the terms `ids`, one contiguous row for each."""
-        ids = self._checked(ids)
+        ids = checked_ids(ids, self.n_terms)
         x, at = table[self.features[ids]], self.knots[ids][:, None]
         return np.where((ids < self.n_steps)[:, None], x > at, x == at).astype(np.float64)
 
@@ -145,15 +145,8 @@ class StepSpace:
             (StepTerm if j < self.n_steps else LevelTerm)(
                 int(self.features[j]), float(self.knots[j]), float(self.shown[j])
             )
-            for j in self._checked(ids)
+            for j in checked_ids(ids, self.n_terms)
         )
-
-    def _checked(self, ids: IntArray) -> IntArray:
-        ids = np.asarray(ids, dtype=np.int64)
-        if ids.size and (ids.min() < 0 or ids.max() >= self.n_terms):
-            msg = f"term ids must lie in [0, {self.n_terms:,}), got some outside."
-            raise IndexError(msg)
-        return ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._optional import require
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import Term, Training
+from .base import Term, Training, checked_ids
 
 DIGITS = 14  # scaling and back costs the last two of sixteen digits
 LARGEST_EXACT_POWER = 22  # of ten, in double precision
@@ -123,10 +123,7 @@ class TransformedSpace:
 
     def terms(self, ids: IntArray) -> tuple[TransformedTerm, ...]:
         """The columns behind `ids`."""
-        ids = np.asarray(ids, dtype=np.int64)
-        if ids.size and (ids.min() < 0 or ids.max() >= self.n_terms):
-            msg = f"term ids must lie in [0, {self.n_terms:,}), got some outside."
-            raise IndexError(msg)
+        ids = checked_ids(ids, self.n_terms)
         return tuple(TransformedTerm(self._transformer, j, self._scaling) for j in self._outputs[ids].tolist())
 
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from .base import Term, TermSpace
+from .base import Term, TermSpace, checked_ids
 from .monomials import MAX_IDS
 
 
@@ -49,10 +49,7 @@ class UnionSpace:
 
     def _parts(self, ids: IntArray) -> list[tuple[IntArray, TermSpace, IntArray]]:
         """(positions, space, ids within it) of every space that some id falls into."""
-        ids = np.asarray(ids, dtype=np.int64)
-        if ids.size and (ids.min() < 0 or ids.max() >= self.n_terms):
-            msg = f"term ids must lie in [0, {self.n_terms:,}), got some outside."
-            raise IndexError(msg)
+        ids = checked_ids(ids, self.n_terms)
         block = np.searchsorted(self._first, ids, side="right") - 1
         parts = []
         for s in np.unique(block).tolist():
