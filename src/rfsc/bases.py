@@ -47,10 +47,11 @@ def auto_mixes(degree: int) -> dict[str, tuple[Basis, ...]]:
     degree : int
         Of the polynomials.
     """
+    # few and unlike: more mixes, or mixes of all, chose no better on the folds that this was tuned with
     return {
         "polynomial": (Polynomial(degree=degree),),
+        "hinge": (Hinge(),),
         "linear + radial": (Polynomial(degree=1), Radial()),
-        "polynomial + radial": (Polynomial(degree=degree), Radial()),
     }
 
 

@@ -49,7 +49,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     basis : str, object or list, default="polynomial"
         What terms are made of: "polynomial" (the paper), "hinge", "radial", "fourier", "sigmoid", "step", a family with
         settings from `rfsc.bases`, a fitted transformer, or a list of these, which then compete in one search. "auto"
-        chooses between polynomials, radial functions and both by cross-validation inside the training rows.
+        chooses between polynomials, hinges and straight lines with radial functions by cross-validation inside the
+        training rows.
     n_models : int, default=100
         Models drawn in each iteration.
     max_iter : int, default=300

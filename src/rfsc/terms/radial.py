@@ -169,13 +169,13 @@ class Radial:
 
     Parameters
     ----------
-    n_centres : int, default=20
+    n_centres : int, default=60
         Clusters to look for.
     widths : tuple of float, default=(0.5, 1.0, 2.0)
         Widths of the bumps in units of s; each centre has a bump of every width.
     """
 
-    n_centres: int = 20
+    n_centres: int = 60
     widths: tuple[float, ...] = (0.5, 1.0, 2.0)
 
     def __post_init__(self) -> None:
