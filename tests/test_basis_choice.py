@@ -23,10 +23,11 @@ def blobs(n_rows, rng):
     return centre[which] + rng.normal(scale=0.25, size=(n_rows, 2)), np.array([0, 1, 0, 1, 0, 1])[which]
 
 
-def product(n_rows, rng):
-    """The sign of a product, which no sum of functions of single features follows."""
-    X = rng.random((n_rows, 4))
-    return X, ((X[:, 0] - 0.5) * (X[:, 1] - 0.5) + rng.normal(scale=0.01, size=n_rows) > 0).astype(int)
+def kinked(n_rows, rng):
+    """Two features that begin to count at a knot, among six."""
+    X = rng.random((n_rows, 6))
+    f = np.maximum(0, X[:, 0] - 0.6) + np.maximum(0, 0.4 - X[:, 1])
+    return X, (f + rng.normal(scale=0.01, size=n_rows) > 0.1).astype(int)
 
 
 def test_chooses_what_fits():
@@ -34,9 +35,9 @@ def test_chooses_what_fits():
     round_one = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
     assert min(round_one.basis_losses_, key=round_one.basis_losses_.get) == "linear + radial"
     assert round_one.score(*blobs(400, np.random.default_rng(1))) > 0.95
-    X, y = product(240, np.random.default_rng(0))
-    smooth = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
-    assert min(smooth.basis_losses_, key=smooth.basis_losses_.get) == "polynomial"
+    X, y = kinked(240, np.random.default_rng(0))
+    bent = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
+    assert min(bent.basis_losses_, key=bent.basis_losses_.get) == "hinge"
 
 
 def test_answer_is_that_of_the_chosen_mix():
