@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ._typing import FloatArray, IntArray
-from .output import OutputSpec, Rows, class_probabilities, fit_output
+from ._typing import IntArray
+from .output import OutputSpec, Rows, class_probabilities, decision_table, fit_output
 from .terms import Basis
 
 N_FOLDS = 5
@@ -85,10 +85,6 @@ def _left_out_loss(
             fit = fit_output(part, output, allowed, own, generators, ())
             columns = fit.space.columns(np.ascontiguousarray(rows.table[:, held_out]), fit.ids)
             values.append(np.einsum("j,jk->k", fit.coef, columns))
-        right = class_probabilities(_as_table(values))[np.arange(len(held_out)), rows.targets.code[held_out]]
+        right = class_probabilities(decision_table(values))[np.arange(len(held_out)), rows.targets.code[held_out]]
         total -= float(rows.weight[held_out] @ np.log(np.maximum(right, SMALLEST)))
     return total / float(rows.weight.sum())
-
-
-def _as_table(values: list[FloatArray]) -> FloatArray:
-    return values[0] if len(values) == 1 else np.stack(values, axis=1)

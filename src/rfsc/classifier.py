@@ -22,7 +22,7 @@ from .bases import auto_mixes, resolve
 from .basis_choice import choose_bases
 from .engines import ENGINES, FitOptions, Score
 from .model import SparseModel
-from .output import OutputFit, OutputSpec, Rows, class_probabilities, fit_output
+from .output import OutputFit, OutputSpec, Rows, class_codes, class_probabilities, decision_table, fit_output
 from .prepare.distance_correlation import independence_test, threshold
 from .prepare.scaling import Scaling
 from .prepare.targets import encode, row_weights
@@ -425,8 +425,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
-        values = np.stack([model.decision(X) for model in self.models_], axis=1)
-        return values[:, 0] if len(self.models_) == 1 else values
+        return decision_table([model.decision(X) for model in self.models_])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Class probabilities: the sigmoid of each output, normalised over the classes.
@@ -456,8 +455,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             Labels.
         """
-        values = self.decision_function(X)
-        code = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        code = class_codes(self.decision_function(X))
         return np.asarray(self.classes_[code])
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -123,6 +123,16 @@ class OutputFit:
         )
 
 
+def decision_table(values: Sequence[FloatArray]) -> FloatArray:
+    """The outputs side by side, shape (n_samples, n_classes); with two classes the one output, shape (n_samples,)."""
+    return values[0] if len(values) == 1 else np.stack(values, axis=1)
+
+
+def class_codes(values: FloatArray) -> IntArray:
+    """Position of the most likely class of every sample, from what `decision_table` gives."""
+    return (values > 0).astype(np.int64) if values.ndim == 1 else np.asarray(values.argmax(axis=1), dtype=np.int64)
+
+
 def class_probabilities(values: FloatArray) -> FloatArray:
     """Sigmoid of each output, normalised over the classes.
 

@@ -11,22 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc.prepare.scaling import Scaling
-from rfsc.terms.base import Training
 from rfsc.terms.knots import rounded
 from rfsc.terms.radial import Radial, RadialTerm
 
+from .layout import all_terms, training_of
+
 NAMES = ["age", "bmi", "bp", "dose", "a*b"]
-
-
-def training_of(X, weight=None, features=None):
-    scaling = Scaling.from_rows(X)
-    weight = np.ones(len(X)) if weight is None else weight
-    features = np.arange(X.shape[1]) if features is None else np.asarray(features)
-    return Training(scaling.table(X), weight, features, scaling)
-
-
-def all_terms(space):
-    return space.terms(np.arange(space.n_terms))
 
 
 @st.composite

@@ -24,9 +24,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms.base import Training
 from rfsc.terms.transformed import Transformed, TransformedTerm
+
+from .layout import training_of
 
 SMOOTH = [
     SplineTransformer(n_knots=3),
@@ -35,11 +35,6 @@ SMOOTH = [
     PCA(),
     make_pipeline(StandardScaler(), SplineTransformer(n_knots=3, sparse_output=True)),
 ]
-
-
-def training_of(X):
-    scaling = Scaling.from_rows(X)
-    return Training(scaling.table(X), np.ones(len(X)), np.arange(X.shape[1]), scaling)
 
 
 def space_of(transformer, X):

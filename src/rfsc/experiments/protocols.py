@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 from .._typing import FloatArray, IntArray
 from ..classifier import RFSCClassifier
 from ..model import SparseModel
+from ..output import class_codes, decision_table
 from .cells import Cell, Task
 from .datasets import LOADERS, data_folder
 from .keel import read_keel_folds
@@ -43,6 +45,10 @@ def has_keel_folds(data: str) -> bool:
     return folder is not None and (folder / "keel" / data.lower()).is_dir()
 
 
+# twenty files, parsed and checked: not once more for every fold of every method
+_keel_folds = lru_cache(maxsize=4)(read_keel_folds)
+
+
 def read_fold(data: str, folds: str, seed: int, fold: int) -> Fold:
     """One fold of a set.
 
@@ -60,7 +66,7 @@ def read_fold(data: str, folds: str, seed: int, fold: int) -> Fold:
     if folds == "keel":
         folder = data_folder()
         assert folder is not None  # `has_keel_folds` was asked first
-        train, test = read_keel_folds(folder / "keel" / data.lower(), data.lower())[fold]
+        train, test = _keel_folds(folder / "keel" / data.lower(), data.lower())[fold]
         code = {label: k for k, label in enumerate(train.target_names)}
         y_train, y_test = (np.array([code[label] for label in table.target]) for table in (train, test))
         return Fold(train.scaled(), y_train, test.scaled(), y_test)
@@ -120,9 +126,7 @@ def best_restart(clf: RFSCClassifier, X: FloatArray, y: IntArray) -> tuple[IntAr
     runs = []
     for restart in range(n_restarts):
         models = [clf.restart_model(restart, output) for output in range(len(clf.models_))]
-        values = np.stack([model.decision(X) for model in models], axis=1)
-        predicted = (values[:, 0] > 0).astype(np.int64) if len(models) == 1 else values.argmax(axis=1)
-        runs.append((predicted, models))
+        runs.append((class_codes(decision_table([model.decision(X) for model in models])), models))
     return min(runs, key=lambda run: (np.count_nonzero(run[0] != y), size_of(run[1])[1]))
 
 

@@ -108,7 +108,8 @@ def rank_line(results: Results, methods: Sequence[Method], sets: Sequence[str]) 
     label = {method.name: method.label for method in methods}
     first = ranks.mean_rank[0]
     best = [name for name, rank in zip(ranks.names, ranks.mean_rank, strict=True) if np.isclose(rank, first)]
-    ours = [name for name in ranks.names if name.startswith("RFSC")]
+    of_rfsc = {method.name for method in methods if method.kind == "rfsc"}
+    ours = [name for name in ranks.names if name in of_rfsc]
     if not ours:
         place = " Ours are not among them."
     else:
