@@ -61,6 +61,36 @@ class TermSpace(Protocol):
         """The terms behind `ids`, as objects that outlive the space."""
         ...
 
+    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the term that is written so, None where there is none."""
+        ...
+
+    def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
+        """For every id the simpler terms that a hierarchical model holds with it; the constant is never among them."""
+        ...
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Terms that the family offers only together."""
+        ...
+
+
+class Unrelated:
+    """What a space has whose terms stand each for itself, and are few enough to go through all names."""
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """None: every term may come in alone."""
+        return ()
+
+    def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
+        """No term needs another one."""
+        return [()] * len(ids)
+
+    def find(self: TermSpace, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the term that is written so, None where there is none."""
+        return first_named(self, name, feature_names, np.arange(self.n_terms))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Training:
@@ -106,6 +136,17 @@ def check_count(name: str, value: Any, least: int = 1) -> None:
 def quoted(name: str, marks: str = "*^") -> str:
     """The name of a feature, in brackets where a formula with the given marks could be misread: ``[a*b]``."""
     return f"[{name}]" if name == "1" or any(mark in name for mark in marks) else name
+
+
+def mentioned(name: str, features: IntArray, feature_names: Sequence[str]) -> IntArray:
+    """Those of the features whose names occur in the name of a term; some may occur only within longer names."""
+    return np.array([p for p in features.tolist() if feature_names[p] in name], dtype=np.int64)
+
+
+def first_named(space: TermSpace, name: str, feature_names: Sequence[str], ids: IntArray) -> int | None:
+    """The first of the ids whose term is written so, None where there is none."""
+    pairs = zip(ids.tolist(), space.terms(ids), strict=True)
+    return next((j for j, term in pairs if term.name(feature_names) == name), None)
 
 
 def checked_ids(ids: IntArray, n_terms: int) -> IntArray:

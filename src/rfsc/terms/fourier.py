@@ -15,7 +15,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import DamagedTermError, Term, Training, check_count, checked_ids
+from .base import DamagedTermError, Term, Training, Unrelated, check_count, checked_ids, first_named, mentioned
 from .knots import label, shifted, sorted_blocks, written
 
 WAVES = ("cos", "sin")
@@ -94,7 +94,7 @@ class FourierTerm:
         return cls(int(d["feature"]), str(d["wave"]), int(d["frequency"]), half_minimum, half_span, bool(d["scaled"]))
 
 
-class FourierSpace:
+class FourierSpace(Unrelated):
     """Waves of some features; wave number 2 * frequency - 2 is a cosine, the next one the sine.
 
     Parameters
@@ -130,6 +130,12 @@ class FourierSpace:
         """The waves behind `ids`."""
         low, span = self.scaling.half_minimum, self.scaling.half_span
         return tuple(FourierTerm(p, w, f, float(low[p]), float(span[p])) for p, w, f in self._parts(ids))
+
+    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the wave that is written so, None where there is none."""
+        group = np.searchsorted(self._end, np.arange(self.n_terms), side="right")
+        ids = np.flatnonzero(np.isin(self.features[group], mentioned(name, self.features, feature_names)))
+        return first_named(self, name, feature_names, ids)
 
     def _parts(self, ids: IntArray) -> list[tuple[int, str, int]]:
         """Feature, wave and frequency of every id."""

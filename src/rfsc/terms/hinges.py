@@ -17,7 +17,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import DamagedTermError, Term, Training, check_count, checked_ids
+from .base import DamagedTermError, Term, Training, check_count, checked_ids, mentioned
 from .knots import label, quantile_positions, readable, shifted, sorted_blocks, to_scaled, to_user, written
 
 
@@ -139,6 +139,35 @@ class HingeSpace:
     def terms(self, ids: IntArray) -> tuple[HingeTerm, ...]:
         """The hinges and products behind `ids`."""
         return tuple(HingeTerm(self._factors(row[row >= 0])) for row in self._hinges(ids))
+
+    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the hinge or product that is written so, its hinges in any order; None where there is none."""
+        group = np.flatnonzero(np.isin(self.features, mentioned(name, self.features, feature_names)))
+        ids = np.concatenate([np.empty(0, np.int64), *(np.arange(self._first[g], self._end[g]) for g in group)])
+        terms = zip(ids.tolist(), self.terms(ids), strict=True)
+        single = {term.name(feature_names): j for j, term in terms}
+        if name in single or self.n_terms == self.n_singles:
+            return single.get(name)
+        cuts = [i for i, mark in enumerate(name) if mark == "*"]  # one of them stands between the two hinges
+        pairs = [(single[name[:i]], single[name[i + 1 :]]) for i in cuts if {name[:i], name[i + 1 :]} <= single.keys()]
+        return next((j for j in (self._pair(*sorted(pair)) for pair in pairs) if j is not None), None)
+
+    def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
+        """For every product its two hinges."""
+        return [(a, b) if b >= 0 else () for a, b in self._hinges(ids).tolist()]
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """None: every hinge may come in alone."""
+        return ()
+
+    def _pair(self, first: int, second: int) -> int | None:
+        """Id of the product of two hinges, given in the order of their ids; None for two of one feature."""
+        group = int(np.searchsorted(self._end, first, side="right"))
+        if second < self._end[group]:
+            return None
+        row = (first - self._first[group]) * self._partners[group]
+        return int(self._first_pair[group] + row + second - self._end[group])
 
     def _hinges(self, ids: IntArray) -> IntArray:
         """Ids of the one or two hinges of every term, shape (n_ids, 2); -1 stands for no second one."""

@@ -9,6 +9,7 @@ integer arithmetic, so 20,000 features at degree 2 (200 million terms) cost noth
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +19,9 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import DamagedTermError, Term, checked_ids, quoted
+from .base import DamagedTermError, Term, checked_ids, mentioned, quoted
 
+AFTER_A_FACTOR = re.compile(r"(?:\^([1-9]))?(?:\*(?=.)|\Z)", re.DOTALL)
 MAX_IDS = 2**60  # leaves room for the sums and products made on the way, all in int64
 
 
@@ -117,13 +119,26 @@ class MonomialSpace:
 
     def rank(self, factors: Sequence[int]) -> int:
         """Id of the product of the given feature indices."""
-        where = {int(p): i for i, p in enumerate(self.features)}
-        local = sorted(where[p] for p in factors)
-        d, m = len(local), self.features.size + len(local) - 1
-        if d == 0:
+        local = positions(self.features, sorted(factors))
+        if not local:
             return 0
-        taken = sum(math.comb(m - 1 - p - i, d - i) for i, p in enumerate(local))
-        return int(self._first[d]) + math.comb(m, d) - 1 - taken
+        d = len(local)
+        return int(self._first[d]) + rank_subset([p + i for i, p in enumerate(local)], self.features.size + d - 1)
+
+    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the product that is written so, its factors in any order; None where there is none."""
+        factors = read_factors(name, self.features, feature_names)
+        return None if factors is None or len(factors) > self.degree else self.rank(factors)
+
+    def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
+        """For every id the monomials of one degree less that divide it."""
+        products = ([p for p in row if p >= 0] for row in self.factors(ids).tolist())
+        return [tuple(self.rank(shorter) for shorter in quotients(factors)) for factors in products]
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """None: every monomial may come in alone."""
+        return ()
 
     def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
         """Values of the terms `ids`, one contiguous row for each."""
@@ -136,6 +151,61 @@ class MonomialSpace:
     def terms(self, ids: IntArray) -> tuple[Monomial, ...]:
         """The monomials behind `ids`."""
         return tuple(Monomial(tuple(int(p) for p in row if p >= 0)) for row in self.factors(ids))
+
+
+def quotients(factors: Sequence[int]) -> list[tuple[int, ...]]:
+    """A product with each of its distinct factors taken out once; nothing for a single feature."""
+    if len(factors) < 2:
+        return []
+    places = [i for i, p in enumerate(factors) if p not in factors[:i]]
+    return [(*factors[:i], *factors[i + 1 :]) for i in places]
+
+
+def read_factors(name: str, features: IntArray, feature_names: Sequence[str]) -> tuple[int, ...] | None:
+    """Feature indices of the product that `Monomial.name` writes so, in the order written; None if it is none.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``age*bmi^2`` or ``[a*b]``.
+    features : array of int
+        Indices of the features that may occur.
+    feature_names : sequence of str
+        Names of all features.
+    """
+    if name == "1":
+        return ()
+    return _read(name, {quoted(feature_names[p]): p for p in mentioned(name, features, feature_names).tolist()})
+
+
+def _read(text: str, labels: Mapping[str, int]) -> tuple[int, ...] | None:
+    """The factors of a text; every label that it begins with is tried, since names may begin alike."""
+    for label, p in labels.items():
+        follows = AFTER_A_FACTOR.match(text, len(label)) if text.startswith(label) else None
+        if follows is None:
+            continue
+        rest = text[follows.end() :]
+        others = _read(rest, labels) if rest else ()
+        if others is not None:
+            return (p,) * int(follows[1] or 1) + others
+    return None
+
+
+def positions(features: IntArray, wanted: Sequence[int]) -> list[int]:
+    """Where in the ascending `features` the wanted ones stand; a KeyError where one is missing."""
+    at = np.searchsorted(features, wanted)
+    if not len(wanted):
+        return []
+    if at.max() >= features.size or not np.array_equal(features[at], wanted):
+        msg = "a factor is not among the features of the space."
+        raise KeyError(msg)
+    return [int(i) for i in at]
+
+
+def rank_subset(chosen: Sequence[int], n: int) -> int:
+    """Lexicographic rank of an ascending subset of range(n) among those of its size."""
+    k = len(chosen)
+    return math.comb(n, k) - 1 - sum(math.comb(n - 1 - c, k - i) for i, c in enumerate(chosen))
 
 
 def _unrank(rank: IntArray, n: int, d: int) -> IntArray:

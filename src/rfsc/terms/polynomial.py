@@ -8,6 +8,7 @@ of d into k parts). A restriction is a set of shapes, so several of them togethe
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -16,7 +17,16 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from .base import TermSpace, Training, check_count, checked_ids
-from .monomials import MAX_IDS, Monomial, MonomialSpace, unrank_subsets
+from .monomials import (
+    MAX_IDS,
+    Monomial,
+    MonomialSpace,
+    positions,
+    quotients,
+    rank_subset,
+    read_factors,
+    unrank_subsets,
+)
 
 LARGEST_DEGREE = 5
 
@@ -118,6 +128,31 @@ class RestrictedMonomialSpace:
         ids = checked_ids(ids, self.n_terms)
         block = np.searchsorted(self._first, ids, side="right") - 1
         return tuple(self._term(int(b), int(j - self._first[b])) for b, j in zip(block, ids, strict=True))
+
+    def rank(self, factors: Sequence[int]) -> int | None:
+        """Id of the product of the given feature indices, None where its shape is left out."""
+        powers = sorted(Counter(factors).items())
+        shape = tuple(times for _, times in powers)
+        for first, (k, shares) in zip(self._first.tolist(), self._blocks, strict=False):
+            if k == len(powers) and shape in shares:
+                chosen = positions(self.features, [p for p, _ in powers])
+                return int(first + rank_subset(chosen, self.features.size) * len(shares) + shares.index(shape))
+        return None
+
+    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the product that is written so, its factors in any order; None where there is none."""
+        factors = read_factors(name, self.features, feature_names)
+        return None if factors is None else self.rank(factors)
+
+    def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
+        """For every id the monomials of one degree less that divide it; all of them where families give the shapes."""
+        ranks = ([self.rank(shorter) for shorter in quotients(term.factors)] for term in self.terms(ids))
+        return [tuple(j for j in row if j is not None) for row in ranks]
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """None: every monomial may come in alone."""
+        return ()
 
     def _term(self, block: int, rank: int) -> Monomial:
         k, shares = self._blocks[block]

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import DamagedTermError, Term, Training, check_count, checked_ids, quoted
+from .base import DamagedTermError, Term, Training, Unrelated, check_count, checked_ids, quoted
 from .knots import rounded
 
 LEAST = 3  # observations, and distinct rows, behind a centre
@@ -112,7 +112,7 @@ class RadialTerm:
         )
 
 
-class RadialSpace:
+class RadialSpace(Unrelated):
     """Every centre with every width; id = centre * number of widths + width.
 
     Parameters

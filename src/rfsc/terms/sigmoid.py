@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import DamagedTermError, Term, Training, check_count, checked_ids, quoted
+from .base import DamagedTermError, Term, Training, Unrelated, check_count, checked_ids, quoted
 from .knots import rounded
 
 MAX_ROWS = 10_000  # enough to know a quantile; more only take time
@@ -95,7 +95,7 @@ class SigmoidTerm:
         )
 
 
-class SigmoidSpace:
+class SigmoidSpace(Unrelated):
     """The ramps that were drawn; an id is a place in the table.
 
     Parameters

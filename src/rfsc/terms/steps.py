@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import Term, Training, check_count, checked_ids
+from .base import Term, Training, Unrelated, check_count, checked_ids, first_named, mentioned
 from .knots import label, quantile_positions, readable, sorted_blocks, to_scaled, to_user, written
 
 MAX_LEVELS = 10  # a feature with more distinct values is a quantity
@@ -116,7 +116,7 @@ class LevelTerm:
         return cls(int(d["feature"]), float(d["level"]), float(d["shown"]))
 
 
-class StepSpace:
+class StepSpace(Unrelated):
     """All steps at given knots, then all given levels.
 
     Parameters
@@ -127,10 +127,14 @@ class StepSpace:
         Its knot or level in scaled and in the user's own units.
     n_steps : int
         How many of the terms are steps; the rest are levels.
+    grouped : bool
+        Whether the levels of a feature come only together.
     """
 
-    def __init__(self, features: IntArray, knots: FloatArray, shown: FloatArray, n_steps: int) -> None:
-        self.features, self.knots, self.shown, self.n_steps = features, knots, shown, n_steps
+    def __init__(
+        self, features: IntArray, knots: FloatArray, shown: FloatArray, n_steps: int, *, grouped: bool = False
+    ) -> None:
+        self.features, self.knots, self.shown, self.n_steps, self.grouped = features, knots, shown, n_steps, grouped
         self.n_terms = int(features.size)
 
     def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
@@ -148,6 +152,21 @@ class StepSpace:
             for j in checked_ids(ids, self.n_terms)
         )
 
+    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the step or level that is written so, None where there is none."""
+        ids = np.flatnonzero(np.isin(self.features, mentioned(name, np.unique(self.features), feature_names)))
+        return first_named(self, name, feature_names, ids)
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The levels of each feature, where they are grouped."""
+        if not self.grouped:
+            return ()
+        together: dict[int, list[int]] = {}
+        for j in range(self.n_steps, self.n_terms):
+            together.setdefault(int(self.features[j]), []).append(j)
+        return tuple(tuple(ids) for ids in together.values() if len(ids) > 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -157,18 +176,19 @@ class Step:
     ----------
     n_knots : int, default=8
         Quantiles at which a feature may be cut; a feature with at most one more distinct values is cut everywhere.
-    levels : bool, default=False
+    levels : bool or "grouped", default=False
         Whether features with at most 10 distinct values, all of them integers, also offer ``x=3``. The lowest and
-        the highest level are left out where a cut tells the same.
+        the highest level are left out where a cut tells the same. "grouped": a model holds all the levels of a feature
+        or none of them.
     """
 
     n_knots: int = 8
-    levels: bool = False
+    levels: bool | str = False
 
     def __post_init__(self) -> None:
         check_count("n_knots", self.n_knots)
-        if not isinstance(self.levels, bool | np.bool_):
-            msg = f"levels must be True or False, got {self.levels!r}."
+        if not isinstance(self.levels, bool | np.bool_) and self.levels != "grouped":
+            msg = f"levels must be True, False or 'grouped', got {self.levels!r}."
             raise ValueError(msg)
 
     def space(self, training: Training, rng: np.random.Generator) -> StepSpace:  # noqa: ARG002  no randomness needed
@@ -181,7 +201,8 @@ class Step:
             if self.levels:
                 levels.append(_levels(features, values, cut, training.scaling))
         features, knots, shown = (np.concatenate(arrays) for arrays in zip(*steps, *levels, strict=True))
-        return StepSpace(features, knots, shown, sum(part[0].size for part in steps))
+        n_steps, grouped = sum(part[0].size for part in steps), self.levels == "grouped"
+        return StepSpace(features, knots, shown, n_steps, grouped=bool(grouped))
 
 
 def _choose(values: FloatArray, cumulative: FloatArray, n_knots: int) -> BoolArray:

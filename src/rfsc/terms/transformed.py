@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._optional import require
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
-from .base import Term, Training, checked_ids
+from .base import Term, Training, Unrelated, checked_ids, first_named
 
 DIGITS = 14  # scaling and back costs the last two of sixteen digits
 LARGEST_EXACT_POWER = 22  # of ten, in double precision
@@ -96,7 +96,7 @@ class TransformedTerm:
         return X
 
 
-class TransformedSpace:
+class TransformedSpace(Unrelated):
     """Some output columns of a transformer, in their order.
 
     Parameters
@@ -125,6 +125,13 @@ class TransformedSpace:
         """The columns behind `ids`."""
         ids = checked_ids(ids, self.n_terms)
         return tuple(TransformedTerm(self._transformer, j, self._scaling) for j in self._outputs[ids].tolist())
+
+    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the column that is written so, None where there is none."""
+        # few of them: every single name asks the transformer for all
+        names = _output_names(self._transformer, feature_names)
+        ids = np.flatnonzero([names[j] in name for j in self._outputs.tolist()])
+        return first_named(self, name, feature_names, ids)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -47,6 +47,29 @@ class UnionSpace:
             found.update(zip(which.tolist(), space.terms(local), strict=True))
         return tuple(found[i] for i in range(len(ids)))
 
+    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the term that is written so, in the first space that has it; None where none has."""
+        for first, space in zip(self._first.tolist(), self._spaces, strict=False):
+            local = space.find(name, feature_names)
+            if local is not None:
+                return int(first) + local
+        return None
+
+    def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
+        """For every id what its own family asks for."""
+        found: list[tuple[int, ...]] = [()] * len(ids)
+        for which, space, local in self._parts(ids):
+            first = int(ids[which[0]] - local[0])
+            for i, parents in zip(which.tolist(), space.parents(local), strict=True):
+                found[i] = tuple(first + j for j in parents)
+        return found
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The groups of all families."""
+        pairs = zip(self._first.tolist(), self._spaces, strict=False)
+        return tuple(tuple(first + j for j in group) for first, space in pairs for group in space.groups)
+
     def _parts(self, ids: IntArray) -> list[tuple[IntArray, TermSpace, IntArray]]:
         """(positions, space, ids within it) of every space that some id falls into."""
         ids = checked_ids(ids, self.n_terms)
