@@ -85,8 +85,11 @@ def score(name, target, f, weight):
     return accuracy
 
 
-def evaluate(problem, ids, leave_one_out=None):
-    """(kept ids, coef, score) of one support: fit, test, drop and refit until nothing is dropped."""
+def evaluate(problem, ids, leave_one_out=None, hold=None):
+    """(kept ids, coef, score) of one support: fit, test, drop and refit until nothing is dropped.
+
+    `hold(ids)`, where given, says what stays when the terms `ids` have passed the test.
+    """
     ids, options = np.asarray(ids, dtype=np.int64), problem.options
     target, weight = problem.target, problem.weight
     name = options.score.name.lower()
@@ -96,6 +99,8 @@ def evaluate(problem, ids, leave_one_out=None):
         penalty = options.ridge * (weight @ (X - mean) ** 2) / weight.sum()
         coef, G = fit(X, target, weight, penalty)
         stays = significant(coef, G, weight.sum(), options.significance)
+        if hold is not None:
+            stays = np.isin(ids, list(hold(set(ids[stays].tolist()))))
         if stays.all():
             f = (
                 (leave_one_out or left_out_predictor)(X, target, weight, penalty)

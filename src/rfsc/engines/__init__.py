@@ -1,10 +1,11 @@
 """Where a population of supports is fitted, pruned and scored."""
 
 from .array_engine import ArrayEngine
-from .base import Engine, Evaluation, FitOptions, Score, Status, Supports
+from .base import Engine, Evaluation, FitOptions, Score, Status, Supports, Ties
 from .memo import Memo
 from .problem import Problem
 from .registry import ENGINES, make_engine
+from .restricted import Restricted
 
 __all__ = [
     "ENGINES",
@@ -14,8 +15,10 @@ __all__ = [
     "FitOptions",
     "Memo",
     "Problem",
+    "Restricted",
     "Score",
     "Status",
     "Supports",
+    "Ties",
     "make_engine",
 ]

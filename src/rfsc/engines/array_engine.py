@@ -26,6 +26,7 @@ from .base import (
     Score,
     Status,
     Supports,
+    Ties,
     empty_model_score,
 )
 from .problem import Problem, load_in_parts, slots_of
@@ -64,8 +65,8 @@ class ArrayEngine:
         self._target = xp.asarray(problem.target)
         self._weight = xp.asarray(problem.weight)
 
-    def evaluate(self, supports: Supports) -> Evaluation:
-        """Fit, prune and score every support."""
+    def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
+        """Fit, prune and score every support; what a tie holds is not pruned."""
         score = self._problem.options.score
         kept, coef = np.zeros(supports.ids.size, dtype=np.bool_), np.zeros(supports.ids.size)
         scores, losses = np.full(len(supports), empty_model_score(score)), np.full(len(supports), np.log(2.0))
@@ -83,7 +84,7 @@ class ArrayEngine:
                         continue
                     terms, penalty = self._load(supports.ids[where])
                     fit = _newton(self._xp, terms, self._target, self._weight, penalty, self._xp.asarray(coef[where]))
-                    stays = self._significant(fit)
+                    stays = self._significant(fit) if ties is None else _held(self._significant(fit), where, ties)
                     n_newton[stack] += np.asarray(fit.steps)
                     coef[where] = np.where(stays, _without(fit, ~stays), 0.0)
                     for m, row, stay in zip(stack, where, stays, strict=True):
@@ -129,6 +130,16 @@ class ArrayEngine:
             predictor = _leave_one_out(xp, terms, inverse, predictor, self._target, self._weight)
         value, loss = _score(xp, score, predictor, self._target, self._weight)
         return np.asarray(value), np.asarray(loss)
+
+
+def _held(passed: BoolArray, where: IntArray, ties: Ties) -> BoolArray:
+    """Which terms stay, given those that pass the test and the entries that they stand at."""
+    stays = passed | ties.exempt[where]
+    for row, entries in zip(stays, where, strict=True):
+        held = [ties.entries[ties.indptr[e] : ties.indptr[e + 1]] for e in entries[row]]
+        if held:
+            row |= np.isin(entries, np.concatenate(held))
+    return stays
 
 
 def _newton(xp: Any, terms: Array, target: Array, weight: Array, penalty: Array, coef: Array) -> Fit:

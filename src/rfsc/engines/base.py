@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -113,6 +113,23 @@ class Supports:
         return Supports(indptr, self.ids[entries])
 
 
+class Ties(NamedTuple):
+    """What the test must not take out of a batch, aligned with its entries (`Supports.ids`).
+
+    An entry stays when it passes the test, is exempt, or is held by an entry that passes or is exempt. What entry e
+    holds is entries[indptr[e] : indptr[e + 1]], with all that those hold; a NamedTuple, because kernels read it.
+    """
+
+    exempt: BoolArray  # (n_entries,)
+    indptr: IntArray  # (n_entries + 1,)
+    entries: IntArray
+
+    @classmethod
+    def none(cls) -> Ties:
+        """No ties: the test decides alone."""
+        return cls(np.zeros(0, dtype=np.bool_), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
     """Outcome of a batch: the pruned models, aligned with the supports that were handed in."""
@@ -146,6 +163,14 @@ class Engine(Protocol):
 
     def evaluate(self, supports: Supports) -> Evaluation:
         """Fit every support, drop insignificant terms until all that stay are significant, and score."""
+        ...
+
+
+class TyingEngine(Engine, Protocol):
+    """An engine that can also keep terms in spite of the test."""
+
+    def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
+        """As `Engine.evaluate`, but drop only what no tie holds."""
         ...
 
 

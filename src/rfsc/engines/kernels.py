@@ -95,7 +95,8 @@ class Workspace(NamedTuple):
     hessian: FloatArray  # (max_terms, max_terms + 1): upper half, and the gradient as column m
     factor: FloatArray  # like hessian: its Cholesky factor
     inverse: FloatArray  # (max_terms, max_terms): inverse of the factor
-    stays: BoolArray  # (max_terms,): which terms pass the test
+    stays: BoolArray  # (max_terms,): which terms stay after the test
+    held: BoolArray  # (max_terms,): the same, by place in the support as it was handed in
     position: IntArray  # (max_terms,): where in the batch each kept term stands
 
     @classmethod
@@ -118,6 +119,7 @@ class Workspace(NamedTuple):
             factor=_aligned(m, m),
             inverse=_aligned(m, m),
             stays=np.zeros(m, dtype=np.bool_),
+            held=np.zeros(m, dtype=np.bool_),
             position=np.zeros(m, dtype=np.int64),
         )
 
@@ -387,8 +389,29 @@ def _invert_factor(m, ws):  # type: ignore[no-untyped-def]
 
 
 @njit(**ONCE)
-def _drop_insignificant(m, threshold, ws):  # type: ignore[no-untyped-def]
-    """Test every term (interval (8) of the paper) and drop those that fail. Returns how many stay.
+def _hold_ties(m, start, ties, ws):  # type: ignore[no-untyped-def]
+    """Let stay what is exempt from the test and what the terms that stay hold. Returns how many stay.
+
+    Entries of the support count from `start`.
+    """
+    for j in range(m):
+        ws.held[ws.position[j] - start] = False
+    for j in range(m):
+        entry = ws.position[j]
+        if ws.stays[j] or ties.exempt[entry]:
+            ws.held[entry - start] = True
+            for k in range(ties.indptr[entry], ties.indptr[entry + 1]):
+                ws.held[ties.entries[k] - start] = True
+    kept = 0
+    for j in range(m):
+        ws.stays[j] = ws.held[ws.position[j] - start]
+        kept += ws.stays[j]
+    return kept
+
+
+@njit(**ONCE)
+def _drop_insignificant(m, threshold, start, ties, ws):  # type: ignore[no-untyped-def]
+    """Test every term (interval (8) of the paper) and drop those that fail, but for ties. Returns how many stay.
 
     The coefficients that stay move to the minimum of the quadratic model of the loss without the dropped terms:
     H_kk step = H_kd coef_d. The refit starts there and is nearly done.
@@ -401,6 +424,8 @@ def _drop_insignificant(m, threshold, ws):  # type: ignore[no-untyped-def]
             variance += ws.inverse[j, k] * ws.inverse[j, k]
         ws.stays[j] = variance > 0.0 and abs(coef[j]) > threshold * math.sqrt(variance)
         kept += ws.stays[j]
+    if ties.exempt.size > 0:
+        kept = _hold_ties(m, start, ties, ws)
     if kept == m:
         return kept
     for j in range(m):
@@ -493,8 +518,8 @@ def _score(score, predictor, target, weight):  # type: ignore[no-untyped-def]
 
 
 @njit(**ONCE)
-def _evaluate_support(m, slots, data, t_quantile, score, ws):  # type: ignore[no-untyped-def]
-    """Fit, test, drop and refit until every term is significant, then score.
+def _evaluate_support(m, start, slots, data, t_quantile, score, ties, ws):  # type: ignore[no-untyped-def]
+    """Fit, test, drop and refit until every term is significant or held by a tie, then score.
 
     Returns (terms kept, score, log-loss, status, Newton steps); `ws.position` and `ws.coef` hold the kept terms first.
     """
@@ -507,7 +532,7 @@ def _evaluate_support(m, slots, data, t_quantile, score, ws):  # type: ignore[no
         status, spent = _newton(m, data.target, data.weight, ws)
         steps += spent
         _invert_factor(m, ws)
-        kept = _drop_insignificant(m, t_quantile[m], ws)
+        kept = _drop_insignificant(m, t_quantile[m], start, ties, ws)
         if kept == m:
             break
         m = kept
@@ -520,7 +545,7 @@ def _evaluate_support(m, slots, data, t_quantile, score, ws):  # type: ignore[no
 
 
 @njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
-def evaluate_supports(first, last, indptr, slots, data, t_quantile, score, ws, out):  # type: ignore[no-untyped-def]
+def evaluate_supports(first, last, indptr, slots, data, t_quantile, score, ties, ws, out):  # type: ignore[no-untyped-def]
     """Evaluate supports first, ..., last - 1 of a batch; results go into `out`, aligned with the batch."""
     for s in range(first, last):
         start = indptr[s]
@@ -531,7 +556,8 @@ def evaluate_supports(first, last, indptr, slots, data, t_quantile, score, ws, o
             ws.penalty[j] = data.penalty[slot]
             ws.coef[j] = 0.0
             ws.position[j] = start + j
-        kept, value, loss, status, steps = _evaluate_support(m, slots[start : start + m], data, t_quantile, score, ws)
+        own = slots[start : start + m]
+        kept, value, loss, status, steps = _evaluate_support(m, start, own, data, t_quantile, score, ties, ws)
         for j in range(kept):
             out.kept[ws.position[j]] = True
             out.coef[ws.position[j]] = ws.coef[j]

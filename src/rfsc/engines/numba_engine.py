@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..terms import ColumnStore
-from .base import Evaluation, Supports
+from .base import Evaluation, Supports, Ties
 from .problem import Problem, load_in_parts, slots_of
 
 COMPILE_NOTICE = "rfsc: compiling its kernels for this machine (about ten seconds; kept for later runs)\n"
@@ -42,26 +42,27 @@ class NumbaEngine:
         ]
         self._compile()
 
-    def evaluate(self, supports: Supports) -> Evaluation:
-        """Fit, prune and score every support."""
+    def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
+        """Fit, prune and score every support; what a tie holds is not pruned."""
+        ties = Ties.none() if ties is None else ties
         out = self._kernels.Output.allocate(len(supports), supports.ids.size)
         for first, last in load_in_parts(self._store, supports):
             slots = np.zeros_like(supports.ids)
             entries = slice(supports.indptr[first], supports.indptr[last])
             slots[entries] = slots_of(self._store, supports.ids[entries])
-            self._run(first, last, supports, slots, out)
+            self._run(first, last, supports, slots, ties, out)
         return Evaluation.from_kept(
             supports, out.kept, out.coef, out.score, out.log_loss, out.status.astype(np.int8), out.n_newton
         )
 
-    def _run(self, first: int, last: int, supports: Supports, slots, out) -> None:  # type: ignore[no-untyped-def]
+    def _run(self, first: int, last: int, supports: Supports, slots, ties, out) -> None:  # type: ignore[no-untyped-def]
         """Share the supports first, ..., last - 1 among the threads; each writes to its own part of `out`."""
         problem = self._problem
         penalty = problem.options.ridge * self._store.variance
         data = self._kernels.Data(
             self._store.columns, penalty, problem.target, problem.weight, self._gram, self._gradient
         )
-        common = (supports.indptr, slots, data, self._t_quantiles, int(problem.options.score))
+        common = (supports.indptr, slots, data, self._t_quantiles, int(problem.options.score), ties)
         n_chunks = min(self._n_threads, last - first)
         if n_chunks <= 1:
             self._kernels.evaluate_supports(first, last, *common, self._workspaces[0], out)
@@ -82,7 +83,7 @@ class NumbaEngine:
         notice.start()
         try:
             nothing = Supports.from_lists([])
-            self._run(0, 0, nothing, nothing.ids, self._kernels.Output.allocate(0, 0))
+            self._run(0, 0, nothing, nothing.ids, Ties.none(), self._kernels.Output.allocate(0, 0))
         finally:
             notice.cancel()
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from .array_engine import ArrayEngine
-from .base import Engine
+from .base import TyingEngine
 from .problem import Problem
 
 ENGINES = ("auto", "numba", "numpy")
 
 
-def make_engine(name: str, problem: Problem, n_threads: int = 1) -> Engine:
+def make_engine(name: str, problem: Problem, n_threads: int = 1) -> TyingEngine:
     """The engine called `name`; "auto" takes numba where it can be imported, else numpy.
 
     Parameters

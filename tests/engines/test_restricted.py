@@ -1,0 +1,162 @@
+"""Pruning under restrictions: both engines like the naive twin, and what is left of a support evaluates to itself."""
+
+from __future__ import annotations
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rfsc.engines import ArrayEngine, FitOptions, Memo, Problem, Restricted, Score, Supports, Ties, make_engine
+from rfsc.engines.restricted import ties_of
+from rfsc.terms import MonomialSpace
+from rfsc.terms.rules import Rules
+from tests.reference import naive
+from tests.reference.naive_rules import NaiveRules
+
+NAMES = ["numpy", "numba"]
+
+
+def random_rules(rng, space):
+    """Restrictions that no term is forbidden by, fast and naive."""
+    groups = [set(rng.choice(space.n_terms, 3, replace=False).tolist()) for _ in range(rng.integers(0, 3))]
+    hierarchy = bool(rng.integers(2))
+    plain = NaiveRules(
+        space, rng.choice(space.n_terms, rng.integers(0, 3), replace=False).tolist(), (), (), groups, hierarchy
+    )
+    by_term = {j: frozenset(plain.closure([j])) for group in groups for j in group}
+    return Rules(space, frozenset(plain.forced), groups=by_term, hierarchy=hierarchy), plain
+
+
+def closed_supports(rng, plain, n_terms, n, largest=6):
+    drawn = [rng.choice(n_terms, rng.integers(0, largest), replace=False).tolist() for _ in range(n)]
+    return Supports.from_lists([plain.admit(ids, n_terms) for ids in drawn])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("score", [Score.ACCURACY, Score.LOO_LOG_LOSS])
+@pytest.mark.parametrize("seed", range(4))
+def test_evaluation_equals_the_naive_twin(name, score, seed, make_problem):
+    rng = np.random.default_rng(seed)
+    problem = make_problem(rng, n_rows=70, n_features=3, score=score, ridge=0.1, significance=0.02)
+    rules, plain = random_rules(rng, problem.space)
+    supports = closed_supports(rng, plain, 10, 12)
+    result = Restricted(make_engine(name, problem), rules).evaluate(supports)
+    for m in range(len(supports)):
+        ids, coef, value = naive.evaluate(problem, supports[m], naive.one_step_left_out_predictor, plain.hold)
+        a, b = result.supports.indptr[m : m + 2]
+        assert np.array_equal(result.supports.ids[a:b], ids)
+        np.testing.assert_allclose(result.coef[a:b], coef, rtol=1e-6, atol=1e-8)
+        assert abs(result.score[m] - value) < 1e-6
+        assert plain.obeys(ids.tolist())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_engines_agree(seed, make_problem):
+    rng = np.random.default_rng(seed)
+    problem = make_problem(rng, n_rows=150, ridge=0.01)
+    rules, plain = random_rules(rng, problem.space)
+    supports = closed_supports(rng, plain, 21, 40, largest=10)
+    slow, fast = (Restricted(make_engine(name, problem), rules).evaluate(supports) for name in NAMES)
+    strict = Restricted(ArrayEngine(problem, xp=array_api_strict), rules).evaluate(supports)
+    for other in (fast, strict):
+        assert np.array_equal(slow.supports.ids, other.supports.ids)
+        np.testing.assert_allclose(slow.coef, other.coef, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(slow.score, other.score, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_ties_nothing_changes_to_the_last_bit(name, rng, make_problem):
+    problem = make_problem(rng, n_rows=200, ridge=0.01)
+    drawn = [rng.choice(21, rng.integers(0, 9), replace=False) for _ in range(40)]
+    supports = Supports.from_lists(drawn)
+    plain = make_engine(name, problem).evaluate(supports)
+    free = make_engine(name, problem).evaluate(supports, Ties.none() if name == "numba" else None)
+    loose = Restricted(make_engine(name, problem), Rules(problem.space)).evaluate(supports)
+    for other in (free, loose):
+        assert np.array_equal(plain.supports.ids, other.supports.ids)
+        assert plain.coef.tobytes() == other.coef.tobytes()
+        assert plain.score.tobytes() == other.score.tobytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bits_depend_neither_on_neighbours_nor_on_threads(name, rng, make_problem):
+    problem = make_problem(rng, n_rows=200, ridge=0.01)
+    rules, plain = random_rules(rng, problem.space)
+    supports = closed_supports(rng, plain, 21, 20, largest=10)
+    whole = Restricted(make_engine(name, problem, 3), rules).evaluate(supports)
+    alone = Restricted(make_engine(name, problem), rules)
+    for m in range(len(supports)):
+        one = alone.evaluate(supports.take(np.array([m])))
+        a, b = whole.supports.indptr[m : m + 2]
+        assert np.array_equal(whole.supports.ids[a:b], one.supports.ids)
+        assert whole.coef[a:b].tobytes() == one.coef.tobytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(seed=st.integers(0, 2**32 - 1), ridge=st.sampled_from([0.0, 0.1, 1.0]))
+def test_what_is_left_of_a_support_evaluates_to_itself(name, seed, ridge):
+    rng = np.random.default_rng(seed)
+    X = rng.random((4, 60))
+    target = np.where(X[0] - X[1] * X[2] + 0.3 * rng.normal(size=60) > 0.2, 1.0, -1.0)
+    problem = Problem(MonomialSpace(np.arange(4), 2), X, target, np.ones(60), FitOptions(ridge=ridge), 15)
+    rules, plain = random_rules(rng, problem.space)
+    supports = closed_supports(rng, plain, 15, 20, largest=8)
+    result = Restricted(make_engine(name, problem), rules).evaluate(supports)
+    again = Restricted(make_engine(name, problem), rules).evaluate(result.supports)
+    assert np.array_equal(result.supports.ids, again.supports.ids)
+    np.testing.assert_allclose(result.score, again.score, atol=1e-5)  # a refit starts elsewhere
+    remembered = Memo(Restricted(make_engine(name, problem), rules))
+    first = remembered.evaluate(supports)
+    assert np.array_equal(remembered.evaluate(first.supports).coef, first.coef)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_product_keeps_parents_that_fail_the_test(name):
+    """Both parents fail, and without them the product fails as well: only together they make sense."""
+    rng = np.random.default_rng(0)
+    X = rng.random((2, 200))
+    f = X[0] * X[1] - 0.25 * X[0] - 0.25 * X[1]
+    target = np.where(rng.random(200) < 1 / (1 + np.exp(-4 * f)), 1.0, -1.0)
+    space = MonomialSpace(np.arange(2), 2)
+    problem = Problem(space, X, target, np.ones(200), FitOptions(ridge=0.0, significance=1e-3), 10)
+    support = Supports.from_lists([[space.rank([0]), space.rank([1]), space.rank([0, 1])]])
+    free = make_engine(name, problem).evaluate(support)
+    tied = Restricted(make_engine(name, problem), Rules(space, hierarchy=True)).evaluate(support)
+    assert free.supports.sizes[0] == 0
+    assert tied.supports.sizes[0] == 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_group_stays_for_one_member_that_passes_and_goes_when_none_does(name):
+    rng = np.random.default_rng(0)
+    X = rng.random((4, 300))
+    target = np.where(X[0] + 0.2 * rng.normal(size=300) > 0.5, 1.0, -1.0)
+    space = MonomialSpace(np.arange(4), 1)
+    problem = Problem(space, X, target, np.ones(300), FitOptions(significance=1e-3), 10)
+    useful, useless = frozenset({1, 2}), frozenset({3, 4})
+    rules = Rules(space, groups={1: useful, 2: useful, 3: useless, 4: useless})
+    result = Restricted(make_engine(name, problem), rules).evaluate(Supports.from_lists([range(5)]))
+    assert result.supports[0].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_forced_copy_of_a_term_keeps_the_coefficient_zero(name):
+    x = np.random.default_rng(1).random(100)
+    target = np.where(x + np.random.default_rng(0).normal(size=100) * 0.3 > 0.5, 1.0, -1.0)
+    space = MonomialSpace(np.arange(2), 1)
+    problem = Problem(space, np.stack([x, x]), target, np.ones(100), FitOptions(ridge=0.0), 5)
+    rules = Rules(space, forced=frozenset({2}))
+    result = Restricted(make_engine(name, problem), rules).evaluate(Supports.from_lists([[0, 1, 2]]))
+    assert result.supports[0].tolist() == [0, 1, 2]
+    assert result.coef[2] == 0.0
+    assert np.isfinite(result.coef).all()
+
+
+def test_ties_name_the_entries_of_each_support():
+    space = MonomialSpace(np.arange(2), 2)  # 1, x0, x1, x0^2, x0*x1, x1^2
+    ties = ties_of(Supports.from_lists([[0, 1, 2, 4], [1, 3]]), Rules(space, forced=frozenset({1}), hierarchy=True))
+    assert ties.exempt.tolist() == [False, True, False, False, True, False]
+    held = [ties.entries[a:b].tolist() for a, b in zip(ties.indptr[:-1], ties.indptr[1:], strict=True)]
+    assert held == [[], [], [], [1, 2], [], [4]]
