@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..engines.base import Engine, Supports
+from ..terms.rules import Rules
+from .admission import admit
 from .history import Candidate, IterationRecord, SearchResult
 from .observers import Verdict, ask
 from .rips import RIPs, update
@@ -55,6 +57,7 @@ def run_search(
     spec: SearchSpec,
     rng: np.random.Generator,
     *,
+    rules: Rules | None = None,
     observers: Sequence[Any] = (),
     output: int = 0,
     restart: int = 0,
@@ -71,6 +74,8 @@ def run_search(
         Settings.
     rng : numpy.random.Generator
         Source of all randomness.
+    rules : Rules or None
+        What supports obey; the engine must obey them too.
     observers : sequence
         Shown every finished iteration.
     output, restart : int
@@ -88,7 +93,7 @@ def run_search(
     history: list[IterationRecord] = []
     stop_reason, verdict = "max_iter", Verdict.CONTINUE
     for iteration in range(1, spec.max_iter + 1):
-        drawn = sample_population(rips, spec.n_models, spec.max_terms, rng)
+        drawn = admit(sample_population(rips, spec.n_models, spec.max_terms, rng), rules, spec.max_terms)
         result = engine.evaluate(drawn)
         rips, max_change = update(rips, drawn, result, unseen=spec.unseen, bounds=spec.rip_bounds)
         leader = Candidate.best_of(result)
@@ -116,15 +121,17 @@ def run_search(
             stop_reason = "converged"
             break
     assert best is not None  # max_iter is at least 1
-    limit = _limit_model(engine, rips, spec)
+    limit = _limit_model(engine, rips, spec, rules)
     model = best if limit is None else min(best, limit, key=lambda c: c.rank)
     return SearchResult(model, limit, tuple(history), stop_reason), verdict
 
 
-def _limit_model(engine: Engine, rips: RIPs, spec: SearchSpec) -> Candidate | None:
+def _limit_model(engine: Engine, rips: RIPs, spec: SearchSpec, rules: Rules | None) -> Candidate | None:
     """The model that the RIPs have settled on, tested and refitted once more."""
     chosen = rips.at_least(spec.cutoff)[: spec.max_terms]
-    return Candidate.best_of(engine.evaluate(Supports.from_lists([chosen]))) if chosen.size else None
+    if not chosen.size:
+        return None
+    return Candidate.best_of(engine.evaluate(admit(Supports.from_lists([chosen]), rules, spec.max_terms)))
 
 
 def _snapshot(rips: RIPs) -> RIPs:

@@ -13,11 +13,16 @@ import numpy as np
 
 from .._typing import IntArray
 from ..engines.base import Engine, Supports
+from ..terms.rules import Rules
 from .history import Candidate, SearchResult
 
 
-def pool(searches: Sequence[SearchResult], engine: Engine, *, most: int, largest: int) -> Candidate | None:
+def pool(
+    searches: Sequence[SearchResult], engine: Engine, *, most: int, largest: int, rules: Rules | None = None
+) -> Candidate | None:
     """The best model of at most `largest` terms on the way from all pooled terms down to one.
+
+    Under restrictions it goes down to what must stay; where even that is larger, it is the answer.
 
     Parameters
     ----------
@@ -29,29 +34,37 @@ def pool(searches: Sequence[SearchResult], engine: Engine, *, most: int, largest
         How many terms to pool; those that fewest restarts chose are left out.
     largest : int
         Size that the answer may have.
+    rules : Rules or None
+        What models obey; the engine must obey them too.
 
     Returns
     -------
     Candidate or None
         None where no restart has found a term.
     """
-    support = _most_frequent(searches, most)
+    support = _most_frequent(searches, most, rules)
     if support.size == 0:
         return None
     leader = Candidate.best_of(engine.evaluate(Supports.from_lists([support])))
     best = leader if support.size <= largest else None
-    while support.size > 1:
-        shorter = Supports.from_lists([np.delete(support, j) for j in range(support.size)])
-        result = engine.evaluate(shorter)
-        leader = Candidate.best_of(result)
+    while shorter := _one_step_down(support, rules):
+        leader = Candidate.best_of(engine.evaluate(shorter))
         support = leader.ids if leader.ids.size else shorter[0]
         if support.size <= largest and (best is None or leader.rank < best.rank):
             best = leader
-    return best
+    return leader if best is None else best
 
 
-def _most_frequent(searches: Sequence[SearchResult], most: int) -> IntArray:
+def _one_step_down(support: IntArray, rules: Rules | None) -> Supports:
+    """The support without each of its terms or, under restrictions, each thing that may go; never the empty one."""
+    units = [frozenset({j}) for j in support.tolist()] if rules is None else rules.removable(support.tolist())
+    rests = [[j for j in support.tolist() if j not in unit] for unit in units]
+    return Supports.from_lists(rest for rest in rests if rest)
+
+
+def _most_frequent(searches: Sequence[SearchResult], most: int, rules: Rules | None) -> IntArray:
     """Terms that the restarts chose, those chosen by most of them first, cut at `most`; ascending."""
     count = Counter(int(j) for search in searches for j in search.model.ids)
-    chosen = sorted(count, key=lambda j: (-count[j], j))[:most]
+    order = sorted(count, key=lambda j: (-count[j], j))
+    chosen = order[:most] if rules is None else rules.gather(order, most)
     return np.array(sorted(chosen), dtype=np.int64)

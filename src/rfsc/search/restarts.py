@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engines.base import Engine
+from ..terms.rules import Rules
 from .history import Candidate, SearchResult
 from .loop import SearchSpec, run_search
 from .observers import Verdict
@@ -48,6 +49,7 @@ def run_restarts(
     spec: SearchSpec,
     rngs: Sequence[np.random.Generator],
     *,
+    rules: Rules | None = None,
     observers: Sequence[Any] = (),
     output: int = 0,
 ) -> RestartsResult:
@@ -55,7 +57,9 @@ def run_restarts(
     searches: list[SearchResult] = []
     verdict = Verdict.CONTINUE
     for restart, rng in enumerate(rngs):
-        result, verdict = run_search(engine, n_terms, spec, rng, observers=observers, output=output, restart=restart)
+        result, verdict = run_search(
+            engine, n_terms, spec, rng, rules=rules, observers=observers, output=output, restart=restart
+        )
         searches.append(result)
         if verdict is Verdict.STOP_ALL:
             break

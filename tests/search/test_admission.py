@@ -1,0 +1,111 @@
+"""The search under restrictions: supports and pools like those of plain sets, and every model obeys."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rfsc.engines import Memo, Restricted, Score, Supports, make_engine
+from rfsc.search import SearchSpec, pool, run_restarts
+from rfsc.search.admission import admit
+from rfsc.terms import MonomialSpace
+from rfsc.terms.rules import Rules
+from tests.reference import naive
+from tests.reference.naive_rules import NaiveRules
+
+# of x0, ..., x3 at degree 2: 1, x0, x1, x2, x3, x0^2, x0*x1, ...
+SETTINGS = [
+    {"hierarchy": True},
+    {"forced": {2, 9}},
+    {"forced": {12}, "hierarchy": True},
+    {"forbidden": {1, 0}, "hierarchy": True},
+    {"apart": [{1, 2}, {3}]},
+    {"groups": [{1, 2, 3}, {4, 14}]},
+    {"forced": {4}, "forbidden": {5}, "apart": [{0, 1}], "groups": [{2, 3}, {3, 13}], "hierarchy": True},
+]
+
+
+def both(space, forced=(), forbidden=(), apart=(), groups=(), hierarchy=False):
+    plain = NaiveRules(space, forced, forbidden, apart, groups, hierarchy)
+    by_term = {j: frozenset(plain.closure([j])) for group in groups for j in group}
+    some = tuple(frozenset(features) for features in apart)
+    return Rules(space, frozenset(plain.forced), frozenset(forbidden), some, by_term, hierarchy), plain
+
+
+@given(setting=st.sampled_from(SETTINGS), data=st.data())
+def test_admits_what_plain_sets_admit(setting, data):
+    fast, plain = both(MonomialSpace(np.arange(4), 2), **setting)
+    drawn = data.draw(st.lists(st.lists(st.integers(0, 14), max_size=8), min_size=1, max_size=5))
+    most = data.draw(st.integers(len(plain.forced) or 1, 10))
+    admitted = admit(Supports.from_lists(drawn), fast, most)
+    assert [admitted[m].tolist() for m in range(len(drawn))] == [plain.admit(sorted(ids), most) for ids in drawn]
+
+
+def test_no_rules_hand_back_the_very_same_supports():
+    drawn = Supports.from_lists([[1, 2], []])
+    assert admit(drawn, None, 1) is drawn
+
+
+@pytest.fixture(params=SETTINGS, ids=str)
+def restricted(request, make_problem):
+    """Restarts under restrictions, the naive twin of these, and the problem without test that pools are made on."""
+    problem, untested = (
+        make_problem(np.random.default_rng(0), n_rows=150, n_features=4, ridge=0.5, score=Score.LOO_LOG_LOSS, **options)
+        for options in ({}, {"significance": 0.5})
+    )
+    fast, plain = both(problem.space, **request.param)
+    engine = Memo(Restricted(make_engine("numba", problem), fast))
+    seeds = np.random.default_rng(1).spawn(4)
+    spec = SearchSpec(n_models=30, max_iter=20, max_terms=12)
+    result = run_restarts(engine, 15, spec, seeds, rules=fast)
+    return result, fast, plain, untested
+
+
+def test_every_model_obeys(restricted):
+    result, _, plain, _ = restricted
+    for search in result.searches:
+        assert plain.obeys(search.model.ids.tolist())
+        assert search.limit is None or plain.obeys(search.limit.ids.tolist())
+    assert plain.obeys(result.average()[0].tolist())
+
+
+@pytest.mark.parametrize("largest", [3, 10])
+def test_pool_equals_naive_backward_elimination(restricted, largest):
+    result, fast, plain, problem = restricted
+    engine = Restricted(make_engine("numba", problem), fast)
+    found = pool(result.searches, engine, most=20, largest=largest, rules=fast)
+
+    def value(ids):
+        return naive.evaluate(problem, sorted(ids), naive.one_step_left_out_predictor, plain.hold)[2]
+
+    support = {int(j) for search in result.searches for j in search.model.ids}
+    seen = [(value(support), support)]
+    while shorter := plain.shorter(support):
+        seen.append(max(((value(rest), rest) for rest in shorter), key=lambda pair: pair[0]))
+        support = seen[-1][1]
+    small = [pair for pair in seen if len(pair[1]) <= largest] or seen[-1:]
+    score, support = max(small, key=lambda pair: pair[0])
+    assert set(found.ids.tolist()) == support
+    assert found.score == pytest.approx(score, abs=1e-5)
+    assert plain.obeys(found.ids.tolist())
+
+
+def test_pool_of_few_terms_obeys(restricted):
+    result, fast, plain, problem = restricted
+    engine = Restricted(make_engine("numba", problem), fast)
+    for most in (1, 4, 7):
+        found = pool(result.searches, engine, most=most, largest=5, rules=fast)
+        assert found is None or plain.obeys(found.ids.tolist())
+        assert found is None or found.ids.size <= max(most, len(plain.forced))
+
+
+def test_too_many_forced_terms_are_the_answer(make_problem):
+    problem = make_problem(np.random.default_rng(0), n_features=4, significance=0.5)
+    rules, _ = both(problem.space, forced=range(7))
+    engine = Restricted(make_engine("numba", problem), rules)
+    searches = run_restarts(
+        engine, 15, SearchSpec(n_models=10, max_iter=5), np.random.default_rng(0).spawn(2), rules=rules
+    ).searches
+    assert pool(searches, engine, most=15, largest=5, rules=rules).ids.tolist() == list(range(7))
