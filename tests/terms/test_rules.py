@@ -50,6 +50,8 @@ def test_needs_are_the_closure_unless_something_in_it_is_forbidden(pair):
         assert fast.needs(j) == (None if closure & naive.forbidden else closure)
         if fast.needs(j) is None:
             assert fast.obstacle(j) in closure & naive.forbidden
+    out = [j for j in range(fast.space.n_terms) if naive.closure([j]) & naive.forbidden]
+    assert fast.ruled_out().tolist() == out
 
 
 @given(pair=rules(), data=st.data())
@@ -87,4 +89,5 @@ def test_nothing_is_looked_at_before_it_is_met():
     assert rules.needs(space.rank([5, 9])) == {space.rank([5, 9]), space.rank([5]), space.rank([9])}
     assert rules.needs(space.rank([3, 9])) is None
     assert rules.needs(space.rank([7])) == {space.rank([7])}
+    assert rules.ruled_out().size == 0  # too many to count
     assert space.seen == 5  # the three asked for, and the parents of the product that may come in

@@ -88,7 +88,7 @@ def run_search(
     Verdict
         The last word of the observers.
     """
-    rips = RIPs.uniform(n_terms, float(np.clip(spec.initial_size / n_terms, *spec.rip_bounds)))
+    rips = _first_rips(n_terms, spec, rules)
     best: Candidate | None = None
     history: list[IterationRecord] = []
     stop_reason, verdict = "max_iter", Verdict.CONTINUE
@@ -124,6 +124,13 @@ def run_search(
     limit = _limit_model(engine, rips, spec, rules)
     model = best if limit is None else min(best, limit, key=lambda c: c.rank)
     return SearchResult(model, limit, tuple(history), stop_reason), verdict
+
+
+def _first_rips(n_terms: int, spec: SearchSpec, rules: Rules | None) -> RIPs:
+    """The same RIP for all terms but for those that are known to be ruled out: they are not even drawn."""
+    out = np.empty(0, np.int64) if rules is None else rules.ruled_out()
+    value = float(np.clip(spec.initial_size / max(n_terms - out.size, 1), *spec.rip_bounds))
+    return RIPs(n_terms, value, out, np.zeros(out.size))
 
 
 def _limit_model(engine: Engine, rips: RIPs, spec: SearchSpec, rules: Rules | None) -> Candidate | None:

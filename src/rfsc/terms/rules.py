@@ -10,6 +10,8 @@ import numpy as np
 from .._typing import IntArray
 from .base import TermSpace
 
+MOST_COUNTED = 10_000  # terms of a space that are all looked at before a search
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
@@ -50,6 +52,13 @@ class Rules:
     def obstacle(self, j: int) -> int:
         """The forbidden term for whose sake no model may hold the term; itself where it is forbidden."""
         return next(k for k in self._reached(j) if self._next[k] is None)
+
+    def ruled_out(self) -> IntArray:
+        """Terms that no model may hold, ascending; none for a space that is too large to look at all its terms."""
+        if self.space.n_terms > MOST_COUNTED or not (self.forbidden or self.apart):
+            return np.empty(0, np.int64)
+        self.look_at(np.arange(self.space.n_terms))
+        return np.array([j for j in range(self.space.n_terms) if self.needs(j) is None], dtype=np.int64)
 
     def look_at(self, ids: IntArray) -> None:
         """Learn about terms that were not met before, many at once, because that is faster than one by one."""
