@@ -6,6 +6,7 @@ To read the code, take five files from top to bottom: `classifier.py`, `search/l
 
 from .classifier import RFSCClassifier
 from .model import SparseModel
+from .restrictions import Restrictions
 from .search import IterationRecord, SearchResult, Verdict
 from .selectors import DistanceCorrelationFilter, RFSCSelector
 
@@ -16,6 +17,7 @@ __all__ = [
     "IterationRecord",
     "RFSCClassifier",
     "RFSCSelector",
+    "Restrictions",
     "SearchResult",
     "SparseModel",
     "Verdict",

@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ._typing import IntArray
-from .output import OutputSpec, Rows, class_probabilities, decision_table, fit_output
+from .output import (
+    OutputSpec,
+    Rows,
+    candidate_terms,
+    class_probabilities,
+    decision_table,
+    fit_output,
+    output_rules,
+)
+from .restrictions import TermNotOfferedError
 from .terms import Basis
 
 N_FOLDS = 5
@@ -25,7 +34,8 @@ class Choice:
     name : str
         The mix of families with the least loss.
     losses : dict of str to float
-        Left-out log-loss of every mix; empty where the rows were too few to compare.
+        Left-out log-loss of every mix; empty where the rows were too few to compare, or only one mix offers all terms
+        that restrictions name.
     """
 
     name: str
@@ -48,12 +58,36 @@ def choose_bases(
     spec : OutputSpec
         How outputs are fitted; its `bases` are replaced.
     """
+    mixes = _able(mixes, rows, features, spec)
     fold = _fold_of_rows(rows, np.random.default_rng(spec.layout_seed))
-    if fold is None:
+    if fold is None or len(mixes) == 1:
         return Choice(next(iter(mixes)), {})
     folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(fold.max()) + 1)]
     losses = {name: _left_out_loss(rows, features, replace(spec, bases=bases), folds) for name, bases in mixes.items()}
     return Choice(min(losses, key=lambda name: losses[name]), losses)
+
+
+def _able(
+    mixes: Mapping[str, tuple[Basis, ...]], rows: Rows, features: Sequence[IntArray], spec: OutputSpec
+) -> Mapping[str, tuple[Basis, ...]]:
+    """The mixes that offer every term that restrictions force or group."""
+    if spec.restrictions is None or not (spec.restrictions.force or spec.restrictions.groups):
+        return mixes
+    able: dict[str, tuple[Basis, ...]] = {}
+    reasons: list[str] = []
+    for name, bases in mixes.items():
+        own = replace(spec, bases=bases)
+        try:
+            for allowed in features:
+                output_rules(rows, candidate_terms(rows, allowed, own), own)
+        except TermNotOfferedError as error:
+            reasons.append(str(error))
+        else:
+            able[name] = bases
+    if not able:
+        msg = f'basis="auto" has no mix that offers every term of restrictions. With {next(iter(mixes))}: {reasons[0]}'
+        raise ValueError(msg)
+    return able
 
 
 def _fold_of_rows(rows: Rows, rng: np.random.Generator) -> IntArray | None:

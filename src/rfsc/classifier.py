@@ -26,6 +26,7 @@ from .output import OutputFit, OutputSpec, Rows, class_codes, class_probabilitie
 from .prepare.distance_correlation import independence_test, threshold
 from .prepare.scaling import Scaling
 from .prepare.targets import encode, row_weights
+from .restrictions import Restrictions, barred_features, named_features
 from .search import SearchSpec
 from .search.progress import ConsoleProgress
 
@@ -51,6 +52,9 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         settings from `rfsc.bases`, a fitted transformer, or a list of these, which then compete in one search. "auto"
         chooses between polynomials, hinges and straight lines with radial functions by cross-validation inside the
         training rows.
+    restrictions : Restrictions or None, default=None
+        Terms that every model holds, that none may hold, that come only together, and whether products need their
+        parents. None leaves the search free.
     n_models : int, default=100
         Models drawn in each iteration.
     max_iter : int, default=300
@@ -137,6 +141,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "degree": [Interval(Integral, 1, 5, closed="both")],
         "basis": "no_validation",
+        "restrictions": [Restrictions, None],
         "n_models": [Interval(Integral, 2, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
@@ -161,6 +166,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         degree: int = 2,
         *,
         basis: Any = "polynomial",
+        restrictions: Restrictions | None = None,
         n_models: int = 100,
         max_iter: int = 300,
         n_restarts: int = 10,
@@ -181,6 +187,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.degree = degree
         self.basis = basis
+        self.restrictions = restrictions
         self.n_models = n_models
         self.max_iter = max_iter
         self.n_restarts = n_restarts
@@ -284,6 +291,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         auto = isinstance(self.basis, str) and self.basis == "auto"
         spec = OutputSpec(
             bases=() if auto else resolve(self.basis, self.degree),
+            restrictions=self.restrictions,
+            feature_names=self._feature_names(),
             layout_seed=layout_seed,
             options=FitOptions(Score[vars(self)["score"].upper()], self.ridge, self.significance),
             search=search,
@@ -316,19 +325,21 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return fits
 
     def _allowed_features(self, rows: Rows) -> list[IntArray]:
-        """Features that each output may use: not constant and, where asked for, dependent on the output."""
+        """Features that each output may use: not constant, not barred and, where asked for, dependent on the output."""
+        names = self._feature_names()
         varies = ~rows.scaling.constant
+        varies[barred_features(self.restrictions, names)] = False
         outputs = rows.targets.outputs
         if self.filter_significance is None:
             return [np.flatnonzero(varies)] * len(outputs)
         test = independence_test(rows.table.T, rows.targets.code, rows.weight, one_vs_rest=True)
         passes = test.statistic > threshold(self.filter_significance)
+        passes[:, named_features(self.restrictions, names)] = True
         return [np.flatnonzero(varies & passed) for passed in passes]
 
     def _publish(self, rows: Rows, fits: list[OutputFit]) -> None:
         """Set the fitted attributes; nothing here can fail half-way."""
-        given = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        names = tuple(str(name) for name in given)
+        names = self._feature_names()
         classes = rows.targets.classes
         labels = classes[1:] if classes.size == 2 else classes
         self.classes_ = classes
@@ -341,6 +352,11 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for model in self.models_:
             self.support_[list(model.features)] = True
         self._spaces = [fit.space for fit in fits]
+
+    def _feature_names(self) -> tuple[str, ...]:
+        """What the features are called: as the columns of X, else x0, x1, ..."""
+        given = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return tuple(str(name) for name in given)
 
     def _warn_unless_settled(self) -> None:
         """Warn of outputs for which no restart came to a decision, unless a callback cut the searches short."""

@@ -11,12 +11,14 @@ from scipy.special import expit, log_expit, softmax
 
 from ._typing import FloatArray, IntArray
 from .bases import build_space
-from .engines import FitOptions, Memo, Problem, Score, make_engine
+from .engines import Engine, FitOptions, Memo, Problem, Restricted, Score, make_engine
 from .model import SparseModel, refit
 from .prepare.scaling import Scaling
 from .prepare.targets import Targets
+from .restrictions import Restrictions, rules_for
 from .search import Candidate, RestartsResult, SearchSpec, pool, run_restarts
 from .terms import Basis, TermSpace, Training
+from .terms.rules import Rules
 
 POOL_TERMS = 15  # largest model of one output that combine="pool" returns
 POOL_TOTAL = 20  # and of all outputs together, as long as that leaves each at least
@@ -60,6 +62,10 @@ class OutputSpec:
     ----------
     bases : tuple of Basis
         Families of terms.
+    restrictions : Restrictions or None
+        Which models are searched.
+    feature_names : tuple of str
+        Names that the restrictions are read by.
     layout_seed : int
         Seed of the families that need randomness; the same for every output, so that they share their terms.
     options : FitOptions
@@ -75,6 +81,8 @@ class OutputSpec:
     """
 
     bases: tuple[Basis, ...]
+    restrictions: Restrictions | None
+    feature_names: tuple[str, ...]
     layout_seed: int
     options: FitOptions
     search: SearchSpec
@@ -182,16 +190,18 @@ def fit_output(
     observers : sequence
         Shown every finished iteration.
     """
-    training = Training(rows.table, rows.weight, features, rows.scaling)
-    space = build_space(spec.bases, training, spec.layout_seed)
+    space = candidate_terms(rows, features, spec)
+    rules = output_rules(rows, space, spec)
     target = rows.targets.outputs[output]
     problem = Problem(space, rows.table, target, rows.weight, spec.options, spec.search.max_terms)
-    engine = Memo(make_engine(spec.engine, problem, spec.n_threads))
-    restarts = run_restarts(engine, space.n_terms, spec.search, generators, observers=observers, output=output)
+    engine = Memo(_engine(spec, problem, rules))
+    restarts = run_restarts(
+        engine, space.n_terms, spec.search, generators, rules=rules, observers=observers, output=output
+    )
     if spec.combine == "average":
         return OutputFit(space, restarts, *restarts.average(), None, None)
     largest = min(POOL_TERMS, max(POOL_LEAST, POOL_TOTAL // len(rows.targets.outputs)))
-    best = _pooled(problem, restarts, spec, largest) if spec.combine == "pool" else restarts.best
+    best = _pooled(problem, restarts, spec, largest, rules) if spec.combine == "pool" else restarts.best
     store = problem.store()
     slots = store.slots_of(best.ids)
     penalty = spec.options.ridge * store.variance[slots]
@@ -199,9 +209,28 @@ def fit_output(
     return OutputFit(space, restarts, best.ids, final.coef, final.standard_error, best.score)
 
 
-def _pooled(problem: Problem, restarts: RestartsResult, spec: OutputSpec, largest: int) -> Candidate:
+def candidate_terms(rows: Rows, features: IntArray, spec: OutputSpec) -> TermSpace:
+    """All terms of the families over the features that an output may use."""
+    return build_space(spec.bases, Training(rows.table, rows.weight, features, rows.scaling), spec.layout_seed)
+
+
+def output_rules(rows: Rows, space: TermSpace, spec: OutputSpec) -> Rules | None:
+    """What the models of an output obey."""
+    constant, most = rows.scaling.constant, spec.search.max_terms
+    return rules_for(spec.restrictions, space, spec.feature_names, constant=constant, max_terms=most)
+
+
+def _engine(spec: OutputSpec, problem: Problem, rules: Rules | None) -> Engine:
+    """The engine that was asked for, made to obey the rules."""
+    engine = make_engine(spec.engine, problem, spec.n_threads)
+    return engine if rules is None else Restricted(engine, rules)
+
+
+def _pooled(
+    problem: Problem, restarts: RestartsResult, spec: OutputSpec, largest: int, rules: Rules | None
+) -> Candidate:
     """The small model among the terms of all restarts, by left-out log-loss whatever the search maximised."""
     options = replace(problem.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
-    engine = make_engine(spec.engine, replace(problem, options=options), spec.n_threads)
-    pooled = pool(restarts.searches, engine, most=problem.max_terms, largest=largest)
+    engine = _engine(spec, replace(problem, options=options), rules)
+    pooled = pool(restarts.searches, engine, most=problem.max_terms, largest=largest, rules=rules)
     return restarts.best if pooled is None else pooled

@@ -21,15 +21,17 @@ ROOT = Path(__file__).parents[2]
 
 def test_public_names():
     assert sorted(rfsc.__all__) == rfsc.__all__
-    assert {"RFSCClassifier", "RFSCSelector", "DistanceCorrelationFilter", "SparseModel"} <= set(rfsc.__all__)
+    assert {"RFSCClassifier", "RFSCSelector", "DistanceCorrelationFilter", "Restrictions", "SparseModel"} <= set(
+        rfsc.__all__
+    )
     for name in rfsc.__all__:
         assert hasattr(rfsc, name)
 
 
 def test_constructor_is_as_documented():
     parameters = inspect.signature(rfsc.RFSCClassifier).parameters
-    names = """degree basis n_models max_iter n_restarts score significance unseen ridge filter_significance max_terms
-    tol combine class_weight engine n_jobs random_state callbacks verbose"""
+    names = """degree basis restrictions n_models max_iter n_restarts score significance unseen ridge
+    filter_significance max_terms tol combine class_weight engine n_jobs random_state callbacks verbose"""
     assert list(parameters) == names.split()
     assert all(p.kind is p.KEYWORD_ONLY for name, p in parameters.items() if name != "degree")
 

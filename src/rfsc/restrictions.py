@@ -1,0 +1,315 @@
+"""Restrictions on the models that are searched, by name, and the rules that they mean for the terms of one output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from ._typing import BoolArray
+from .terms import TermSpace
+from .terms.monomials import read_factors
+from .terms.rules import Rules
+
+# what names of terms hold beside features
+WORDS = frozenset(("max", "sin", "cos", "pi", "ramp", "near", "cluster", "narrow", "medium", "wide", "width"))
+WORD = re.compile(r"(?<!\w)[^\W\d]\w*")
+MOST_NAMES = 5000  # terms of a space that is gone through for a name like one that it lacks
+
+
+class TermNotOfferedError(ValueError):
+    """A named term is not among the candidates; another basis may offer it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restrictions:
+    """Which models are searched. Terms are named as `summary` and `term_names` write them, factors in any order.
+
+    Features have the names of the data frame's columns, or x0, x1, ... where X has none.
+
+    Parameters
+    ----------
+    force : sequence of str, default=()
+        Terms that every model holds, whatever the t-test says, such as ``"age"`` or ``"age*bmi"``.
+    forbid : sequence of str or of sequences of str, default=()
+        What no model holds. A text is one term; a tuple of features stands for all terms that read all of them:
+        ``("age",)`` bars a feature, ``("age", "sex")`` every term in which the two meet.
+    groups : sequence of sequences of str, default=()
+        Terms that come in all together or not at all, such as the columns of a one-hot code. A group stays when one of
+        its terms passes the t-test; terms of constant features do not count, and a group of more than `max_terms` never
+        comes in.
+    hierarchy : bool, default=False
+        Whether a product comes only with its parents: a monomial with all monomials of one degree less that divide
+        it, and so with theirs (but for the constant), a product of hinges with both hinges.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import Restrictions, RFSCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> rules = Restrictions(force=["x3"], forbid=[("x0",), "x1^2"], hierarchy=True)
+    >>> clf = RFSCClassifier(restrictions=rules, n_restarts=1, random_state=0).fit(X, y)
+    >>> all("x3" in model.names for model in clf.models_)
+    True
+    """
+
+    force: Sequence[str] = ()
+    forbid: Sequence[str | Sequence[str]] = ()
+    groups: Sequence[Sequence[str]] = ()
+    hierarchy: bool = False
+
+    def __post_init__(self) -> None:
+        # tuples and plain texts, so that equal restrictions are equal and hash alike
+        set_ = object.__setattr__
+        set_(self, "force", tuple(_text("force", one) for one in _items("force", self.force)))
+        set_(self, "forbid", tuple(_text_or_texts("forbid", one) for one in _items("forbid", self.forbid)))
+        set_(self, "groups", tuple(_texts("groups", one) for one in _items("groups", self.groups)))
+        if not isinstance(self.hierarchy, bool | np.bool_):
+            msg = f"hierarchy must be True or False, got {self.hierarchy!r}."
+            raise TypeError(msg)
+        set_(self, "hierarchy", bool(self.hierarchy))
+
+    @property
+    def apart(self) -> tuple[tuple[str, ...], ...]:
+        """Features that must not meet in a term; one alone is barred."""
+        return tuple(tuple(one) for one in self.forbid if not isinstance(one, str))
+
+
+def barred_features(restrictions: Restrictions | None, feature_names: Sequence[str]) -> list[int]:
+    """Features that no term may read.
+
+    Parameters
+    ----------
+    restrictions : Restrictions or None
+        What the user wrote.
+    feature_names : sequence of str
+        Names of all features.
+    """
+    return [next(iter(some)) for some in _apart(restrictions or Restrictions(), feature_names) if len(some) == 1]
+
+
+def named_features(restrictions: Restrictions | None, feature_names: Sequence[str]) -> list[int]:
+    """Features of the terms that are forced or grouped by name.
+
+    Parameters
+    ----------
+    restrictions : Restrictions or None
+        What the user wrote.
+    feature_names : sequence of str
+        Names of all features.
+    """
+    if restrictions is None:
+        return []
+    names = (*restrictions.force, *(name for group in restrictions.groups for name in group))
+    return sorted({p for name in names for p in _features_in(name, feature_names)[0]})
+
+
+def rules_for(
+    restrictions: Restrictions | None,
+    space: TermSpace,
+    feature_names: Sequence[str],
+    *,
+    constant: BoolArray,
+    max_terms: int,
+) -> Rules | None:
+    """What the restrictions, and the groups of the families, mean for the candidate terms; None if nothing.
+
+    Parameters
+    ----------
+    restrictions : Restrictions or None
+        What the user wrote.
+    space : TermSpace
+        The candidate terms.
+    feature_names : sequence of str
+        Names of all features.
+    constant : ndarray of bool
+        Which features do not vary; the space has no terms of them.
+    max_terms : int
+        Largest support.
+    """
+    own = space.groups
+    if restrictions in (None, Restrictions()) and not own:
+        return None
+    wanted = restrictions or Restrictions()
+    names = _Names(space, feature_names, constant, barred_features(wanted, feature_names))
+    groups, forbidden = _grouped(wanted, names)
+    forbidden |= {j for one in wanted.forbid if isinstance(one, str) for j in names.forbidden(one)}
+    apart = tuple(_apart(wanted, feature_names))
+    rules = Rules(space, frozenset(), frozenset(forbidden), apart, _merged([*own, *groups]), wanted.hierarchy)
+    return replace(rules, forced=_forced(wanted, names, rules, max_terms))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Names:
+    """Names of terms in one space, and what is wrong with those that it lacks."""
+
+    space: TermSpace
+    feature_names: Sequence[str]
+    constant: BoolArray
+    barred: Sequence[int]
+
+    def of(self, j: int) -> str:
+        """Name of a term."""
+        return self.space.terms(np.array([j]))[0].name(self.feature_names)
+
+    def find(self, name: str) -> int | None:
+        """Id of a term."""
+        return self.space.find(name, self.feature_names)
+
+    def forbidden(self, name: str) -> list[int]:
+        """The term to forbid; none where the basis lacks it but all its features exist."""
+        j = self.find(name)
+        if j is not None:
+            return [j]
+        features, unknown = _features_in(name, self.feature_names)
+        if unknown or not features:
+            raise self.error("forbid", name)
+        return []
+
+    def feature(self, name: str, which: Iterable[int]) -> str | None:
+        """Name of the first feature in the name of a term that is one of `which`."""
+        some = set(which)
+        return next((self.feature_names[p] for p in _features_in(name, self.feature_names)[0] if p in some), None)
+
+    def error(self, field: str, name: str) -> ValueError:
+        """Why the space lacks a term that it should have, and what to do."""
+        start = f"restrictions.{field} names the term {name!r}"
+        flat, barred = self.feature(name, np.flatnonzero(self.constant).tolist()), self.feature(name, self.barred)
+        if flat is not None:
+            return ValueError(
+                f"{start}, but the feature {flat!r} is constant over the training rows, so no term of it is searched. "
+                f"Leave the term out of {field}."
+            )
+        if barred is not None:
+            return ValueError(f"{start}, but forbid bars the feature {barred!r}. Leave it out of one of the two.")
+        return TermNotOfferedError(
+            f"{start}, which the basis does not offer; its terms are written like {self._examples()}."
+            f"{self._suggestion(name)} A term of another family needs that family in basis, for instance "
+            "basis=['polynomial', 'hinge']."
+        )
+
+    def _examples(self) -> str:
+        last = self.space.n_terms - 1
+        return ", ".join(repr(self.of(j)) for j in sorted({min(1, last), (1 + last) // 2, last}))
+
+    def _suggestion(self, name: str) -> str:
+        known = list(self.feature_names)
+        if self.space.n_terms <= MOST_NAMES:
+            known += [term.name(self.feature_names) for term in self.space.terms(np.arange(self.space.n_terms))]
+        return _did_you_mean(name, known)
+
+
+def _forced(wanted: Restrictions, names: _Names, rules: Rules, max_terms: int) -> frozenset[int]:
+    """The forced terms with all that they require; contradictions are errors."""
+    found: frozenset[int] = frozenset()
+    for name in wanted.force:
+        j = names.find(name)
+        if j is None:
+            raise names.error("force", name)
+        needs = rules.needs(j)
+        if needs is None:
+            obstacle = rules.obstacle(j)
+            what = "it" if obstacle == j else f"{names.of(obstacle)!r}, which it requires"
+            msg = f"restrictions force the term {name!r} but forbid {what}. Leave it out of one of the two."
+            raise ValueError(msg)
+        found |= needs
+    if len(found) > max_terms:
+        msg = (
+            f"restrictions force {len(found)} terms, counting those that they require, but a model may hold at most "
+            f"{max_terms}: max_terms, or one less than the number of observations. Force fewer, or raise max_terms."
+        )
+        raise ValueError(msg)
+    return found
+
+
+def _grouped(wanted: Restrictions, names: _Names) -> tuple[list[list[int]], set[int]]:
+    """The groups by id, and the terms of groups that a barred feature rules out."""
+    groups: list[list[int]] = []
+    forbidden: set[int] = set()
+    flat = np.flatnonzero(names.constant).tolist()
+    for group in wanted.groups:
+        found = {name: names.find(name) for name in group}
+        ids = [j for j in found.values() if j is not None]
+        missing = [name for name, j in found.items() if j is None and names.feature(name, flat) is None]
+        for name in missing:
+            if names.feature(name, names.barred) is None:
+                raise names.error("groups", name)
+        groups.append(ids)
+        forbidden |= set(ids) if missing else set()
+    return groups, forbidden
+
+
+def _merged(groups: Iterable[Sequence[int]]) -> dict[int, frozenset[int]]:
+    """Every group by each of its terms; groups that share a term are one."""
+    of: dict[int, frozenset[int]] = {}
+    for group in groups:
+        whole = frozenset(group).union(*(of[j] for j in group if j in of))
+        of.update(dict.fromkeys(whole, whole))
+    return of
+
+
+def _apart(wanted: Restrictions, feature_names: Sequence[str]) -> list[frozenset[int]]:
+    """The features of each tuple in forbid, by index."""
+    return [frozenset(_feature_index(name, feature_names) for name in some) for some in wanted.apart]
+
+
+def _feature_index(name: str, feature_names: Sequence[str]) -> int:
+    places = [p for p, known in enumerate(feature_names) if known == name]
+    if len(places) != 1:
+        what = "two columns of X have that name. Rename one." if places else "X has no such column."
+        hint = "" if places else f"{_did_you_mean(name, feature_names)} Without column names features are x0, x1, ..."
+        msg = f"restrictions.forbid names the feature {name!r}, but {what}{hint}"
+        raise ValueError(msg)
+    return places[0]
+
+
+def _features_in(name: str, feature_names: Sequence[str]) -> tuple[list[int], bool]:
+    """Features that the name of a term, of whatever family, tells of; and whether it holds a word that is none."""
+    factors = read_factors(name, np.arange(len(feature_names)), feature_names)
+    if factors is not None:
+        return list(dict.fromkeys(factors)), False
+    found: list[int] = []
+    within = [p for p, known in enumerate(feature_names) if known and known in name]
+    for p in sorted(within, key=lambda p: -len(feature_names[p])):  # a long name may hold a shorter one
+        rest = re.sub(rf"(?<!\w){re.escape(feature_names[p])}(?!\w)", " ", name)
+        if rest != name:
+            found.append(p)
+            name = rest
+    return found, any(word not in WORDS for word in WORD.findall(name))
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, list(known), n=3)
+    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def _items(field: str, value: Any) -> list[Any]:
+    """The items of a list, tuple, array or index; texts, mappings and sets are refused, sets for lack of an order."""
+    if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
+        got = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
+        msg = f"{field} must be a list or tuple, got {got}. Write brackets around a single name: {field}=[...]."
+        raise TypeError(msg)
+    return list(value)
+
+
+def _text(field: str, value: Any) -> str:
+    if not isinstance(value, str):
+        msg = f"{field} must hold names of terms or features as texts, got a {type(value).__name__} among them."
+        raise TypeError(msg)
+    return str(value)
+
+
+def _texts(field: str, value: Any) -> tuple[str, ...]:
+    found = tuple(_text(field, one) for one in _items(field, value))
+    if not found:
+        msg = f"{field} holds an empty list; put at least one name into each, or leave it out."
+        raise ValueError(msg)
+    return found
+
+
+def _text_or_texts(field: str, value: Any) -> str | tuple[str, ...]:
+    return _text(field, value) if isinstance(value, str) else _texts(field, value)
