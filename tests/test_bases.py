@@ -213,7 +213,7 @@ def test_the_layout_does_not_depend_on_the_number_of_restarts():
 def test_polynomial_is_the_default_in_every_spelling(degree):
     X, y = load_iris(return_X_y=True)
     default = RFSCClassifier(degree, **QUICK).fit(X, y)
-    assert isinstance(default._spaces[0], MonomialSpace)
+    assert isinstance(default._spaces[0][0], MonomialSpace)
     for basis in ("polynomial", ["polynomial"], Polynomial(degree=degree), ["polynomial", Polynomial(degree=degree)]):
         same_models(default, fit(basis, X, y, degree=degree))
 
@@ -390,7 +390,7 @@ def test_the_filter_limits_every_family():
     X, y = data()
     X = np.column_stack([X, np.random.default_rng(5).normal(size=(150, 2))])
     clf = fit(["hinge", "radial", "fourier", "sigmoid", "step"], X, y, filter_significance=0.01)
-    used = {p for term in clf._spaces[0].terms(np.arange(clf.n_terms_[0])) for p in term.features}
+    used = {p for term in clf._spaces[0][0].terms(np.arange(clf.n_terms_[0])) for p in term.features}
     assert used <= {0, 1, 2}
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from rfsc import RFSCClassifier
+from rfsc._random import spawn_with_seed
 from rfsc.bases import auto_mixes
-from rfsc.basis_choice import N_RESTARTS
+from rfsc.basis_choice import _best_shares, _log_loss
+from rfsc.output import fit_output
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 QUICK = {"n_models": 40, "max_iter": 30, "n_restarts": 2, "random_state": 0}
@@ -30,6 +33,13 @@ def kinked(n_rows, rng):
     return X, (f + rng.normal(scale=0.01, size=n_rows) > 0.1).astype(int)
 
 
+def hazy(n_rows, rng):
+    """Noisy classes that no family fits much better than another."""
+    X = rng.random((n_rows, 6))
+    f = 3 * X[:, 0] - 4 * X[:, 1] * X[:, 2] + 3 * np.maximum(0, X[:, 3] - 0.5) - 1
+    return X, (f + 0.5 * rng.logistic(size=n_rows) > 0).astype(int)
+
+
 def test_chooses_what_fits():
     X, y = blobs(240, np.random.default_rng(0))
     round_one = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
@@ -47,7 +57,8 @@ def test_answer_is_that_of_the_chosen_mix():
     assert auto.basis_ == auto_mixes(2)[chosen]
     alone = RFSCClassifier(basis=list(auto.basis_), **QUICK).fit(X, y)
     np.testing.assert_array_equal(auto.decision_function(X), alone.decision_function(X))
-    assert alone.basis_losses_ == {}
+    assert alone.basis_losses_ == alone.basis_shares_ == {}
+    assert auto.basis_shares_ == {chosen: 1.0}
     again = clone(auto).set_params(n_jobs=2).fit(X, y)
     assert again.basis_losses_ == auto.basis_losses_
 
@@ -65,10 +76,86 @@ def test_loss_is_that_of_a_cross_validation():
     for train, test in folds:
         both = np.concatenate([train, [0, 1]])  # the extreme rows, at next to no weight, fix the scaling
         weight = np.concatenate([np.ones(len(train)), [1e-12, 1e-12]])
-        model = RFSCClassifier(**(QUICK | {"n_restarts": N_RESTARTS})).fit(X[both], y[both], weight)
+        model = RFSCClassifier(basis="polynomial", **(QUICK | {"n_restarts": 1, "combine": "best"})).fit(
+            X[both], y[both], weight
+        )
         proba[test] = model.predict_proba(X[test])
     # other folds and seeds, so only about the same
     assert auto.basis_losses_["polynomial"] == pytest.approx(log_loss(y, proba), rel=0.25)
+
+
+def test_average_of_mixes_is_the_mean_of_their_models():
+    """The slow twin: every mix fitted alone, from the same generators, and the outputs averaged by hand."""
+    X, y = hazy(200, np.random.default_rng(0))
+    clf = RFSCClassifier(basis="auto", combine="average", **QUICK).fit(X, y)
+    shares = clf.basis_shares_
+    assert len(shares) > 1
+    assert sum(shares.values()) == pytest.approx(1.0)
+    assert len(clf.searches_[0]) == QUICK["n_restarts"] * len(shares)
+    assert clf.n_terms_[0] == sum(len(columns) for columns in _all_terms(clf))
+    generators, seed = spawn_with_seed(QUICK["random_state"], 1, QUICK["n_restarts"])
+    children = [generator.spawn(len(shares)) for generator in generators[0]]
+    expected = np.zeros(len(X))
+    for k, (name, share) in enumerate(shares.items()):
+        alone = RFSCClassifier(basis=list(auto_mixes(2)[name]), **QUICK)
+        rows = alone._read_rows(X, y, None)
+        fit = fit_output(rows, 0, np.arange(6), alone._spec(rows, seed), [own[k] for own in children])
+        expected += share * fit.model(rows, tuple("abcdef"), 1).decision(X)
+    np.testing.assert_allclose(clf.decision_function(X), expected, rtol=1e-12, atol=1e-12)
+    assert len(set(clf.models_[0].terms)) == len(clf.models_[0].terms)
+    again = clone(clf).set_params(n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
+
+
+def _all_terms(clf):
+    """Terms of every space that was searched."""
+    spaces = {id(space): space for space in clf._spaces[0]}
+    return [space.terms(np.arange(space.n_terms)) for space in spaces.values()]
+
+
+def test_restarts_of_averaged_mixes_know_their_terms():
+    X, y = hazy(200, np.random.default_rng(0))
+    seen = []
+    clf = RFSCClassifier(basis="auto", combine="average", callbacks=seen.append, **QUICK).fit(X, y)
+    assert [record.restart for record in seen] == sorted(record.restart for record in seen)
+    assert {record.restart for record in seen} == set(range(len(clf.searches_[0])))
+    for restart, search in enumerate(clf.searches_[0]):
+        model = clf.restart_model(restart)
+        assert list(model.names) == clf.term_names(search.model.ids, restart=restart)
+
+
+def test_shares_minimise_the_left_out_loss():
+    """No other point of a fine grid of shares does better; a useless mix gets nothing."""
+    rng = np.random.default_rng(0)
+    truth = rng.normal(scale=2.0, size=400)
+    y = (rng.random(400) < expit(truth)).astype(int)
+    rows = RFSCClassifier()._read_rows(truth[:, None], y, None)
+    values = [
+        truth + rng.normal(scale=1.5, size=400),
+        truth + rng.normal(scale=1.5, size=400),
+        3 * rng.normal(size=400),
+    ]
+    shares = _best_shares(values, rows)
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares[2] < 0.1 < min(shares[:2])
+    loss = _log_loss(np.tensordot(shares, values, axes=1), rows)
+    steps = np.linspace(0, 1, 21)
+    grid = [(a, b, 1 - a - b) for a in steps for b in steps if a + b <= 1]
+    assert loss <= min(_log_loss(np.tensordot(point, values, axes=1), rows) for point in grid) + 1e-6
+
+
+def test_average_stops_early():
+    X, y = hazy(200, np.random.default_rng(0))
+    clf = RFSCClassifier(basis="auto", combine="average", callbacks=lambda _: "stop_all", **QUICK).fit(X, y)
+    assert all(search.n_iter == 1 for search in clf.searches_[0])
+    assert len(clf.searches_[0]) == len(clf.basis_shares_)
+
+
+def test_progress_of_the_comparison(capsys):
+    X, y = blobs(120, np.random.default_rng(0))
+    RFSCClassifier(basis="auto", verbose=1, **QUICK).fit(X, y)
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("comparing")]
+    assert [line.split(": ")[1].rsplit(" ", 1)[0] for line in said] == list(auto_mixes(2))
 
 
 def test_too_few_rows_take_the_first():

@@ -52,7 +52,7 @@ def fit(restrictions, X=None, y=None, **parameters):
 def naive_of(clf, restrictions, output=0):
     """The same restrictions as plain sets, and the ids of all terms by name."""
     names = clf.models_[output].feature_names
-    space = clf._spaces[output]
+    space = clf._spaces[output][0]
     ids = {term.name(names): j for j, term in enumerate(space.terms(np.arange(space.n_terms)))}
     forbidden = [ids[one] for one in restrictions.forbid if isinstance(one, str) and one in ids]
     apart = [{names.index(feature) for feature in one} for one in restrictions.forbid if not isinstance(one, str)]
@@ -179,7 +179,7 @@ def test_one_hot_columns_come_together():
 
 def test_a_barred_feature_is_no_part_of_any_family():
     clf = fit(Restrictions(forbid=[("age",)]), basis=[*MIXED, "sigmoid"])
-    terms = clf._spaces[0].terms(np.arange(clf.n_terms_[0]))
+    terms = clf._spaces[0][0].terms(np.arange(clf.n_terms_[0]))
     assert all(0 not in term.features for term in terms)
     assert any(type(term).__name__ == "RadialTerm" for term in terms)  # bumps of the other features
     assert not clf.support_[0]
@@ -222,14 +222,14 @@ def test_the_filter_lets_named_features_pass():
     X, y = data()
     X = X.assign(noise=np.random.default_rng(5).normal(size=len(X)), other=np.random.default_rng(6).normal(size=len(X)))
     settings = {"filter_significance": 0.001, "basis": ["polynomial", Hinge(2)]}
-    assert not {5, 6} & set(fit(None, X, y, **settings)._spaces[0]._spaces[0].features.tolist())
+    assert not {5, 6} & set(fit(None, X, y, **settings)._spaces[0][0]._spaces[0].features.tolist())
     knots = [name for name in fit(None, X, y, basis=Hinge(2)).term_names(range(1, 20)) if "noise" in name]
     for term in ("noise", "noise^2", knots[0]):
         clf = fit(Restrictions(force=[term]), X, y, **settings)
         assert term in clf.models_[0].names
-        assert 6 not in clf._spaces[0]._spaces[0].features
+        assert 6 not in clf._spaces[0][0]._spaces[0].features
     both = fit(Restrictions(groups=[["noise", "other"]]), X, y, **settings)
-    assert {5, 6} <= set(both._spaces[0]._spaces[0].features.tolist())
+    assert {5, 6} <= set(both._spaces[0][0]._spaces[0].features.tolist())
 
 
 def test_terms_that_are_ruled_out_do_not_slow_the_search_down():

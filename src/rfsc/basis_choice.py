@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import minimize
 
-from ._typing import IntArray
+from ._typing import FloatArray, IntArray
 from .output import (
     OutputSpec,
     Rows,
@@ -21,8 +22,8 @@ from .restrictions import TermNotOfferedError
 from .terms import Basis
 
 N_FOLDS = 5
-N_RESTARTS = 3  # of every fit that is only there to compare
 SMALLEST = 1e-15  # probability that a wrong certainty counts as
+LEAST_SHARE = 0.02  # a mix that weighs less is left out of an average
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +32,25 @@ class Choice:
 
     Parameters
     ----------
-    name : str
-        The mix of families with the least loss.
+    shares : dict of str to float
+        Weight of every mix of families that is taken; they sum to one.
     losses : dict of str to float
         Left-out log-loss of every mix; empty where the rows were too few to compare, or only one mix offers all terms
         that restrictions name.
     """
 
-    name: str
+    shares: dict[str, float]
     losses: dict[str, float]
 
 
 def choose_bases(
-    mixes: Mapping[str, tuple[Basis, ...]], rows: Rows, features: Sequence[IntArray], spec: OutputSpec
+    mixes: Mapping[str, tuple[Basis, ...]],
+    rows: Rows,
+    features: Sequence[IntArray],
+    spec: OutputSpec,
+    progress: Callable[[str, float], None] | None = None,
 ) -> Choice:
-    """The mix of families whose models predict left-out training rows best.
+    """The mix of families whose models predict left-out training rows best; for an average, the share of each.
 
     Parameters
     ----------
@@ -57,14 +62,25 @@ def choose_bases(
         Features that each output may use.
     spec : OutputSpec
         How outputs are fitted; its `bases` are replaced.
+    progress : callable or None
+        Told before every fit which mix it is for, and what part of the work is done.
     """
     mixes = _able(mixes, rows, features, spec)
     fold = _fold_of_rows(rows, np.random.default_rng(spec.layout_seed))
     if fold is None or len(mixes) == 1:
-        return Choice(next(iter(mixes)), {})
-    folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(fold.max()) + 1)]
-    losses = {name: _left_out_loss(rows, features, replace(spec, bases=bases), folds) for name, bases in mixes.items()}
-    return Choice(min(losses, key=lambda name: losses[name]), losses)
+        return Choice({next(iter(mixes)): 1.0}, {})
+    values: dict[str, FloatArray] = {}
+    for place, (name, bases) in enumerate(mixes.items()):
+        own = replace(spec, bases=bases, combine="best")
+        tell = (lambda part, place=place, name=name: progress(name, (place + part) / len(mixes))) if progress else None
+        values[name] = _left_out_values(rows, features, own, fold, tell)
+    losses = {name: _log_loss(value, rows) for name, value in values.items()}
+    if spec.combine != "average":
+        return Choice({min(losses, key=lambda name: losses[name]): 1.0}, losses)
+    shares = _best_shares(list(values.values()), rows)
+    taken = {name: share for name, share in zip(values, shares.tolist(), strict=True) if share >= LEAST_SHARE}
+    total = sum(taken.values())
+    return Choice({name: share / total for name, share in taken.items()}, losses)
 
 
 def _able(
@@ -104,21 +120,43 @@ def _fold_of_rows(rows: Rows, rng: np.random.Generator) -> IntArray | None:
     return fold[which.ravel()]
 
 
-def _left_out_loss(
-    rows: Rows, features: Sequence[IntArray], spec: OutputSpec, folds: Sequence[tuple[IntArray, IntArray]]
-) -> float:
-    """Weighted mean log-loss over all rows, each predicted by models that have not seen it."""
-    total = 0.0
-    for number, (train, held_out) in enumerate(folds):
-        part = rows.take(train)
+def _left_out_values(
+    rows: Rows, features: Sequence[IntArray], spec: OutputSpec, fold: IntArray, tell: Callable[[float], None] | None
+) -> FloatArray:
+    """What models say of rows that they have not seen: one search for each fold and output."""
+    n_folds, n_outputs = int(fold.max()) + 1, len(features)
+    values = np.empty((n_outputs, fold.size))
+    for number in range(n_folds):
+        held_out = np.flatnonzero(fold == number)
+        part = rows.take(np.flatnonzero(fold != number))
         most = min(spec.search.max_terms, max(int(part.weight.sum()) - 1, 1))
         own = replace(spec, search=replace(spec.search, max_terms=most))
-        values = []
+        unseen = np.ascontiguousarray(rows.table[:, held_out])
         for output, allowed in enumerate(features):
-            generators = np.random.default_rng([spec.layout_seed, number, output]).spawn(N_RESTARTS)
-            fit = fit_output(part, output, allowed, own, generators, ())
-            columns = fit.space.columns(np.ascontiguousarray(rows.table[:, held_out]), fit.ids)
-            values.append(np.einsum("j,jk->k", fit.coef, columns))
-        right = class_probabilities(decision_table(values))[np.arange(len(held_out)), rows.targets.code[held_out]]
-        total -= float(rows.weight[held_out] @ np.log(np.maximum(right, SMALLEST)))
-    return total / float(rows.weight.sum())
+            if tell is not None:
+                tell((number + output / n_outputs) / n_folds)
+            generator = np.random.default_rng([spec.layout_seed, number, output])
+            fit = fit_output(part, output, allowed, own, [generator])
+            values[output, held_out] = np.einsum("j,jk->k", fit.coef, fit.space.columns(unseen, fit.ids))
+    return decision_table(list(values))
+
+
+def _log_loss(values: FloatArray, rows: Rows) -> float:
+    """Weighted mean over all rows."""
+    code = rows.targets.code
+    right = class_probabilities(values)[np.arange(code.size), code]
+    return float(rows.weight @ -np.log(np.maximum(right, SMALLEST))) / float(rows.weight.sum())
+
+
+def _best_shares(values: Sequence[FloatArray], rows: Rows) -> FloatArray:
+    """Shares, none negative, sum one, with which the mean of the values has the least log-loss."""
+    stacked = np.stack(values)
+
+    def loss(shares: FloatArray) -> float:
+        return _log_loss(np.tensordot(shares, stacked, axes=1), rows)
+
+    n = len(values)
+    whole = {"type": "eq", "fun": lambda shares: shares.sum() - 1.0}
+    found = minimize(loss, np.full(n, 1.0 / n), method="SLSQP", bounds=[(0.0, 1.0)] * n, constraints=[whole])
+    shares = np.clip(found.x, 0.0, 1.0)
+    return np.asarray(shares / shares.sum())

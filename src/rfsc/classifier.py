@@ -21,8 +21,8 @@ from ._validation import check_table, unchanged_on_error
 from .bases import auto_mixes, resolve
 from .basis_choice import choose_bases
 from .engines import ENGINES, FitOptions, Score
-from .model import SparseModel
-from .output import OutputFit, OutputSpec, Rows, class_codes, class_probabilities, decision_table, fit_output
+from .model import SparseModel, weighted_mean
+from .output import OutputFit, OutputSpec, Rows, class_codes, class_probabilities, decision_table, fit_outputs
 from .prepare.distance_correlation import independence_test, threshold
 from .prepare.scaling import Scaling
 from .prepare.targets import encode, row_weights
@@ -113,7 +113,10 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     basis_ : tuple of Basis
         Families of terms that were searched.
     basis_losses_ : dict of str to float
-        With basis="auto" the left-out log-loss of every mix that was compared; else empty.
+        With basis="auto" the left-out log-loss of every mix of families that was compared; else empty.
+    basis_shares_ : dict of str to float
+        With basis="auto" the mix that was chosen, with share 1; with combine="average" too, the share of every mix in
+        the answer. Else empty.
     constant_features_ : ndarray of int
         Features that do not vary over the training rows; they were left out.
     n_iter_ : ndarray of shape (n_outputs,)
@@ -276,9 +279,25 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scaling = Scaling.from_rows(X)
         return Rows(targets, scaling, scaling.table(X), weight)
 
-    def _fit_outputs(self, rows: Rows) -> list[OutputFit]:
-        """One search per output; after a callback's "stop_all" the outputs that are left get a single iteration."""
+    def _fit_outputs(self, rows: Rows) -> list[list[OutputFit]]:
+        """Per output one fit for each mix of families that was chosen; one mix, unless mixes are averaged."""
         n_outputs = len(rows.targets.outputs)
+        generators, layout_seed = spawn_with_seed(self.random_state, n_outputs, self.n_restarts)
+        spec, features = self._spec(rows, layout_seed), self._allowed_features(rows)
+        bar = ConsoleProgress(n_outputs, self.n_restarts, self.max_iter) if self.verbose else None
+        observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
+        try:
+            specs = self._specs_of_mixes(rows, features, spec, bar)
+            fits = fit_outputs(rows, features, specs, generators, observers)
+            if bar:
+                bar.finished = True
+        finally:
+            if bar:
+                bar.close()
+        return fits
+
+    def _spec(self, rows: Rows, layout_seed: int) -> OutputSpec:
+        """How every output is fitted."""
         search = SearchSpec(
             n_models=self.n_models,
             max_iter=self.max_iter,
@@ -287,10 +306,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             # fewer terms than observations: the t-test needs degrees of freedom
             max_terms=min(self.max_terms, max(int(rows.weight.sum()) - 1, 1)),
         )
-        generators, layout_seed = spawn_with_seed(self.random_state, n_outputs, self.n_restarts)
-        auto = isinstance(self.basis, str) and self.basis == "auto"
-        spec = OutputSpec(
-            bases=() if auto else resolve(self.basis, self.degree),
+        return OutputSpec(
+            bases=() if self._chooses_basis else resolve(self.basis, self.degree),
             restrictions=self.restrictions,
             feature_names=self._feature_names(),
             layout_seed=layout_seed,
@@ -300,29 +317,30 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             engine=self.engine,
             n_threads=effective_n_jobs(self.n_jobs),
         )
-        allowed = self._allowed_features(rows)
+
+    @property
+    def _chooses_basis(self) -> bool:
+        return isinstance(self.basis, str) and self.basis == "auto"
+
+    def _specs_of_mixes(
+        self, rows: Rows, features: list[IntArray], spec: OutputSpec, bar: ConsoleProgress | None
+    ) -> list[OutputSpec]:
+        """The settings for each mix of families: the one that was asked for or chosen, or all that are averaged."""
         self.basis_losses_: dict[str, float] = {}
-        if auto:
+        self.basis_shares_: dict[str, float] = {}
+        specs = [spec]
+        if self._chooses_basis:
             mixes = auto_mixes(self.degree)
-            choice = choose_bases(mixes, rows, allowed, spec)
-            spec = replace(spec, bases=mixes[choice.name])
-            self.basis_losses_ = choice.losses
-        self.basis_ = spec.bases
-        bar = ConsoleProgress(n_outputs, self.n_restarts, self.max_iter) if self.verbose else None
-        observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
-        fits: list[OutputFit] = []
-        try:
-            for output in range(n_outputs):
-                fits.append(fit_output(rows, output, allowed[output], spec, generators[output], observers))
-                if fits[-1].restarts.stopped:
-                    spec = replace(spec, search=replace(search, max_iter=1))
-                    generators = [g[:1] for g in generators]
-                if bar:
-                    bar.finished = len(fits) == n_outputs
-        finally:
+            choice = choose_bases(mixes, rows, features, spec, bar.on_choice if bar else None)
+            self.basis_losses_, self.basis_shares_ = choice.losses, choice.shares
+            # the parts of an average of mixes are small models already
+            combine = "pool" if self.combine == "average" else self.combine
+            specs = [replace(spec, bases=mixes[name], combine=combine) for name in choice.shares]
             if bar:
-                bar.close()
-        return fits
+                bar.n_restarts *= len(specs)
+        several = len(specs) > 1
+        self.basis_ = tuple({basis: None for one in specs for basis in one.bases}) if several else specs[0].bases
+        return specs
 
     def _allowed_features(self, rows: Rows) -> list[IntArray]:
         """Features that each output may use: not constant, not barred and, where asked for, dependent on the output."""
@@ -337,21 +355,25 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         passes[:, named_features(self.restrictions, names)] = True
         return [np.flatnonzero(varies & passed) for passed in passes]
 
-    def _publish(self, rows: Rows, fits: list[OutputFit]) -> None:
+    def _publish(self, rows: Rows, fits: list[list[OutputFit]]) -> None:
         """Set the fitted attributes; nothing here can fail half-way."""
         names = self._feature_names()
         classes = rows.targets.classes
         labels = classes[1:] if classes.size == 2 else classes
         self.classes_ = classes
-        self.models_ = [fit.model(rows, names, label) for fit, label in zip(fits, labels, strict=True)]
-        self.n_terms_ = np.array([fit.space.n_terms for fit in fits], dtype=np.int64)
-        self.searches_ = [list(fit.restarts.searches) for fit in fits]
+        shares = list(self.basis_shares_.values()) or [1.0]
+        self.models_ = [
+            weighted_mean([fit.model(rows, names, label) for fit in own], shares)
+            for own, label in zip(fits, labels, strict=True)
+        ]
+        self.n_terms_ = np.array([sum(fit.space.n_terms for fit in own) for own in fits], dtype=np.int64)
+        self.searches_ = [[search for fit in own for search in fit.restarts.searches] for own in fits]
         self.constant_features_ = np.flatnonzero(rows.scaling.constant)
-        self.n_iter_ = np.array([max(s.n_iter for s in fit.restarts.searches) for fit in fits], dtype=np.int64)
+        self.n_iter_ = np.array([max(s.n_iter for s in searches) for searches in self.searches_], dtype=np.int64)
         self.support_: BoolArray = np.zeros(self.n_features_in_, dtype=np.bool_)
         for model in self.models_:
             self.support_[list(model.features)] = True
-        self._spaces = [fit.space for fit in fits]
+        self._spaces = [[fit.space for fit in own for _ in fit.restarts.searches] for own in fits]
 
     def _feature_names(self) -> tuple[str, ...]:
         """What the features are called: as the columns of X, else x0, x1, ..."""
@@ -384,7 +406,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return "Raise max_iter or n_models, or check that the features carry information about y."
 
-    def term_names(self, ids: Any, output: int = 0) -> list[str]:
+    def term_names(self, ids: Any, output: int = 0, restart: int = 0) -> list[str]:
         """Names of candidate terms, for the ids that `searches_` records.
 
         Parameters
@@ -393,6 +415,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Term ids.
         output : int, default=0
             Which output's search they come from.
+        restart : int, default=0
+            Which restart they come from; restarts differ only where several bases were averaged.
 
         Returns
         -------
@@ -400,7 +424,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Their names.
         """
         check_is_fitted(self)
-        terms = self._spaces[output].terms(np.asarray(ids, dtype=np.int64))
+        terms = self._spaces[output][restart].terms(np.asarray(ids, dtype=np.int64))
         return [term.name(self.models_[output].feature_names) for term in terms]
 
     def restart_model(self, restart: int, output: int = 0, *, limit: bool = False) -> SparseModel:
@@ -423,7 +447,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         search = self.searches_[output][restart]
         found = search.limit if limit and search.limit is not None else search.model
-        terms = self._spaces[output].terms(found.ids)
+        terms = self._spaces[output][restart].terms(found.ids)
         return replace(self.models_[output], terms=terms, coef=found.coef, standard_error=None, score=found.score)
 
     def decision_function(self, X: Any) -> FloatArray:

@@ -165,13 +165,51 @@ def class_probabilities(values: FloatArray) -> FloatArray:
     return proba
 
 
+def fit_outputs(
+    rows: Rows,
+    features: Sequence[IntArray],
+    specs: Sequence[OutputSpec],
+    generators: Sequence[Sequence[np.random.Generator]],
+    observers: Sequence[Any],
+) -> list[list[OutputFit]]:
+    """Fit every output with every spec. After an observer's "stop_all" what is left gets a single iteration.
+
+    Parameters
+    ----------
+    rows : Rows
+        The training rows.
+    features : sequence of ndarray of int
+        Features that each output may use.
+    specs : sequence of OutputSpec
+        Settings; with more than one, the restarts of an output are numbered on from one to the next.
+    generators : sequence of sequence of numpy.random.Generator
+        Per output one for each restart.
+    observers : sequence
+        Shown every finished iteration.
+    """
+    fits: list[list[OutputFit]] = []
+    stopped = False
+    for output, allowed in enumerate(features):
+        own = [[generator] if len(specs) == 1 else generator.spawn(len(specs)) for generator in generators[output]]
+        found: list[OutputFit] = []
+        for spec, seeds in zip(specs, zip(*own, strict=True), strict=True):
+            first = sum(len(fit.restarts.searches) for fit in found)
+            if stopped:
+                seeds, spec = seeds[:1], replace(spec, search=replace(spec.search, max_iter=1))
+            found.append(fit_output(rows, output, allowed, spec, seeds, observers, first))
+            stopped = stopped or found[-1].restarts.stopped
+        fits.append(found)
+    return fits
+
+
 def fit_output(
     rows: Rows,
     output: int,
     features: IntArray,
     spec: OutputSpec,
     generators: Sequence[np.random.Generator],
-    observers: Sequence[Any],
+    observers: Sequence[Any] = (),
+    first: int = 0,
 ) -> OutputFit:
     """Search one output with every generator and combine what was found.
 
@@ -189,6 +227,8 @@ def fit_output(
         One for each restart.
     observers : sequence
         Shown every finished iteration.
+    first : int, default=0
+        Number of the first restart, as the observers are told.
     """
     space = candidate_terms(rows, features, spec)
     rules = output_rules(rows, space, spec)
@@ -196,7 +236,7 @@ def fit_output(
     problem = Problem(space, rows.table, target, rows.weight, spec.options, spec.search.max_terms)
     engine = Memo(_engine(spec, problem, rules))
     restarts = run_restarts(
-        engine, space.n_terms, spec.search, generators, rules=rules, observers=observers, output=output
+        engine, space.n_terms, spec.search, generators, rules=rules, observers=observers, output=output, first=first
     )
     if spec.combine == "average":
         return OutputFit(space, restarts, *restarts.average(), None, None)

@@ -32,13 +32,25 @@ class ConsoleProgress:
     def __init__(
         self, n_outputs: int, n_restarts: int, max_iter: int, stream: TextIO | None = None, every: float = 0.1
     ) -> None:
-        self._n_outputs, self._n_restarts, self._max_iter = n_outputs, n_restarts, max_iter
+        self._n_outputs, self.n_restarts, self._max_iter = n_outputs, n_restarts, max_iter
         self._stream = stream if stream is not None else sys.stderr
         self._live = self._stream.isatty()
         self._every = every
         self._started = self._last = time.monotonic()
         self._previous: IterationRecord | None = None
+        self._tried: str | None = None
         self.finished = False
+
+    def on_choice(self, name: str, part: float) -> None:
+        """Show which basis is being tried, and what part of the comparison is done."""
+        text = f"comparing bases: {name} {self._clock()}"
+        now = time.monotonic()
+        if self._live and now - self._last >= self._every:
+            self._last = now
+            self._draw(text, part)
+        elif not self._live and name != self._tried:
+            self._stream.write(text + "\n")
+        self._tried = name
 
     def on_iteration(self, record: IterationRecord) -> None:
         """Redraw the line, unless that was done a moment ago."""
@@ -47,7 +59,7 @@ class ConsoleProgress:
         if self._live:
             if now - self._last >= self._every:
                 self._last = now
-                self._draw(record)
+                self._draw(self._text(record), self._share(record))
         elif before is not None and (before.output, before.restart) != (record.output, record.restart):
             self._stream.write(self._text(before) + "\n")
 
@@ -55,30 +67,33 @@ class ConsoleProgress:
         """Leave the last state on the screen and end the line."""
         if self._previous is not None:
             if self._live:
-                self._draw(self._previous)
+                self._draw(self._text(self._previous), 1.0 if self.finished else self._share(self._previous))
                 self._stream.write("\n")
             else:
                 self._stream.write(self._text(self._previous) + "\n")
             self._stream.flush()
 
-    def _draw(self, record: IterationRecord) -> None:
+    def _draw(self, text: str, part: float) -> None:
         width = shutil.get_terminal_size().columns - 1
-        room = max(min(width - TEXT_WIDTH, 30), 0)  # the same for every record, so that the text stands still
-        filled = room if self.finished else int(room * self._share(record))
+        room = max(min(width - TEXT_WIDTH, 30), 0)  # the same for every text, so that it stands still
+        filled = int(room * part)
         bar = FULL * filled + EMPTY * (room - filled)
-        self._stream.write("\r" + f"{bar} {self._text(record)}"[:width].ljust(width))
+        self._stream.write("\r" + f"{bar} {text}"[:width].ljust(width))
         self._stream.flush()
 
     def _share(self, record: IterationRecord) -> float:
         """Part of the work done; a restart counts as a whole once it is over, however few iterations it took."""
-        restarts = record.output * self._n_restarts + record.restart + record.iteration / self._max_iter
-        return restarts / (self._n_outputs * self._n_restarts)
+        restarts = record.output * self.n_restarts + record.restart + record.iteration / self._max_iter
+        return restarts / (self._n_outputs * self.n_restarts)
 
     def _text(self, record: IterationRecord) -> str:
-        seconds = int(time.monotonic() - self._started)
         output = f"output {record.output + 1}/{self._n_outputs} " if self._n_outputs > 1 else ""
         return (
-            f"{output}restart {record.restart + 1}/{self._n_restarts} iter {record.iteration:3d} "
+            f"{output}restart {record.restart + 1}/{self.n_restarts} iter {record.iteration:3d} "
             f"best {record.best_so_far:.4f} size {record.mean_size_drawn:4.1f}→{record.mean_size_kept:4.1f} "
-            f"open {record.n_open:3d} {seconds // 60}:{seconds % 60:02d}"
+            f"open {record.n_open:3d} {self._clock()}"
         )
+
+    def _clock(self) -> str:
+        seconds = int(time.monotonic() - self._started)
+        return f"{seconds // 60}:{seconds % 60:02d}"

@@ -52,11 +52,15 @@ def run_restarts(
     rules: Rules | None = None,
     observers: Sequence[Any] = (),
     output: int = 0,
+    first: int = 0,
 ) -> RestartsResult:
-    """Run one search for each generator, one after the other, on the same engine (and so on the same memo)."""
+    """Run one search for each generator, one after the other, on the same engine (and so on the same memo).
+
+    Observers are told of restarts from number `first` on.
+    """
     searches: list[SearchResult] = []
     verdict = Verdict.CONTINUE
-    for restart, rng in enumerate(rngs):
+    for restart, rng in enumerate(rngs, start=first):
         result, verdict = run_search(
             engine, n_terms, spec, rng, rules=rules, observers=observers, output=output, restart=restart
         )
