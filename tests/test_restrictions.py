@@ -409,6 +409,15 @@ def test_what_cannot_be_is_an_error(restrictions, message):
         fit(restrictions)
 
 
+def test_only_terms_that_there_are_are_suggested():
+    with pytest.raises(ValueError, match=r"'max\(0, age-1\)', which .* Did you mean 'max\(0, ") as caught:
+        fit(Restrictions(force=["max(0, age-1)"]), basis="hinge")
+    assert "'age'" not in str(caught.value)
+    wide = np.random.default_rng(0).normal(size=(20, 120))
+    with pytest.raises(ValueError, match=r"'x119\^3', which .* Did you mean 'x119'"):
+        fit(Restrictions(force=["x119^3"]), wide, wide[:, 0] > 0)
+
+
 def test_too_many_forced_terms():
     with pytest.raises(
         ValueError, match=r"force 3 terms, counting those that they require, but .* at most 2: max_terms"

@@ -197,10 +197,10 @@ class _Names:
         return ", ".join(repr(self.of(j)) for j in sorted({min(1, last), (1 + last) // 2, last}))
 
     def _suggestion(self, name: str) -> str:
-        known = list(self.feature_names)
+        known: Iterable[str] = self.feature_names
         if self.space.n_terms <= MOST_NAMES:
-            known += [term.name(self.feature_names) for term in self.space.terms(np.arange(self.space.n_terms))]
-        return _did_you_mean(name, known)
+            known = [term.name(self.feature_names) for term in self.space.terms(np.arange(self.space.n_terms))]
+        return _did_you_mean([other for other in _close(name, known) if self.find(other) is not None])
 
 
 def _forced(wanted: Restrictions, names: _Names, rules: Rules, max_terms: int) -> frozenset[int]:
@@ -261,7 +261,11 @@ def _feature_index(name: str, feature_names: Sequence[str]) -> int:
     places = [p for p, known in enumerate(feature_names) if known == name]
     if len(places) != 1:
         what = "two columns of X have that name. Rename one." if places else "X has no such column."
-        hint = "" if places else f"{_did_you_mean(name, feature_names)} Without column names features are x0, x1, ..."
+        hint = (
+            ""
+            if places
+            else f"{_did_you_mean(_close(name, feature_names))} Without column names features are x0, x1, ..."
+        )
         msg = f"restrictions.forbid names the feature {name!r}, but {what}{hint}"
         raise ValueError(msg)
     return places[0]
@@ -282,9 +286,12 @@ def _features_in(name: str, feature_names: Sequence[str]) -> tuple[list[int], bo
     return found, any(word not in WORDS for word in WORD.findall(name))
 
 
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    close = get_close_matches(name, list(known), n=3)
-    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+def _close(name: str, known: Iterable[str]) -> list[str]:
+    return get_close_matches(name, list(known), n=3)
+
+
+def _did_you_mean(names: Sequence[str]) -> str:
+    return f" Did you mean {' or '.join(map(repr, names))}?" if names else ""
 
 
 def _items(field: str, value: Any) -> list[Any]:
