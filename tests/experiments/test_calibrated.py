@@ -53,3 +53,13 @@ def test_labels_and_size(search):
     assert n_features == 4
     assert np.isnan([n_terms, terms_per_output(fitted)]).all()
     assert not hasattr(search, "best_estimator_")  # what was passed in stays as it was
+
+
+def test_accuracy_stays_where_the_two_disagree(search, rng):
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] + rng.normal(size=120) > 0.3).astype(int)
+    rows = rng.normal(size=(400, 3))
+    fitted = CalibratedSearch(search).fit(X, y)
+    by_probability = fitted.classes_[fitted.predict_proba(rows).argmax(axis=1)]
+    assert (by_probability != fitted.predict(rows)).any()
+    np.testing.assert_array_equal(fitted.predict(rows), search.fit(X, y).predict(rows))
