@@ -152,7 +152,7 @@ def _sections(study: Study, outcome: Outcome, pictures: dict[str, str], link: st
         "synthetic": "\n\n".join([table["synthetic accuracy"], table["synthetic log-loss"]]),
         "ranks": "\n\n".join([table["ranks"], *images]),
         "times": table["times"],
-        "verdicts": "\n".join(f"- {line}" for line in verdict_lines(outcome)),
+        "verdicts": ("" if study.is_whole else f"{about}\n\n") + "\n".join(f"- {v}" for v in verdict_lines(outcome)),
     }
 
 

@@ -96,7 +96,7 @@ def set_table(outcome: Outcome, by: str) -> Table:
     for row in outcome.rows:
         found = [outcome.values(data, row, by) for data in outcome.sets]
         means = [None if pair is None else pair[0] for pair in found]
-        texts = ["" if pair is None else f"{pair[0]:.3f} ± {pair[1]:.3f}" for pair in found]
+        texts = [_spread_text(outcome, data, row, pair) for data, pair in zip(outcome.sets, found, strict=True)]
         sizes = [_size(outcome, data, row) if by == "accuracy" else None for data in outcome.sets]
         overall = _mean(means)
         cells = [text + _brackets(size) for text, size in zip(texts, sizes, strict=True)]
@@ -188,6 +188,14 @@ def _ratio(outcome: Outcome, data: str, row: str) -> float | None:
 def _size(outcome: Outcome, data: str, row: str) -> float | None:
     figures = outcome.get(data, row)
     return None if figures is None else figures.terms_per_output
+
+
+def _spread_text(outcome: Outcome, data: str, row: str, pair: tuple[float, float] | None) -> str:
+    """Mean and spread; a single seed has no spread, and 0 would look like a very sure figure."""
+    figures = outcome.get(data, row)
+    if pair is None or figures is None:
+        return ""
+    return f"{pair[0]:.3f}" + (f" ± {pair[1]:.3f}" if figures.n_seeds > 1 else "")
 
 
 def _brackets(size: float | None) -> str:
