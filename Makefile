@@ -42,7 +42,7 @@ RFSC_DATA ?= $(wildcard ../shared/data)
 
 accuracy: $(VENV)/extra-bench  ## measure the accuracy bars; writes docs/accuracy.md
 	$(BIN)/python benchmarks/recovery.py --write docs/accuracy.md
-	RFSC_DATA=$(RFSC_DATA) $(BIN)/python benchmarks/accuracy.py --write docs/accuracy.md
+	RFSC_DATA=$(RFSC_DATA) $(BIN)/python benchmarks/accuracy.py --write docs/accuracy.md --output docs/accuracy
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python benchmarks/paper_protocol.py --write docs/accuracy.md
 
 reproduce: $(VENV)/extra-experiments  ## the paper's tables and figures beside ours; writes docs/reproduction

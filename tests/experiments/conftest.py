@@ -61,10 +61,12 @@ def make_cell():
         seed=0,
         fold=0,
         fingerprint="f",
+        log_loss=None,
+        terms_per_output=None,
     ):
         folds = "keel" if protocol == "keel" else "stratified"
         task = Task(data, method, folds, seed, fold, fingerprint)
         rows = [list(row) for row in confusion]
-        return Cell(task, protocol, accuracy, kappa, rows, n_features, n_terms, seconds)
+        return Cell(task, protocol, accuracy, kappa, rows, n_features, n_terms, seconds, log_loss, terms_per_output)
 
     return build

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 from rfsc.experiments.peers.discriminant import SequentialLDA
-from rfsc.experiments.peers.modern import FastCanTerms, model_size, modern_peers, with_seed
+from rfsc.experiments.peers.modern import FastCanTerms, model_size, modern_peers, terms_per_output, with_seed
 
 needs_fastcan = pytest.mark.skipif(find_spec("fastcan") is None, reason="fastcan is not installed")
 
@@ -98,6 +98,9 @@ def test_size_of_l1_is_the_union_over_the_outputs():
     used = {names[t] for output in model[-1].estimators_ for t in np.flatnonzero(output.coef_)}
     features = {j for j in range(4) if any(f"f{j}" in name for name in used)}
     assert model_size(model) == (len(features), len(used))
+    by_output = [np.count_nonzero(output.coef_) for output in model[-1].estimators_]
+    assert terms_per_output(model) == pytest.approx(np.mean(by_output))
+    assert terms_per_output(model) < len(used)  # not every output needs every term
 
 
 def test_size_of_l1_on_two_classes():
@@ -112,6 +115,7 @@ def test_size_of_fastcan_is_what_it_selected():
     X = X[:, [1, 3]]  # five terms: no more than that can be chosen, however many are asked for
     model = quick("fastcan, degree 2").fit(X, y)
     assert model_size(model) == (2.0, 5.0)
+    assert terms_per_output(model) == 5.0
     model = clone(modern_peers()["fastcan, degree 2"].estimator).set_params(fastcanterms__n_terms=1).fit(X, y)
     assert model_size(model)[1] == 1.0
 
@@ -128,9 +132,11 @@ def test_fastcan_does_not_see_an_order_of_the_classes(rng):
 @pytest.mark.parametrize("name", ["RBF SVM", "random forest", "gradient boosting"])
 def test_size_of_the_others_is_all_features(name):
     X, y = product(np.random.default_rng(0), 60)
-    n_features, n_terms = model_size(quick(name).fit(X, y))
+    fitted = quick(name).fit(X, y)
+    n_features, n_terms = model_size(fitted)
     assert n_features == 4.0
     assert np.isnan(n_terms)
+    assert np.isnan(terms_per_output(fitted))
 
 
 def test_size_of_comparators_and_of_support_vectors_in_pipelines():

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.metrics import cohen_kappa_score, confusion_matrix
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.metrics import cohen_kappa_score, confusion_matrix, log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -19,8 +20,19 @@ from sklearn.preprocessing import MinMaxScaler
 from rfsc import SparseModel
 from rfsc.experiments.cells import Task
 from rfsc.experiments.datasets import LOADERS
-from rfsc.experiments.methods import all_methods
-from rfsc.experiments.protocols import N_FOLDS, best_restart, has_keel_folds, read_fold, run_task, size_of
+from rfsc.experiments.methods import Method, all_methods
+from rfsc.experiments.protocols import (
+    N_FOLDS,
+    best_restart,
+    fit_task,
+    has_keel_folds,
+    honest_cell,
+    log_loss_of,
+    read_fold,
+    run_task,
+    size_of,
+)
+from rfsc.experiments.synthetic import draw
 from rfsc.prepare.scaling import Scaling
 from rfsc.terms.monomials import Monomial
 
@@ -155,6 +167,7 @@ def test_cell_of_knn_is_that_of_scikit_learn(fold):
     assert cell.kappa == pytest.approx(cohen_kappa_score(y[held_out], predicted))
     assert cell.confusion == confusion_matrix(y[held_out], predicted).tolist()
     assert (cell.n_features, cell.n_terms) == (4.0, None)
+    assert (cell.log_loss, cell.terms_per_output) == (None, None)  # the comparators give no probabilities
     assert cell.seconds > 0
 
 
@@ -175,6 +188,8 @@ def test_paper_cell_is_the_best_of_all_restarts(data):
     clf.fit(fold.X_train, fold.y_train)
     assert honest.accuracy == pytest.approx(clf.score(fold.X_test, fold.y_test))
     assert honest.n_terms == len({term for model in clf.models_ for term in model.terms})
+    assert honest.log_loss == pytest.approx(log_loss(fold.y_test, clf.predict_proba(fold.X_test)))
+    assert honest.terms_per_output == pytest.approx(np.mean([len(model.terms) for model in clf.models_]))
     tried = []
     for restart in range(clf.n_restarts):
         models = [clf.restart_model(restart, output) for output in range(len(clf.models_))]
@@ -183,3 +198,31 @@ def test_paper_cell_is_the_best_of_all_restarts(data):
         tried.append((np.mean(label == fold.y_test), -len({term for model in models for term in model.terms})))
     assert (paper.accuracy, -paper.n_terms) == pytest.approx(max(tried))
     assert paper.accuracy >= max(accuracy for accuracy, _ in tried)
+
+
+@pytest.mark.parametrize("data", ["linear", "three classes"])
+def test_cell_of_a_synthetic_draw(data):
+    method = Method(name="forest", make=lambda _: ExtraTreesClassifier(30), kind="today")
+    task = Task(data, "forest", "synthetic", 2, 0, "f")
+    fold, fitted, seconds = fit_task(task, method)
+    for rows, expected in zip(fold, draw(data, 2), strict=True):
+        np.testing.assert_array_equal(rows, expected)
+    cell = honest_cell(task, fold, fitted, seconds)
+    again = ExtraTreesClassifier(30, random_state=2).fit(fold.X_train, fold.y_train)
+    assert (cell.protocol, cell.terms_per_output) == ("honest", None)
+    assert cell.accuracy == pytest.approx(again.score(fold.X_test, fold.y_test))
+    # scikit-learn clips at another number, so ours is clipped first
+    probability = np.clip(again.predict_proba(fold.X_test), 1e-15, 1)
+    assert cell.log_loss == pytest.approx(-np.mean(np.log(probability[np.arange(3000), fold.y_test])))
+
+
+@given(arrays(float, (6, 3), elements=st.floats(0.01, 1)), arrays(np.int64, 6, elements=st.integers(0, 2)))
+def test_log_loss_is_that_of_scikit_learn(weight, y):
+    probability = weight / weight.sum(axis=1, keepdims=True)
+    assert log_loss_of(probability, y) == pytest.approx(log_loss(y, probability, labels=[0, 1, 2]))
+
+
+def test_log_loss_of_a_sure_answer():
+    sure = np.array([[1.0, 0.0]])
+    assert log_loss_of(sure, np.array([0])) == 0
+    assert log_loss_of(sure, np.array([1])) == pytest.approx(-np.log(1e-15))

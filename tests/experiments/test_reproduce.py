@@ -152,6 +152,18 @@ def test_finished_run_runs_nothing_again(counted, tmp_path):
     assert (progress.total, progress.known) == (0, len(CHEAP.tasks()))
 
 
+def test_cells_of_an_older_version_give_the_same_files(finished, counted, tmp_path):
+    lines = [json.loads(line) for line in (finished.parent / "cells.jsonl").read_text().splitlines()]
+    for cell in (cell for line in lines for cell in line["cells"]):
+        del cell["log_loss"], cell["terms_per_output"]
+    (tmp_path / "cells.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    reproduce(PLAN, tmp_path, n_jobs=1)
+    assert not counted
+    for path in finished.parent.iterdir():
+        if path.name != "cells.jsonl":
+            assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
+
+
 def test_more_folds_run_only_what_is_new(counted, tmp_path):
     reproduce(Plan(sets=("Iris",), methods=("KNN",), protocols=("honest",), seeds=(0,), n_folds=2), tmp_path, n_jobs=1)
     wider = Plan(sets=("Iris",), methods=("KNN", "CNN"), protocols=("honest",), seeds=(0,), n_folds=3)

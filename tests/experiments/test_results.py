@@ -81,6 +81,32 @@ def test_complete_keeps_methods_that_ran_on_every_set(make_cell):
     assert results.complete(["CNN"], ["Iris"], "honest") == {"CNN": [0.8]}
 
 
+def test_log_loss_and_terms_per_output(make_cell):
+    losses = {(0, 0): 0.1, (0, 1): 0.3, (1, 0): 0.5, (1, 1): 0.9}
+    cells = [make_cell(seed=s, fold=f, log_loss=v, terms_per_output=f + 2.0) for (s, f), v in losses.items()]
+    figures = Results(cells).get("Iris", "KNN", "honest")
+    assert figures.log_loss == pytest.approx(0.45)
+    assert figures.log_loss_spread == pytest.approx(0.25)  # of the seeds' means .2 and .7
+    assert figures.terms_per_output == pytest.approx(2.5)
+
+
+def test_no_log_loss_where_a_fold_has_none(make_cell):
+    figures = Results([make_cell(log_loss=0.1, terms_per_output=3.0), make_cell(seed=1)]).get("Iris", "KNN", "honest")
+    assert (figures.log_loss, figures.log_loss_spread, figures.terms_per_output) == (None, None, None)
+
+
+def test_complete_by_log_loss(make_cell):
+    results = Results(
+        [
+            make_cell("Iris", "KNN", log_loss=0.0),  # a perfect figure is a figure
+            make_cell("Wine", "KNN", log_loss=0.5),
+            make_cell("Iris", "CNN", log_loss=0.1),
+            make_cell("Wine", "CNN"),
+        ]
+    )
+    assert results.complete(["KNN", "CNN"], ["Wine", "Iris"], "honest", "log_loss") == {"KNN": [0.5, 0.0]}
+
+
 @given(arrays(np.int64, st.integers(2, 4).map(lambda n: (n, n)), elements=st.integers(0, 12)))
 def test_kappa_is_that_of_scikit_learn(confusion):
     true, predicted = (np.repeat(index.ravel(), confusion.ravel()) for index in np.indices(confusion.shape))

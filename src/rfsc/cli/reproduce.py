@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from .bar import Bar
+from .options import chosen, jobs, seed
 
 
 def add_to(commands: Any) -> None:
@@ -34,9 +36,9 @@ def add_to(commands: Any) -> None:
         "--protocol", nargs="+", metavar="PROTOCOL", help="honest, paper, keel, or several (default: all three)"
     )
     parser.add_argument(
-        "--seeds", nargs="+", type=_seed, default=[0, 1, 2], metavar="SEED", help="of the folds (default: 0 1 2)"
+        "--seeds", nargs="+", type=seed, default=[0, 1, 2], metavar="SEED", help="of the folds (default: 0 1 2)"
     )
-    parser.add_argument("--jobs", type=_jobs, default=-1, help="processes (default: -1, which takes all cores)")
+    parser.add_argument("--jobs", type=jobs, default=-1, help="processes (default: -1, which takes all cores)")
     parser.set_defaults(run=_run)
 
 
@@ -54,9 +56,9 @@ def _run(options: argparse.Namespace) -> None:
     if asked and [name.lower() for name in asked] == ["rfsc"]:
         asked = ours
     plan = Plan(
-        sets=_chosen("--sets", options.sets, SETS),
-        methods=_chosen("--methods", asked, known),
-        protocols=_chosen("--protocol", options.protocol, PROTOCOLS),
+        sets=chosen("--sets", options.sets, SETS),
+        methods=chosen("--methods", asked, known),
+        protocols=chosen("--protocol", options.protocol, PROTOCOLS),
         seeds=tuple(dict.fromkeys(options.seeds)),
     )
     if options.quick:
@@ -64,66 +66,5 @@ def _run(options: argparse.Namespace) -> None:
         slow = [name for name in full.methods if name not in plan.methods]
         if slow:
             sys.stderr.write(f"left out, too slow for a quick look: {'; '.join(slow)}\n")
-    page = reproduce(plan, options.output, n_jobs=options.jobs, progress=_Bar())
+    page = reproduce(plan, options.output, n_jobs=options.jobs, progress=Bar())
     sys.stdout.write(f"written: {page}\n")
-
-
-def _seed(text: str) -> int:
-    """An argument that scikit-learn takes as a seed."""
-    if not text.isdecimal() or int(text) >= 2**32:
-        msg = f"a seed is a whole number from 0 to {2**32 - 1}, got {text}"
-        raise argparse.ArgumentTypeError(msg)
-    return int(text)
-
-
-def _jobs(text: str) -> int:
-    """A number of processes; -1 stands for all cores."""
-    if text != "-1" and (not text.isdecimal() or text == "0"):
-        msg = f"expected a number of processes, or -1 for all cores, got {text}"
-        raise argparse.ArgumentTypeError(msg)
-    return int(text)
-
-
-def _chosen(option: str, asked: Iterable[str] | None, known: Iterable[str]) -> tuple[str, ...]:
-    """The names that were asked for, in our spelling and order; all of them where none was."""
-    by_lower = {name.lower(): name for name in known}
-    wanted = {name.lower() for name in asked} if asked else set(by_lower)
-    strange = sorted(wanted - set(by_lower))
-    if strange:
-        quoted = ", ".join(f"'{name}'" for name in by_lower.values())
-        msg = f"{option} does not know {', '.join(strange)}. Choose from: {quoted}."
-        raise ValueError(msg)
-    return tuple(name for lower, name in by_lower.items() if lower in wanted)
-
-
-class _Bar:
-    """A progress bar with the remaining time, by the expected cost of what is left rather than by counting folds."""
-
-    _QUIET = 30.0  # seconds between lines where stderr is no terminal
-    _STEPS = 1_000_000  # the bar counts whole steps: a sum of costs misses their total by a rounding error
-
-    def __init__(self) -> None:
-        self._bar: Any = None
-        self._done = self._total = 0.0
-
-    def start(self, total: float, n_known: int) -> None:
-        from tqdm import tqdm
-
-        if n_known:
-            sys.stderr.write(f"{n_known} folds are there already\n")
-        self._done, self._total = 0.0, total
-        self._bar = tqdm(
-            total=self._STEPS,
-            disable=total <= 0,
-            mininterval=0.2 if sys.stderr.isatty() else self._QUIET,
-            bar_format="{percentage:3.0f}% {bar} {elapsed} gone, {remaining} left  {desc}",
-        )
-
-    def advance(self, by: float, what: str) -> None:
-        self._bar.set_description_str(what, refresh=False)
-        self._done += by
-        share = min(self._done / self._total, 1.0)
-        self._bar.update(round(share * self._STEPS) - self._bar.n)
-
-    def close(self) -> None:
-        self._bar.close()

@@ -18,10 +18,10 @@ class Task:
     ----------
     data, method : str
         Names of the set and of the method.
-    folds : {"stratified", "keel"}
+    folds : {"stratified", "keel", "synthetic"}
         Whose folds.
     seed : int
-        Of the folds and of the method.
+        Of the folds and of the method; on synthetic data the number of the draw, of which each is one fold.
     fold : int
         From 0.
     fingerprint : str
@@ -56,6 +56,11 @@ class Cell:
         Terms of its formula, the union over its outputs; None for methods without a formula.
     seconds : float
         Time of the fit.
+    log_loss : float or None
+        Mean of -log(probability of the true class) on the test fold; None for methods without probabilities, and for
+        cells that were written before it was measured.
+    terms_per_output : float or None
+        Terms of its formula, mean over its outputs; None as for `n_terms`, and for older cells.
     """
 
     task: Task
@@ -66,6 +71,8 @@ class Cell:
     n_features: float
     n_terms: float | None
     seconds: float
+    log_loss: float | None = None
+    terms_per_output: float | None = None
 
 
 class CellStore:

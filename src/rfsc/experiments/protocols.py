@@ -3,12 +3,15 @@
 honest    stratified 10-fold; whatever is chosen is chosen inside the training folds
 paper     the same folds, but the best of RFSC's ten restarts is picked on the test fold: optimistic, and labelled so
 keel      KEEL's published folds, features scaled by KEEL's header ranges; chosen as in honest
+
+Synthetic data are judged as in honest, on rows drawn afresh instead of a left-out fold.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -23,11 +26,13 @@ from ..output import class_codes, decision_table
 from .cells import Cell, Task
 from .datasets import LOADERS, data_folder
 from .keel import read_keel_folds
-from .methods import all_methods
-from .peers.modern import model_size
+from .methods import Method, all_methods
+from .peers.modern import model_size, terms_per_output
+from .synthetic import draw
 
 PROTOCOLS = ("honest", "paper", "keel")
 N_FOLDS = 10
+SMALLEST = 1e-15  # probability that log-loss takes for zero: else one such row would cost without limit
 
 
 class Fold(NamedTuple):
@@ -56,13 +61,15 @@ def read_fold(data: str, folds: str, seed: int, fold: int) -> Fold:
     ----------
     data : str
         Name of the set.
-    folds : {"stratified", "keel"}
+    folds : {"stratified", "keel", "synthetic"}
         Whose folds.
     seed : int
-        Shuffles the stratified folds.
+        Shuffles the stratified folds; of synthetic data the number of the draw.
     fold : int
-        From 0.
+        From 0; a synthetic draw has no other.
     """
+    if folds == "synthetic":
+        return Fold(*draw(data, seed))
     if folds == "keel":
         folder = data_folder()
         assert folder is not None  # `has_keel_folds` was asked first
@@ -88,21 +95,90 @@ def run_task(task: Task) -> list[Cell]:
     list of Cell
         One for each protocol that the task serves.
     """
+    fold, estimator, seconds = fit_task(task, all_methods()[task.method])
+    cells = [honest_cell(task, fold, estimator, seconds)]
+    if isinstance(estimator, RFSCClassifier) and task.folds == "stratified":
+        predicted, models = best_restart(estimator, fold.X_test, fold.y_test)
+        cells.append(_cell(task, "paper", fold, predicted, size_of(models), seconds))
+    return cells
+
+
+def fit_task(task: Task, method: Method) -> tuple[Fold, Any, float]:
+    """Fit a method on the training rows of a task.
+
+    Parameters
+    ----------
+    task : Task
+        Which fold of what.
+    method : Method
+        The method that the task names.
+
+    Returns
+    -------
+    fold : Fold
+        The rows.
+    estimator : estimator
+        Fitted.
+    seconds : float
+        Time of the fit.
+    """
     fold = read_fold(task.data, task.folds, task.seed, task.fold)
-    estimator = all_methods()[task.method].estimator(task.data, task.folds, task.seed)
+    estimator = method.estimator(task.data, task.folds, task.seed)
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # ours would tell of searches that did not settle: no news over many folds
         estimator.fit(fold.X_train, fold.y_train)
-    seconds = time.perf_counter() - started
-    honest = "keel" if task.folds == "keel" else "honest"
-    ours = isinstance(estimator, RFSCClassifier)
-    size = size_of(estimator.models_) if ours else model_size(estimator)
-    cells = [_cell(task, honest, fold, estimator.predict(fold.X_test), size, seconds)]
-    if ours and task.folds == "stratified":
-        predicted, models = best_restart(estimator, fold.X_test, fold.y_test)
-        cells.append(_cell(task, "paper", fold, predicted, size_of(models), seconds))
-    return cells
+    return fold, estimator, time.perf_counter() - started
+
+
+def honest_cell(task: Task, fold: Fold, estimator: Any, seconds: float) -> Cell:
+    """What a fitted method gives on the test rows.
+
+    Parameters
+    ----------
+    task : Task
+        Which fold of what.
+    fold : Fold
+        Its rows.
+    estimator : estimator
+        Fitted on the training rows.
+    seconds : float
+        Time of that fit.
+
+    Returns
+    -------
+    Cell
+        Under the protocol "keel" on KEEL's folds, else under "honest".
+    """
+    if isinstance(estimator, RFSCClassifier):
+        size, per_output = size_of(estimator.models_), float(np.mean([len(m.terms) for m in estimator.models_]))
+    else:
+        size, per_output = model_size(estimator), terms_per_output(estimator)
+    protocol = "keel" if task.folds == "keel" else "honest"
+    cell = _cell(task, protocol, fold, estimator.predict(fold.X_test), size, seconds)
+    loss = (
+        log_loss_of(estimator.predict_proba(fold.X_test), fold.y_test) if hasattr(estimator, "predict_proba") else None
+    )
+    return replace(cell, log_loss=loss, terms_per_output=None if np.isnan(per_output) else per_output)
+
+
+def log_loss_of(probability: FloatArray, y: IntArray) -> float:
+    """Mean of -log(probability of the true class).
+
+    Parameters
+    ----------
+    probability : ndarray of shape (n_rows, n_classes)
+        One column for each class, in the order of their numbers.
+    y : ndarray of shape (n_rows,)
+        Classes, numbered from 0.
+
+    Returns
+    -------
+    float
+        In nats; a probability below 1e-15 counts as that.
+    """
+    of_truth = probability[np.arange(len(y)), y]
+    return float(-np.mean(np.log(np.clip(of_truth, SMALLEST, 1.0))))
 
 
 def best_restart(clf: RFSCClassifier, X: FloatArray, y: IntArray) -> tuple[IntArray, list[SparseModel]]:

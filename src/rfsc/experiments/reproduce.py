@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
-
-from joblib import Parallel, delayed
 
 from .._optional import require
 from . import figures, paper_tables, printed
@@ -18,9 +17,9 @@ from .methods import Method, all_methods
 from .page import write_page
 from .protocols import N_FOLDS, PROTOCOLS, has_keel_folds, run_task
 from .results import Results
+from .running import cost_of, run_missing, tasks_of
 from .tables import Table
 
-WEIGHT = {"Bupa": 1.0, "Ionosphere": 3.0, "Iris": 0.3, "Sonar": 2.0, "WDBC": 5.0, "Wine": 0.7}  # beside Bupa
 QUICK_COST = 0.5  # comparators that cost more are left out of a quick run
 
 
@@ -52,9 +51,8 @@ class Plan:
             content = table_hash(*LOADERS[data](return_X_y=True))
             for method in (known[name] for name in self.methods):
                 for folds, seeds in self._folds(data, method):
-                    mark = f"{method.fingerprint(data, folds)}-{content}"
-                    tasks += [Task(data, method.name, folds, s, f, mark) for s in seeds for f in range(self.n_folds)]
-        return sorted(tasks, key=lambda task: (-known[task.method].cost * WEIGHT[task.data], task))
+                    tasks += tasks_of(method, data, folds, content, product(seeds, range(self.n_folds)))
+        return sorted(tasks, key=lambda task: (-cost_of(known[task.method], task.data), task))
 
     def _folds(self, data: str, method: Method) -> list[tuple[str, tuple[int, ...]]]:
         """Whose folds the protocols need, and with which seeds."""
@@ -80,7 +78,7 @@ def quick_plan(plan: Plan) -> Plan:
 
 def cost(task: Task) -> float:
     """Roughly the seconds that a task takes."""
-    return all_methods()[task.method].cost * WEIGHT[task.data]
+    return cost_of(all_methods()[task.method], task.data)
 
 
 def require_packages() -> None:
@@ -116,7 +114,7 @@ def reproduce(plan: Plan, folder: Path, *, n_jobs: int = -1, progress: Any = Non
     if not tasks:
         msg = "There is nothing to run: the folder named by RFSC_DATA has none of KEEL's folds of these sets."
         raise ValueError(msg)
-    _run_missing(tasks, store, n_jobs, progress)
+    run_missing(tasks, store, run_task, cost, n_jobs=n_jobs, progress=progress)
     results = Results(cell for cell in store.cells(tasks) if cell.protocol in plan.protocols)
     methods = [method for name, method in all_methods().items() if name in plan.methods]
     tables = _tables(results, methods, plan.sets)
@@ -124,23 +122,6 @@ def reproduce(plan: Plan, folder: Path, *, n_jobs: int = -1, progress: Any = Non
         _write(folder, table)
     shown = _figures(results, methods, plan.sets, folder)
     return write_page(folder, plan, results, methods, tables, shown)
-
-
-def _run_missing(tasks: Sequence[Task], store: CellStore, n_jobs: int, progress: Any) -> None:
-    """Run what is not in the store; every outcome is on disk before the next is waited for."""
-    missing = [task for task in tasks if task not in store]
-    if progress is not None:
-        progress.start(sum(cost(task) for task in missing), len(tasks) - len(missing))
-    work = Parallel(n_jobs, return_as="generator_unordered")(delayed(run_task)(task) for task in missing)
-    try:
-        for cells in work:
-            task = cells[0].task
-            store.add(task, cells)
-            if progress is not None:
-                progress.advance(cost(task), f"{task.method} on {task.data}")
-    finally:
-        if progress is not None:
-            progress.close()
 
 
 def _tables(results: Results, methods: Sequence[Method], sets: Sequence[str]) -> list[Table]:

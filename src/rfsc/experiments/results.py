@@ -31,6 +31,10 @@ class Figures:
         Median time of a fit.
     n_seeds, n_folds : int
         What the means are taken over.
+    log_loss, log_loss_spread : float or None
+        As for accuracy; None where some fold has none.
+    terms_per_output : float or None
+        Mean number of terms of one output; None where some fold has none.
     """
 
     accuracy: float
@@ -43,6 +47,9 @@ class Figures:
     seconds: float
     n_seeds: int
     n_folds: int
+    log_loss: float | None = None
+    log_loss_spread: float | None = None
+    terms_per_output: float | None = None
 
     @property
     def size(self) -> float:
@@ -73,14 +80,31 @@ class Results:
         """Whether the method was run on any set."""
         return any(key[1:] == (method, protocol) for key in self._figures)
 
-    def complete(self, methods: Iterable[str], sets: Iterable[str], protocol: str) -> dict[str, list[float]]:
-        """Accuracy on every set, for the methods that were run on all of them."""
+    def complete(
+        self, methods: Iterable[str], sets: Iterable[str], protocol: str, by: str = "accuracy"
+    ) -> dict[str, list[float]]:
+        """One figure on every set, for the methods that have it on all of them.
+
+        Parameters
+        ----------
+        methods, sets : iterable of str
+            Names.
+        protocol : str
+            How they were judged.
+        by : str, default="accuracy"
+            Which of the `Figures`.
+
+        Returns
+        -------
+        dict of str to list of float
+            For each such method its figures, in the order of the sets.
+        """
         sets = list(sets)
         found: dict[str, list[float]] = {}
         for method in methods:
-            figures = [self.get(data, method, protocol) for data in sets]
-            if all(figures):
-                found[method] = [f.accuracy for f in figures if f is not None]
+            values = [getattr(self.get(data, method, protocol), by, None) for data in sets]
+            if None not in values:
+                found[method] = [value for value in values if value is not None]
         return found
 
 
@@ -99,6 +123,7 @@ def _figures(cells: list[Cell]) -> Figures:
     kappa = [float(np.mean([c.kappa for c in group])) for group in by_seed.values()]
     pooled = [kappa_of(np.sum([c.confusion for c in group], axis=0)) for group in by_seed.values()]
     terms = [c.n_terms for c in cells if c.n_terms is not None]
+    losses = [_mean([c.log_loss for c in group]) for group in by_seed.values()]
     return Figures(
         accuracy=float(np.mean(accuracy)),
         accuracy_spread=float(np.std(accuracy)),
@@ -110,4 +135,13 @@ def _figures(cells: list[Cell]) -> Figures:
         seconds=float(np.median([c.seconds for c in cells])),
         n_seeds=len(by_seed),
         n_folds=len(cells),
+        log_loss=_mean(losses),
+        log_loss_spread=None if None in losses else float(np.std([v for v in losses if v is not None])),
+        terms_per_output=_mean([c.terms_per_output for c in cells]),
     )
+
+
+def _mean(values: list[float | None]) -> float | None:
+    """None where a value is missing: a mean over some of the folds would be that of another experiment."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if len(known) == len(values) else None

@@ -190,11 +190,34 @@ def model_size(fitted: Any) -> tuple[float, float]:
     return float(np.sum(powers[0][used].any(axis=0))), float(np.sum(used))
 
 
+def terms_per_output(fitted: Any) -> float:
+    """Count the terms of a formula as its reader meets them.
+
+    Parameters
+    ----------
+    fitted : estimator
+        As for `model_size`.
+
+    Returns
+    -------
+    float
+        Terms with a weight, mean over the outputs, the constant not counted; NaN where there is no formula.
+    """
+    model = getattr(fitted, "best_estimator_", fitted)
+    if not isinstance(model, Pipeline) or not any(isinstance(step, PolynomialFeatures) for _, step in model.steps):
+        return float("nan")
+    return float(np.mean([np.count_nonzero(row) for output in _outputs(model) for row in output.coef_]))
+
+
+def _outputs(model: Pipeline) -> list[Any]:
+    """The linear models at the end of a pipeline."""
+    last = model[-1]
+    return list(last.estimators_) if isinstance(last, OneVsRestClassifier) else [last]
+
+
 def _terms_in_use(model: Pipeline) -> BoolArray:
     """Mask over all terms of those with a weight in some output."""
-    last = model[-1]
-    outputs = last.estimators_ if isinstance(last, OneVsRestClassifier) else [last]
-    weighted = np.any([np.any(output.coef_ != 0.0, axis=0) for output in outputs], axis=0)
+    weighted = np.any([np.any(output.coef_ != 0.0, axis=0) for output in _outputs(model)], axis=0)
     if not isinstance(model[-2], FastCanTerms):
         return np.asarray(weighted)
     used = np.zeros_like(model[-2].support_)
