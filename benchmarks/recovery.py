@@ -34,7 +34,7 @@ def recovery(n: int, noise: float, seed: int, setting: str = "default") -> tuple
     X, y = planted_data(n, noise, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        clf = RFSCClassifier(random_state=seed, n_restarts=5, **SETTINGS[setting]).fit(X, y)
+        clf = RFSCClassifier(basis="polynomial", random_state=seed, n_restarts=5, **SETTINGS[setting]).fit(X, y)
     found = set(clf.models_[0].names) - {"1"}
     return len(found & set(PLANTED)) / len(PLANTED), len(found - set(PLANTED)), found == set(PLANTED)
 

@@ -37,7 +37,7 @@ def main() -> None:
     print(f"Wisconsin breast cancer (WDBC): {X.shape[0]} samples, {X.shape[1]} features\n", flush=True)
 
     started = time.perf_counter()
-    model = RFSCClassifier(random_state=SEED, n_jobs=-1, verbose=1).fit(X, y)
+    model = RFSCClassifier(basis="polynomial", random_state=SEED, n_jobs=-1, verbose=1).fit(X, y)
     print(f"\n{summary(model.models_[0])}\n")
     print(
         f"found among {model.n_terms_[0]} candidate terms in {time.perf_counter() - started:.1f} s\n",
@@ -45,7 +45,7 @@ def main() -> None:
     )
 
     methods = {
-        "RFSC": RFSCClassifier(random_state=SEED, n_jobs=-1),
+        "RFSC, polynomials": RFSCClassifier(basis="polynomial", random_state=SEED, n_jobs=-1),
         "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
         "RBF SVM": make_pipeline(StandardScaler(), SVC()),
         "random forest": RandomForestClassifier(random_state=SEED),

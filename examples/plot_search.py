@@ -21,7 +21,7 @@ def main() -> None:
     data = load_breast_cancer(as_frame=True)
     labels = data.target_names[data.target]
     train, test, y_train, y_test = train_test_split(data.data, labels, test_size=1 / 3, stratify=labels, random_state=0)
-    clf = RFSCClassifier(random_state=0, n_jobs=-1).fit(train, y_train)
+    clf = RFSCClassifier(basis="polynomial", random_state=0, n_jobs=-1).fit(train, y_train)
     search = min(clf.searches_[0], key=lambda s: s.model.rank)
     rips = [record.rips for record in search.history]
 

@@ -117,9 +117,9 @@ BAD_ROWS = {
 
 
 def classifier(**parameters):
-    return RFSCClassifier(n_restarts=1, n_models=20, max_iter=100, random_state=0, engine="numpy").set_params(
-        **parameters
-    )
+    return RFSCClassifier(
+        basis="polynomial", n_restarts=1, n_models=20, max_iter=100, random_state=0, engine="numpy"
+    ).set_params(**parameters)
 
 
 def refusal(call, *arguments, **options):

@@ -54,7 +54,7 @@ def test_answer_is_that_of_the_chosen_mix():
     X, y = blobs(150, np.random.default_rng(0))
     auto = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
     chosen = min(auto.basis_losses_, key=auto.basis_losses_.get)
-    assert auto.basis_ == auto_mixes(2)[chosen]
+    assert auto.basis_ == auto_mixes(2, 6)[chosen]
     alone = RFSCClassifier(basis=list(auto.basis_), **QUICK).fit(X, y)
     np.testing.assert_array_equal(auto.decision_function(X), alone.decision_function(X))
     assert alone.basis_losses_ == alone.basis_shares_ == {}
@@ -70,7 +70,7 @@ def test_loss_is_that_of_a_cross_validation():
     X[:, 0] += 0.4 * y
     X[0], X[1] = X.min(axis=0), X.max(axis=0)
     auto = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
-    assert set(auto.basis_losses_) == set(auto_mixes(2))
+    assert set(auto.basis_losses_) == set(auto_mixes(2, 6))
     folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
     proba = np.empty((90, 3))
     for train, test in folds:
@@ -97,7 +97,7 @@ def test_average_of_mixes_is_the_mean_of_their_models():
     children = [generator.spawn(len(shares)) for generator in generators[0]]
     expected = np.zeros(len(X))
     for k, (name, share) in enumerate(shares.items()):
-        alone = RFSCClassifier(basis=list(auto_mixes(2)[name]), **QUICK)
+        alone = RFSCClassifier(basis=list(auto_mixes(2, 6)[name]), **QUICK)
         rows = alone._read_rows(X, y, None)
         fit = fit_output(rows, 0, np.arange(6), alone._spec(rows, seed), [own[k] for own in children])
         expected += share * fit.model(rows, tuple("abcdef"), 1).decision(X)
@@ -155,14 +155,14 @@ def test_progress_of_the_comparison(capsys):
     X, y = blobs(120, np.random.default_rng(0))
     RFSCClassifier(basis="auto", verbose=1, **QUICK).fit(X, y)
     said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("comparing")]
-    assert [line.split(": ")[1].rsplit(" ", 1)[0] for line in said] == list(auto_mixes(2))
+    assert [line.split(": ")[1].rsplit(" ", 1)[0] for line in said] == list(auto_mixes(2, 6))
 
 
 def test_too_few_rows_take_the_first():
     X, y = np.random.default_rng(0).random((7, 2)), np.array([0, 0, 0, 0, 0, 0, 1])
     clf = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
     assert clf.basis_losses_ == {}
-    assert clf.basis_ == auto_mixes(2)["polynomial"]
+    assert clf.basis_ == auto_mixes(2, 6)["polynomial"]
 
 
 def test_auto_stands_alone():

@@ -21,7 +21,7 @@ from rfsc import RFSCClassifier
 from rfsc.explain import equation, summary
 from rfsc.search.progress import ConsoleProgress
 
-QUICK = {"n_restarts": 2, "max_iter": 60, "random_state": 0}
+QUICK = {"basis": "polynomial", "n_restarts": 2, "max_iter": 60, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -265,7 +265,9 @@ def test_pure_noise_warns_and_still_predicts():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or n_models") as caught:
-        clf = RFSCClassifier(n_models=2, max_iter=1, n_restarts=1, random_state=0, significance=1e-6).fit(X, y)
+        clf = RFSCClassifier(
+            basis="polynomial", n_models=2, max_iter=1, n_restarts=1, random_state=0, significance=1e-6
+        ).fit(X, y)
     assert clf.predict(X).shape == (60,)
     assert caught[0].filename == __file__
 
@@ -343,7 +345,7 @@ def test_progress_bar_is_one_line_that_fits(fitted, monkeypatch):
 
 def test_verbose_writes_to_stderr_only(wdbc, capsys):
     X, y = wdbc
-    RFSCClassifier(n_restarts=1, random_state=0, verbose=1).fit(X.iloc[:, :3], y)
+    RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0, verbose=1).fit(X.iloc[:, :3], y)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "restart 1/1" in captured.err
@@ -353,7 +355,9 @@ def test_features_whose_names_look_like_terms_are_bracketed():
     rng = np.random.default_rng(0)
     b, c, z = rng.normal(size=(3, 400))
     y = (b * c + z + 0.3 * rng.normal(size=400) > 0).astype(int)
-    clf = RFSCClassifier(n_restarts=3, random_state=0).fit(pd.DataFrame({"b": b, "c": c, "b*c": z, "1": z * b}), y)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=3, random_state=0).fit(
+        pd.DataFrame({"b": b, "c": c, "b*c": z, "1": z * b}), y
+    )
     (model,) = clf.models_
     assert len(set(model.names)) == len(model.terms)
     assert {"b*c", "[b*c]"} <= set(model.names)
@@ -367,7 +371,7 @@ def test_equation_in_original_units_keeps_enough_digits():
     year, t = rng.integers(1990, 2021, 500).astype(float), 1.6e9 + rng.uniform(0, 3e7, 500)
     y = ((year - 2005) ** 2 / 100 + (t - 1.615e9) / 1e7 + 0.3 * rng.normal(size=500) > 0.7).astype(int)
     X = pd.DataFrame({"year": year, "t": t})
-    clf = RFSCClassifier(n_restarts=2, random_state=0).fit(X, y)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=2, random_state=0).fit(X, y)
     text = equation(clf.models_[0], units="original").removeprefix("f = ").replace("^", "**")
     f = eval(text, {"year": year, "t": t})
     assert np.abs(f - clf.decision_function(X)).max() <= 0.011
@@ -377,7 +381,7 @@ def test_standard_errors_of_skewed_features():
     rng = np.random.default_rng(1)
     X = np.exp(3 * rng.standard_normal((500, 4)))
     y = (np.log(X[:, 0]) + np.log(X[:, 1]) + rng.normal(size=500) > 0).astype(int)
-    clf = RFSCClassifier(n_restarts=1, random_state=0, ridge=1e-6, combine="best").fit(X, y)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0, ridge=1e-6, combine="best").fit(X, y)
     (model,) = clf.models_
     assert (np.abs(model.t_value) < 100).all()
     assert (model.p_value > 1e-100).all()

@@ -26,7 +26,7 @@ def status(field):
 def fit(n_features):
     X = np.random.default_rng(0).normal(size=(60, n_features))
     rules = Restrictions(force=["x0*x2"], forbid=[("x1",), ("x0", "x7")], hierarchy=True) if sys.argv[1:] else None
-    clf = RFSCClassifier(degree=2, restrictions=rules, n_restarts=1, max_iter=5, random_state=0)
+    clf = RFSCClassifier(basis="polynomial", restrictions=rules, n_restarts=1, max_iter=5, random_state=0)
     return clf.fit(X, X[:, 0] > 0)
 
 warnings.simplefilter("ignore")  # five iterations do not settle anything

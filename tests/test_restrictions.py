@@ -21,7 +21,7 @@ from rfsc.bases import Fourier, Hinge, Polynomial, Step, Transformed
 from rfsc.restrictions import barred_features
 from tests.reference.naive_rules import NaiveRules
 
-QUICK = {"n_models": 30, "max_iter": 15, "n_restarts": 2, "random_state": 0}
+QUICK = {"basis": "polynomial", "n_models": 30, "max_iter": 15, "n_restarts": 2, "random_state": 0}
 MIXED = [Polynomial(degree=3), Hinge(2, products=True), Step(3, levels="grouped"), "radial", Fourier(1)]
 
 
@@ -148,7 +148,7 @@ def test_hierarchy_gives_a_product_its_parents():
     rng = np.random.default_rng(0)
     X = rng.random((400, 4))
     y = rng.random(400) < 1 / (1 + np.exp(2.5 - 10 * X[:, 0] * X[:, 1]))
-    settings = {"random_state": 0, "n_restarts": 3, "combine": "best"}
+    settings = {"basis": "polynomial", "random_state": 0, "n_restarts": 3, "combine": "best"}
     free, strict = (RFSCClassifier(restrictions=r, **settings).fit(X, y) for r in (None, Restrictions(hierarchy=True)))
     assert "x0*x1" in free.models_[0].names
     assert not {"x0", "x1"} <= set(free.models_[0].names)

@@ -34,7 +34,7 @@ def three_classes(n=150):
 
 
 def make_selector(**options):
-    search = RFSCClassifier(n_restarts=1, n_models=40, max_iter=60, random_state=0, engine="numpy")
+    search = RFSCClassifier(basis="polynomial", n_restarts=1, n_models=40, max_iter=60, random_state=0, engine="numpy")
     return RFSCSelector(search, **options)
 
 
@@ -178,7 +178,7 @@ def test_selector_refuses_other_estimators():
 
 def test_refitting_on_an_array_forgets_old_names():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    selector = RFSCSelector(RFSCClassifier(n_restarts=1, max_iter=30, random_state=0))
+    selector = RFSCSelector(RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=30, random_state=0))
     selector.fit(X, y)
     selector.fit(X.to_numpy()[:, :3], y)
     assert not hasattr(selector, "feature_names_in_")

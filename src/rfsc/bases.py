@@ -37,22 +37,24 @@ BY_NAME: dict[str, Callable[[], Basis]] = {
     "step": Step,
 }
 ONCE = (Hinge, Radial, Fourier, Step)  # with two settings they would offer the same terms, or the same names, twice
+MOST_FEATURES_OF_BUMPS = 200  # beyond, nobody can say what a bump is near to, and distances all look alike
 
 
-def auto_mixes(degree: int) -> dict[str, tuple[Basis, ...]]:
+def auto_mixes(degree: int, n_features: int) -> dict[str, tuple[Basis, ...]]:
     """What `basis="auto"` chooses from, by name.
 
     Parameters
     ----------
     degree : int
         Of the polynomials.
+    n_features : int
+        Of the table; where there are very many, radial functions, each of which reads them all, are left out.
     """
     # few and unlike: more mixes, or mixes of all, chose no better on the folds that this was tuned with
-    return {
-        "polynomial": (Polynomial(degree=degree),),
-        "hinge": (Hinge(),),
-        "linear + radial": (Polynomial(degree=1), Radial()),
-    }
+    mixes: dict[str, tuple[Basis, ...]] = {"polynomial": (Polynomial(degree=degree),), "hinge": (Hinge(),)}
+    if n_features <= MOST_FEATURES_OF_BUMPS:
+        mixes["linear + radial"] = (Polynomial(degree=1), Radial())
+    return mixes
 
 
 def resolve(basis: Any, degree: int) -> tuple[Basis, ...]:

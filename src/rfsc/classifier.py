@@ -33,25 +33,32 @@ from .search.progress import ConsoleProgress
 FEW_OBSERVATIONS = 20  # below, the t-test hardly lets a term pass
 
 # the paper names no ridge; without one, separable classes (Iris, Wine) have no fit and the test drops good terms
-PAPER: dict[str, Any] = {"score": "accuracy", "unseen": "zero", "significance": 0.01, "ridge": 0.1, "combine": "best"}
+PAPER: dict[str, Any] = {
+    "basis": "polynomial",
+    "score": "accuracy",
+    "unseen": "zero",
+    "significance": 0.01,
+    "ridge": 0.1,
+    "combine": "best",
+}
 
 
 class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Sparse polynomial classifier found by a randomised search (RFSC, arXiv 1607.08400).
+    """Sparse classifier found by a randomised search (RFSC, arXiv 1607.08400): one short formula per output.
 
     Populations of model structures are drawn, each is fitted by logistic regression, insignificant terms are pruned
     by a t-test, and the inclusion probability of every term moves up or down by how much better the models that hold
-    it do. The answer is one short polynomial of the features per output.
+    it do. The paper's terms are polynomials; by default the data choose between these and other families.
 
     Parameters
     ----------
     degree : int, default=2
         Largest degree of a polynomial term.
-    basis : str, object or list, default="polynomial"
-        What terms are made of: "polynomial" (the paper), "hinge", "radial", "fourier", "sigmoid", "step", a family with
-        settings from `rfsc.bases`, a fitted transformer, or a list of these, which then compete in one search. "auto"
-        chooses between polynomials, hinges and straight lines with radial functions by cross-validation inside the
-        training rows.
+    basis : str, object or list, default="auto"
+        What terms are made of. "auto" chooses between polynomials, hinges and straight lines with radial functions by
+        cross-validation inside the training rows, which about doubles the time. "polynomial" (the paper), "hinge",
+        "radial", "fourier", "sigmoid", "step", a family with settings from `rfsc.bases`, a fitted transformer, or a
+        list of these, which then compete in one search.
     restrictions : Restrictions or None, default=None
         Terms that every model holds, that none may hold, that come only together, and whether products need their
         parents. None leaves the search free.
@@ -82,8 +89,9 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     combine : {"pool", "best", "average"}, default="pool"
         How the restarts become one model. "pool": their terms together, reduced one by one to the model with the best
         left-out log-loss among those of at most 15 terms; with several outputs at most 20 terms in all, but at least 5
-        each. "best": the restart with the best score; every term passes the t-test. "average": the mean of the
-        restarts' polynomials, one polynomial with more terms, usually the most accurate.
+        each. "best": the restart with the best score; every term passes the t-test. "average": the mean of several
+        models, one formula with more terms, usually the most accurate: with basis="auto" the pooled models of the
+        mixes, each with the share that predicts left-out rows best; otherwise the models of the restarts.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     engine : {"auto", "numba", "numpy"}, default="auto"
@@ -168,7 +176,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         degree: int = 2,
         *,
-        basis: Any = "polynomial",
+        basis: Any = "auto",
         restrictions: Restrictions | None = None,
         n_models: int = 100,
         max_iter: int = 300,
@@ -231,7 +239,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def paper(cls, **overrides: Any) -> Self:
-        """The settings of the paper: training accuracy as score, unseen terms fall to zero, level 0.01, little ridge.
+        """The settings of the paper: polynomials, training accuracy, unseen terms fall, level 0.01, little ridge.
 
         Parameters
         ----------
@@ -330,7 +338,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.basis_shares_: dict[str, float] = {}
         specs = [spec]
         if self._chooses_basis:
-            mixes = auto_mixes(self.degree)
+            mixes = auto_mixes(self.degree, self.n_features_in_)
             choice = choose_bases(mixes, rows, features, spec, bar.on_choice if bar else None)
             self.basis_losses_, self.basis_shares_ = choice.losses, choice.shares
             # the parts of an average of mixes are small models already
@@ -451,7 +459,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return replace(self.models_[output], terms=terms, coef=found.coef, standard_error=None, score=found.score)
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Value of the polynomials.
+        """Value of the formulas.
 
         Parameters
         ----------

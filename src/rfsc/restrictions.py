@@ -52,7 +52,7 @@ class Restrictions:
     >>> from rfsc import Restrictions, RFSCClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> rules = Restrictions(force=["x3"], forbid=[("x0",), "x1^2"], hierarchy=True)
-    >>> clf = RFSCClassifier(restrictions=rules, n_restarts=1, random_state=0).fit(X, y)
+    >>> clf = RFSCClassifier(basis="polynomial", restrictions=rules, n_restarts=1, random_state=0).fit(X, y)
     >>> all("x3" in model.names for model in clf.models_)
     True
     """

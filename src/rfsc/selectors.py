@@ -127,7 +127,7 @@ class RFSCSelector(MetaEstimatorMixin, _Selector):  # type: ignore[misc]
     Parameters
     ----------
     estimator : RFSCClassifier or None, default=None
-        What searches; None means `RFSCClassifier()`.
+        What searches; None means `RFSCClassifier(basis="polynomial")`, whose terms read few features each.
     output : {"features", "terms"}, default="features"
         What `transform` returns: the columns of X that some model uses, or the chosen terms as columns (of the
         scaled features, without the constant).
@@ -178,7 +178,7 @@ class RFSCSelector(MetaEstimatorMixin, _Selector):  # type: ignore[misc]
             Itself.
         """
         self._validate_params()
-        estimator = RFSCClassifier() if self.estimator is None else clone(self.estimator)
+        estimator = RFSCClassifier(basis="polynomial") if self.estimator is None else clone(self.estimator)
         with unchanged_on_error(self):
             check_table(self, X, y, reset=True, min_samples=2)
             self.estimator_ = estimator.fit(X, y, sample_weight=sample_weight)

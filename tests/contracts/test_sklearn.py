@@ -12,7 +12,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:No features were selected:UserWarning"),
 ]
-quick = RFSCClassifier(n_restarts=2, max_iter=40, random_state=0)
+quick = RFSCClassifier(basis="polynomial", n_restarts=2, max_iter=40, random_state=0)
 
 SMALL = {"n_models": 30, "max_iter": 30, "n_restarts": 2, "random_state": 0}
 
@@ -22,6 +22,7 @@ SMALL = {"n_models": 30, "max_iter": 30, "n_restarts": 2, "random_state": 0}
         RFSCClassifier(random_state=0),
         RFSCClassifier.paper(n_restarts=2, random_state=0),
         RFSCClassifier(
+            basis="polynomial",
             n_models=20,
             max_iter=20,
             n_restarts=2,
@@ -34,8 +35,10 @@ SMALL = {"n_models": 30, "max_iter": 30, "n_restarts": 2, "random_state": 0}
         RFSCClassifier(**SMALL, basis="radial"),
         RFSCClassifier(**SMALL, basis="step"),
         RFSCClassifier(**SMALL, basis=["fourier", "sigmoid"]),
-        RFSCClassifier(n_models=20, max_iter=10, n_restarts=1, random_state=0, basis="auto"),
-        RFSCClassifier(**SMALL, restrictions=Restrictions(force=["x0"], forbid=["x0^2"], hierarchy=True)),
+        RFSCClassifier(n_models=20, max_iter=10, n_restarts=1, random_state=0, combine="average"),
+        RFSCClassifier(
+            **SMALL, basis="polynomial", restrictions=Restrictions(force=["x0"], forbid=["x0^2"], hierarchy=True)
+        ),
         DistanceCorrelationFilter(),
         RFSCSelector(quick),
         RFSCSelector(quick, output="terms"),

@@ -161,7 +161,7 @@ def test_plan_by_default_is_everything_but_the_slow():
 def test_plan_as_asked():
     arguments = ["--sets", "wine", "Linear", "--methods", "rfsc AUTO", "rfsc", "--seeds", "3", "3", "--quick"]
     study = command.plan(command.read_options(arguments))
-    assert study == Study(methods=("RFSC", "RFSC auto"), sets=("Wine",), families=("linear",), seeds=(3,)).quick()
+    assert study == Study(methods=("RFSC", "RFSC, average"), sets=("Wine",), families=("linear",), seeds=(3,)).quick()
 
 
 def test_unknown_name_is_answered_with_those_there_are():

@@ -105,7 +105,7 @@ PAPER_ROWS = (
 )
 
 OURS = (
-    Method(name="RFSC", make=lambda _: RFSCClassifier(), kind="rfsc", printed="RFSC", cost=1),
+    Method(name="RFSC", make=lambda _: RFSCClassifier(basis="polynomial"), kind="rfsc", printed="RFSC", cost=1),
     Method(name="RFSC, paper settings", make=_paper_settings, kind="rfsc", cost=0.5),
 )
 

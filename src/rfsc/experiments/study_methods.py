@@ -14,13 +14,12 @@ from .peers.modern import modern_peers
 # settings of RFSC by row: the one place to edit; rows with equal settings are run and shown once, under the first name
 VARIANTS: dict[str, dict[str, Any]] = {
     "RFSC": {},
+    "RFSC, average": {"combine": "average"},
     "RFSC polynomial": {"basis": "polynomial"},
     "RFSC hinge": {"basis": "hinge"},
-    "RFSC auto": {"basis": "auto"},
-    "RFSC auto, average": {"basis": "auto", "combine": "average"},
 }
 DEFAULT = "RFSC"
-AVERAGE = "RFSC auto, average"
+AVERAGE = "RFSC, average"
 REFERENCE = "RFSC polynomial"  # whose time is 1
 
 SLOW = ("EBM",)  # only when asked for
