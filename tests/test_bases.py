@@ -19,17 +19,18 @@ from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, Splin
 
 from rfsc import RFSCClassifier, RFSCSelector
 from rfsc._random import spawn_generators, spawn_with_seed
-from rfsc.bases import Fourier, Hinge, Polynomial, Radial, Sigmoid, Step, Transformed, build_space, resolve
+from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step, Transformed, build_space, resolve
 from rfsc.explain import equation, for_and_against, summary
 from rfsc.prepare.scaling import Scaling
 from rfsc.terms import Monomial, MonomialSpace, Training, term_from_dict
 
 ROOT = Path(__file__).parents[1]
 QUICK = {"n_restarts": 2, "max_iter": 40, "random_state": 0}
-NAMES = ["polynomial", "hinge", "radial", "fourier", "sigmoid", "step"]
+NAMES = ["polynomial", "centred", "hinge", "radial", "fourier", "sigmoid", "step"]
 MIXES = [
     *NAMES,
     ["polynomial", "hinge"],
+    ["centred", "step"],
     ["step", "fourier", "sigmoid"],
     ["radial", Polynomial(degree=3, interaction_only=True)],
     ["hinge", "step", "radial", "fourier", "sigmoid", "polynomial"],
@@ -110,7 +111,7 @@ def test_resolve_takes_fitted_transformers_and_own_families():
 
 
 BAD = [
-    ("spline", r"basis must be one of 'polynomial', 'hinge'.*got 'spline'"),
+    ("spline", r"basis must be one of 'polynomial', 'centred', 'hinge'.*got 'spline'"),
     ("", "got ''"),
     (None, "got a NoneType"),
     (3, "got a int"),
@@ -122,6 +123,8 @@ BAD = [
     (Hinge, r"got the class Hinge\. Write Hinge\(\)"),
     ([StandardScaler], r"got the class StandardScaler\. Write StandardScaler\(\)"),
     (RFSCClassifier(), "got a RFSCClassifier"),
+    (["polynomial", "centred"], "hold the features themselves"),
+    ([Centred(3), Polynomial(degree=1)], "hold the features themselves"),
     (["hinge", Hinge(3)], r"Hinge with two different settings.*Put them into one Hinge"),
     ([Radial(), Radial(5)], "Radial with two different settings"),
     (StandardScaler(), r"StandardScaler is not fitted.*Transformed"),

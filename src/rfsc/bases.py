@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .terms import Basis, MonomialSpace, TermSpace, Training, UnionSpace
+from .terms.centred import Centred
 from .terms.fourier import Fourier
 from .terms.hinges import Hinge
 from .terms.polynomial import Polynomial, monomials_of
@@ -17,6 +18,7 @@ from .terms.steps import Step
 from .terms.transformed import Transformed
 
 __all__ = [
+    "Centred",
     "Fourier",
     "Hinge",
     "Polynomial",
@@ -29,6 +31,10 @@ __all__ = [
     "resolve",
 ]
 
+BY_DEGREE: dict[str, Callable[[int], Basis]] = {
+    "polynomial": lambda degree: Polynomial(degree=degree),
+    "centred": lambda degree: Centred(degree=degree),
+}
 BY_NAME: dict[str, Callable[[], Basis]] = {
     "hinge": Hinge,
     "radial": Radial,
@@ -36,7 +42,13 @@ BY_NAME: dict[str, Callable[[], Basis]] = {
     "sigmoid": Sigmoid,
     "step": Step,
 }
-ONCE = (Hinge, Radial, Fourier, Step)  # with two settings they would offer the same terms, or the same names, twice
+ONCE = (
+    Centred,
+    Hinge,
+    Radial,
+    Fourier,
+    Step,
+)  # with two settings they would offer the same terms, or the same names, twice
 MOST_FEATURES_OF_BUMPS = 200  # beyond, nobody can say what a bump is near to, and distances all look alike
 
 
@@ -52,6 +64,8 @@ def auto_mixes(degree: int, n_features: int) -> dict[str, tuple[Basis, ...]]:
     """
     # few and unlike: more mixes, or mixes of all, chose no better on the folds that this was tuned with
     mixes: dict[str, tuple[Basis, ...]] = {"polynomial": (Polynomial(degree=degree),), "hinge": (Hinge(),)}
+    if degree > 1:
+        mixes["centred"] = (Centred(degree=degree),)
     if n_features <= MOST_FEATURES_OF_BUMPS:
         mixes["linear + radial"] = (Polynomial(degree=1), Radial())
     return mixes
@@ -63,7 +77,7 @@ def resolve(basis: Any, degree: int) -> tuple[Basis, ...]:
     Parameters
     ----------
     basis : str, Basis or sequence of these
-        "polynomial" takes its degree from `degree`.
+        "polynomial" and "centred" take their degree from `degree`.
     degree : int
         Of the classifier.
 
@@ -81,6 +95,11 @@ def resolve(basis: Any, degree: int) -> tuple[Basis, ...]:
             msg = f"basis holds {name} with two different settings, whose terms overlap. Put them into one {name}(...)."
             raise ValueError(msg)
         found.append(one)
+    if any(isinstance(one, Centred) for one in found) and any(
+        isinstance(one, Polynomial) and one.degree for one in found
+    ):
+        msg = "basis holds both polynomials and centred products, which both hold the features themselves. Take one."
+        raise ValueError(msg)
     return tuple(found)
 
 
@@ -113,8 +132,8 @@ def _flat(basis: Any, degree: int) -> list[Basis]:
             raise ValueError(msg)
         return [one for part in basis for one in _flat(part, degree)]
     if isinstance(basis, str):
-        if basis == "polynomial":
-            return [Polynomial(degree=degree)]
+        if basis in BY_DEGREE:
+            return [BY_DEGREE[basis](degree)]
         if basis in BY_NAME:
             return [BY_NAME[basis]()]
     elif isinstance(basis, type):
@@ -127,7 +146,7 @@ def _flat(basis: Any, degree: int) -> list[Basis]:
     if isinstance(basis, str) and basis == "auto":
         msg = 'basis="auto" chooses families by itself and cannot stand in a list. Pass it alone, or name the families.'
         raise ValueError(msg)
-    known = ", ".join(repr(name) for name in ("polynomial", *BY_NAME, "auto"))
+    known = ", ".join(repr(name) for name in (*BY_DEGREE, *BY_NAME, "auto"))
     got = repr(basis) if isinstance(basis, str) else f"a {type(basis).__name__}"
     msg = (
         f"basis must be one of {known}, a family from rfsc.bases, a fitted transformer, or a list of these; got {got}."

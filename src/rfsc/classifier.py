@@ -55,10 +55,10 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     degree : int, default=2
         Largest degree of a polynomial term.
     basis : str, object or list, default="auto"
-        What terms are made of. "auto" chooses between polynomials, hinges and straight lines with radial functions by
-        cross-validation inside the training rows, which about doubles the time. "polynomial" (the paper), "hinge",
-        "radial", "fourier", "sigmoid", "step", a family with settings from `rfsc.bases`, a fitted transformer, or a
-        list of these, which then compete in one search.
+        What terms are made of. "auto" chooses between polynomials, centred products, hinges and straight lines with
+        radial functions by cross-validation inside the training rows, which takes two to three times as long as one
+        of them. "polynomial" (the paper), "centred", "hinge", "radial", "fourier", "sigmoid", "step", a family with
+        settings from `rfsc.bases`, a fitted transformer, or a list of these, which then compete in one search.
     restrictions : Restrictions or None, default=None
         Terms that every model holds, that none may hold, that come only together, and whether products need their
         parents. None leaves the search free.

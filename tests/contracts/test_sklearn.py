@@ -33,7 +33,7 @@ SMALL = {"n_models": 30, "max_iter": 30, "n_restarts": 2, "random_state": 0}
         ),
         RFSCClassifier(**SMALL, basis=["polynomial", "hinge"]),
         RFSCClassifier(**SMALL, basis="radial"),
-        RFSCClassifier(**SMALL, basis="step"),
+        RFSCClassifier(**SMALL, basis=["centred", "step"]),
         RFSCClassifier(**SMALL, basis=["fourier", "sigmoid"]),
         RFSCClassifier(n_models=20, max_iter=10, n_restarts=1, random_state=0, combine="average"),
         RFSCClassifier(

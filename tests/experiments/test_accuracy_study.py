@@ -159,7 +159,7 @@ def test_plan_by_default_is_everything_but_the_slow():
 
 
 def test_plan_as_asked():
-    arguments = ["--sets", "wine", "Linear", "--methods", "rfsc AUTO", "rfsc", "--seeds", "3", "3", "--quick"]
+    arguments = ["--sets", "wine", "Linear", "--methods", "rfsc, AVERAGE", "rfsc", "--seeds", "3", "3", "--quick"]
     study = command.plan(command.read_options(arguments))
     assert study == Study(methods=("RFSC", "RFSC, average"), sets=("Wine",), families=("linear",), seeds=(3,)).quick()
 

@@ -6,6 +6,13 @@ from collections import Counter
 
 import numpy as np
 
+from rfsc.terms.centred import Deviation
+
+
+def factors_of(term):
+    """What a product is made of; a deviation of a feature counts as the feature, since products start from features."""
+    return tuple(f.feature if isinstance(f, Deviation) else f for f in getattr(term, "factors", ()))
+
 
 class NaiveRules:
     """`groups` are sets of ids, `apart` sets of features; everything is worked out again whenever it is asked for."""
@@ -20,8 +27,8 @@ class NaiveRules:
 
     def parents(self, j):
         """Terms whose factors are those of term j but for one."""
-        own = getattr(self.terms[j], "factors", ())
-        others = ((k, getattr(term, "factors", ())) for k, term in enumerate(self.terms))
+        own = factors_of(self.terms[j])
+        others = ((k, factors_of(term)) for k, term in enumerate(self.terms))
         return {k for k, some in others if some and len(some) == len(own) - 1 and Counter(some) <= Counter(own)}
 
     def closure(self, ids):

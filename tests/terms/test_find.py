@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 
-from rfsc.bases import Fourier, Hinge, Polynomial, Radial, Sigmoid, Step, Transformed, build_space
+from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step, Transformed, build_space
 from rfsc.terms import MonomialSpace
 from rfsc.terms.polynomial import RestrictedMonomialSpace, monomials_of
 from tests.reference.naive_rules import NaiveRules
@@ -28,6 +28,7 @@ def table(n_rows=60, seed=0):
 FAMILIES = {
     "polynomial": [Polynomial(degree=3)],
     "interactions and powers": [Polynomial(degree=3, interaction_only=True), Polynomial(degree=4, max_features=1)],
+    "centred": [Centred(3)],
     "hinge": [Hinge(3)],
     "products": [Hinge(3, products=True)],
     "step": [Step(4, levels=True)],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.bases import Fourier, Hinge, Polynomial, Radial, Sigmoid, Step
+from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step
 from rfsc.prepare.scaling import Scaling
 from rfsc.terms import Training
 from rfsc.terms.serial import READERS, term_from_dict
@@ -17,6 +17,7 @@ from rfsc.terms.serial import READERS, term_from_dict
 FAMILIES = [
     Polynomial(degree=3),
     Polynomial(degree=4, max_features=1),
+    Centred(3),
     Hinge(4, products=True),
     Step(4, levels=True),
     Fourier(3),
@@ -106,6 +107,9 @@ def test_damage_is_refused(d):
         ("monomial", {"factors": [-1, 1]}),
         ("monomial", {"factors": [0.5]}),
         ("monomial", {"factors": ["0"]}),
+        ("centred", {"factors": [[0, 0.5, 1.0]]}),
+        ("centred", {"factors": [[1, 0.5, 1.0], [0, 0.5, 1.0]]}),
+        ("centred", {"factors": [[0, 0.5, 1.0], [0, 0.6, 1.2]]}),
         ("hinge", {"factors": []}),
         ("hinge", {"factors": [[0, 2, 0.5, 1.0]]}),
         ("hinge", {"factors": [[0, 1, 0.5]]}),

@@ -175,17 +175,25 @@ def read_factors(name: str, features: IntArray, feature_names: Sequence[str]) ->
     """
     if name == "1":
         return ()
-    return _read(name, {quoted(feature_names[p]): p for p in mentioned(name, features, feature_names).tolist()})
+    return read_product(name, {quoted(feature_names[p]): p for p in mentioned(name, features, feature_names).tolist()})
 
 
-def _read(text: str, labels: Mapping[str, int]) -> tuple[int, ...] | None:
-    """The factors of a text; every label that it begins with is tried, since names may begin alike."""
+def read_product(text: str, labels: Mapping[str, int]) -> tuple[int, ...] | None:
+    """The factors of a text, each written as one of the labels; every label is tried, since some may begin alike.
+
+    Parameters
+    ----------
+    text : str
+        Labels with powers, joined by stars.
+    labels : mapping of str to int
+        What each factor is called.
+    """
     for label, p in labels.items():
         follows = AFTER_A_FACTOR.match(text, len(label)) if text.startswith(label) else None
         if follows is None:
             continue
         rest = text[follows.end() :]
-        others = _read(rest, labels) if rest else ()
+        others = read_product(rest, labels) if rest else ()
         if others is not None:
             return (p,) * int(follows[1] or 1) + others
     return None

@@ -31,6 +31,13 @@ from .monomials import (
 LARGEST_DEGREE = 5
 
 
+def check_degree(degree: int) -> None:
+    """Refuse a degree beyond what terms are numbered for."""
+    if degree > LARGEST_DEGREE:
+        msg = f"degree must be at most {LARGEST_DEGREE}, got {degree}."
+        raise ValueError(msg)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Polynomial:
     """Monomials of the features, the constant included.
@@ -51,9 +58,7 @@ class Polynomial:
 
     def __post_init__(self) -> None:
         check_count("degree", self.degree, 0)
-        if self.degree > LARGEST_DEGREE:
-            msg = f"degree must be at most {LARGEST_DEGREE}, got {self.degree}."
-            raise ValueError(msg)
+        check_degree(self.degree)
         if not isinstance(self.interaction_only, bool | np.bool_):
             msg = f"interaction_only must be True or False, got {self.interaction_only!r}."
             raise ValueError(msg)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .base import DamagedTermError, Term
+from .centred import CentredTerm
 from .fourier import FourierTerm
 from .hinges import HingeTerm
 from .monomials import Monomial
@@ -16,6 +17,7 @@ from .steps import LevelTerm, StepTerm
 
 READERS: dict[str, Callable[[Mapping[str, Any]], Term]] = {
     "monomial": Monomial.from_dict,
+    "centred": CentredTerm.from_dict,
     "hinge": HingeTerm.from_dict,
     "step": StepTerm.from_dict,
     "level": LevelTerm.from_dict,
