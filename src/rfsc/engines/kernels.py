@@ -446,7 +446,8 @@ def _drop_insignificant(m, threshold, start, ties, ws):  # type: ignore[no-untyp
                 ws.trial[kept] = ws.trial[j]
                 ws.penalty[kept] = ws.penalty[j]
                 ws.position[kept] = ws.position[j]
-                ws.terms[kept, :] = ws.terms[j, :]
+                for k in range(ws.terms.shape[1]):
+                    ws.terms[kept, k] = ws.terms[j, k]
             kept += 1
     for j in range(kept):
         hessian[j, kept] = ws.trial[j]
@@ -552,7 +553,10 @@ def evaluate_supports(first, last, indptr, slots, data, t_quantile, score, ties,
         m = indptr[s + 1] - start
         for j in range(m):
             slot = slots[start + j]
-            ws.terms[j, : data.target.size] = data.columns[slot, : data.target.size]
+            for k in range(
+                data.target.size
+            ):  # assigning a slice would compile the text of its error message, for seconds
+                ws.terms[j, k] = data.columns[slot, k]
             ws.penalty[j] = data.penalty[slot]
             ws.coef[j] = 0.0
             ws.position[j] = start + j

@@ -6,7 +6,9 @@ from ..model import SparseModel
 from ..terms import Monomial
 from .equation import check_model, equation
 
-OTHER_UNITS = "(numbers inside hinges, steps, ramps and clusters are in your own units; their values are scaled too)"
+OTHER_UNITS = (
+    "(numbers inside hinges, deviations, steps, ramps and clusters are in your own units; their values are scaled too)"
+)
 
 
 def summary(model: SparseModel) -> str:
