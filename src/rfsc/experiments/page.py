@@ -49,6 +49,8 @@ OPEN_POINTS = """\
   spaces most terms die before any evidence. Our default keeps them.
 - **Separable classes.** The likelihood has no maximum on Iris and Wine, and the t-test then throws good terms away. A
   small ridge in proportion to each term's variance cures it; the paper mentions none.
+- **Terms.** All of RFSC's rows here are polynomials, as in the paper. The default of `RFSCClassifier` also tries other
+  families of terms; how that does is in the project's docs/accuracy.md.
 - **The constant** counts as a term where a model holds it, as in the paper's N_r.
 """
 

@@ -162,8 +162,10 @@ def main_table(results: Results, methods: Sequence[Method], sets: Sequence[str])
     best = best_cells(values, [0] * len(rows), first_column=1, digits=3) if rows else frozenset()
     notes = [
         HONEST_NOTE,
-        "Size: mean number of terms, or of features where there is no formula, from set to set. RFSC by default stops "
-        "at 15 terms.",
+        "Size: mean number of terms, or of features where there is no formula, from set to set. RFSC stops at 15 "
+        "terms.",
+        "RFSC here is the paper's kind of model, polynomials, with this project's search settings; by default it also "
+        "tries other terms.",
         GUESS_NOTE,
     ]
     head = ["method", *sets, "mean", "mean rank", "size"]
