@@ -158,6 +158,14 @@ def test_progress_of_the_comparison(capsys):
     assert [line.split(": ")[1].rsplit(" ", 1)[0] for line in said] == list(auto_mixes(2, 6))
 
 
+def test_the_filter_does_not_see_the_rows_left_out():
+    """On pure noise no mix can be better than a coin; a filter that had seen all rows made them look so."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 400)), np.arange(80) % 2
+    clf = RFSCClassifier(filter_significance=0.05, n_restarts=1, n_models=40, random_state=0).fit(X, y)
+    assert min(clf.basis_losses_.values()) > np.log(2)
+
+
 def test_too_few_rows_take_the_first():
     X, y = np.random.default_rng(0).random((7, 2)), np.array([0, 0, 0, 0, 0, 0, 1])
     clf = RFSCClassifier(basis="auto", **QUICK).fit(X, y)

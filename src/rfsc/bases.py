@@ -128,7 +128,9 @@ def _flat(basis: Any, degree: int) -> list[Basis]:
     """The families in the order in which they were written, those in lists within lists too."""
     if isinstance(basis, list | tuple):
         if not basis:
-            msg = "basis must name at least one family of terms, got an empty list. Leave it out for 'polynomial'."
+            msg = (
+                "basis must name at least one family of terms, got an empty list. Leave it out to let the data choose."
+            )
             raise ValueError(msg)
         return [one for part in basis for one in _flat(part, degree)]
     if isinstance(basis, str):

@@ -46,7 +46,7 @@ class Choice:
 def choose_bases(
     mixes: Mapping[str, tuple[Basis, ...]],
     rows: Rows,
-    features: Sequence[IntArray],
+    features_of: Callable[[Rows], Sequence[IntArray]],
     spec: OutputSpec,
     progress: Callable[[str, float], None] | None = None,
 ) -> Choice:
@@ -58,14 +58,14 @@ def choose_bases(
         What to choose from; the first is taken where there are too few rows to compare.
     rows : Rows
         All training rows.
-    features : sequence of ndarray of int
-        Features that each output may use.
+    features_of : callable
+        Features that each output may use, given the rows that may be looked at: a filter must not see the others.
     spec : OutputSpec
         How outputs are fitted; its `bases` are replaced.
     progress : callable or None
         Told before every fit which mix it is for, and what part of the work is done.
     """
-    mixes = _able(mixes, rows, features, spec)
+    mixes = _able(mixes, rows, features_of(rows), spec)
     fold = _fold_of_rows(rows, np.random.default_rng(spec.layout_seed))
     if fold is None or len(mixes) == 1:
         return Choice({next(iter(mixes)): 1.0}, {})
@@ -73,7 +73,7 @@ def choose_bases(
     for place, (name, bases) in enumerate(mixes.items()):
         own = replace(spec, bases=bases, combine="best")
         tell = (lambda part, place=place, name=name: progress(name, (place + part) / len(mixes))) if progress else None
-        values[name] = _left_out_values(rows, features, own, fold, tell)
+        values[name] = _left_out_values(rows, features_of, own, fold, tell)
     losses = {name: _log_loss(value, rows) for name, value in values.items()}
     if spec.combine != "average":
         return Choice({min(losses, key=lambda name: losses[name]): 1.0}, losses)
@@ -121,10 +121,14 @@ def _fold_of_rows(rows: Rows, rng: np.random.Generator) -> IntArray | None:
 
 
 def _left_out_values(
-    rows: Rows, features: Sequence[IntArray], spec: OutputSpec, fold: IntArray, tell: Callable[[float], None] | None
+    rows: Rows,
+    features_of: Callable[[Rows], Sequence[IntArray]],
+    spec: OutputSpec,
+    fold: IntArray,
+    tell: Callable[[float], None] | None,
 ) -> FloatArray:
     """What models say of rows that they have not seen: one search for each fold and output."""
-    n_folds, n_outputs = int(fold.max()) + 1, len(features)
+    n_folds, n_outputs = int(fold.max()) + 1, len(rows.targets.outputs)
     values = np.empty((n_outputs, fold.size))
     for number in range(n_folds):
         held_out = np.flatnonzero(fold == number)
@@ -132,7 +136,7 @@ def _left_out_values(
         most = min(spec.search.max_terms, max(int(part.weight.sum()) - 1, 1))
         own = replace(spec, search=replace(spec.search, max_terms=most))
         unseen = np.ascontiguousarray(rows.table[:, held_out])
-        for output, allowed in enumerate(features):
+        for output, allowed in enumerate(features_of(part)):
             if tell is not None:
                 tell((number + output / n_outputs) / n_folds)
             generator = np.random.default_rng([spec.layout_seed, number, output])

@@ -56,8 +56,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Largest degree of a polynomial term.
     basis : str, object or list, default="auto"
         What terms are made of. "auto" chooses between polynomials, centred products, hinges and straight lines with
-        radial functions by cross-validation inside the training rows, which takes two to three times as long as one
-        of them. "polynomial" (the paper), "centred", "hinge", "radial", "fourier", "sigmoid", "step", a family with
+        radial functions by cross-validation inside the training rows, which takes about twice as long as one of
+        them. "polynomial" (the paper), "centred", "hinge", "radial", "fourier", "sigmoid", "step", a family with
         settings from `rfsc.bases`, a fitted transformer, or a list of these, which then compete in one search.
     restrictions : Restrictions or None, default=None
         Terms that every model holds, that none may hold, that come only together, and whether products need their
@@ -102,7 +102,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Seed of the search.
     callbacks : object, list of objects or None, default=None
         Observers: functions of an `IterationRecord`, or objects with a method `on_iteration`. An observer may return
-        "stop_search" or "stop_all".
+        "stop_search" or "stop_all". They are not shown the searches by which "auto" compares bases.
     verbose : int, default=0
         1 shows a progress bar on stderr.
 
@@ -121,7 +121,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     basis_ : tuple of Basis
         Families of terms that were searched.
     basis_losses_ : dict of str to float
-        With basis="auto" the left-out log-loss of every mix of families that was compared; else empty.
+        With basis="auto" the left-out log-loss of every mix of families that was compared; empty where nothing was:
+        too few rows of a class, or restrictions that name terms of a single mix.
     basis_shares_ : dict of str to float
         With basis="auto" the mix that was chosen, with share 1; with combine="average" too, the share of every mix in
         the answer. Else empty.
@@ -295,7 +296,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         bar = ConsoleProgress(n_outputs, self.n_restarts, self.max_iter) if self.verbose else None
         observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
         try:
-            specs = self._specs_of_mixes(rows, features, spec, bar)
+            specs = self._specs_of_mixes(rows, spec, bar)
             fits = fit_outputs(rows, features, specs, generators, observers)
             if bar:
                 bar.finished = True
@@ -330,21 +331,20 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _chooses_basis(self) -> bool:
         return isinstance(self.basis, str) and self.basis == "auto"
 
-    def _specs_of_mixes(
-        self, rows: Rows, features: list[IntArray], spec: OutputSpec, bar: ConsoleProgress | None
-    ) -> list[OutputSpec]:
+    def _specs_of_mixes(self, rows: Rows, spec: OutputSpec, bar: ConsoleProgress | None) -> list[OutputSpec]:
         """The settings for each mix of families: the one that was asked for or chosen, or all that are averaged."""
         self.basis_losses_: dict[str, float] = {}
         self.basis_shares_: dict[str, float] = {}
         specs = [spec]
         if self._chooses_basis:
             mixes = auto_mixes(self.degree, self.n_features_in_)
-            choice = choose_bases(mixes, rows, features, spec, bar.on_choice if bar else None)
+            choice = choose_bases(mixes, rows, self._allowed_features, spec, bar.on_choice if bar else None)
             self.basis_losses_, self.basis_shares_ = choice.losses, choice.shares
             # the parts of an average of mixes are small models already
             combine = "pool" if self.combine == "average" else self.combine
             specs = [replace(spec, bases=mixes[name], combine=combine) for name in choice.shares]
             if bar:
+                bar.say("basis: " + ", ".join(f"{name} {share:.0%}" for name, share in choice.shares.items()))
                 bar.n_restarts *= len(specs)
         several = len(specs) > 1
         self.basis_ = tuple({basis: None for one in specs for basis in one.bases}) if several else specs[0].bases

@@ -18,6 +18,7 @@ from .terms.rules import Rules
 # what names of terms hold beside features
 WORDS = frozenset(("max", "sin", "cos", "pi", "ramp", "near", "cluster", "narrow", "medium", "wide", "width"))
 WORD = re.compile(r"(?<!\w)[^\W\d]\w*")
+NUMBER = re.compile(r"(?<![\w.])(?<!max\()\d+(?:\.\d+)?(?:e[+-]?\d+)?")  # not within the name of a feature such as x3
 MOST_NAMES = 5000  # terms of a space that is gone through for a name like one that it lacks
 
 
@@ -67,7 +68,9 @@ class Restrictions:
         set_ = object.__setattr__
         set_(self, "force", tuple(_text("force", one) for one in _items("force", self.force)))
         set_(self, "forbid", tuple(_text_or_texts("forbid", one) for one in _items("forbid", self.forbid)))
-        set_(self, "groups", tuple(_texts("groups", one) for one in _items("groups", self.groups)))
+        set_(
+            self, "groups", tuple(_texts("each group", one, "groups=[[...]]") for one in _items("groups", self.groups))
+        )
         if not isinstance(self.hierarchy, bool | np.bool_):
             msg = f"hierarchy must be True or False, got {self.hierarchy!r}."
             raise TypeError(msg)
@@ -187,20 +190,22 @@ class _Names:
         if barred is not None:
             return ValueError(f"{start}, but forbid bars the feature {barred!r}. Leave it out of one of the two.")
         return TermNotOfferedError(
-            f"{start}, which the basis does not offer; its terms are written like {self._examples()}."
+            f"{start}, which the basis does not offer; its terms are written like {self._examples()} "
+            "(term_names of a classifier fitted without this restriction lists them)."
             f"{self._suggestion(name)} A term of another family needs that family in basis, for instance "
             "basis=['polynomial', 'hinge']."
         )
 
     def _examples(self) -> str:
         last = self.space.n_terms - 1
-        return ", ".join(repr(self.of(j)) for j in sorted({min(1, last), (1 + last) // 2, last}))
+        return ", ".join(repr(_masked(self.of(j))) for j in sorted({min(1, last), (1 + last) // 2, last}))
 
     def _suggestion(self, name: str) -> str:
         known: Iterable[str] = self.feature_names
         if self.space.n_terms <= MOST_NAMES:
             known = [term.name(self.feature_names) for term in self.space.terms(np.arange(self.space.n_terms))]
-        return _did_you_mean([other for other in _close(name, known) if self.find(other) is not None])
+        close = [other for other in _close(name, known) if self.find(other) is not None]
+        return _did_you_mean([other for other in close if _masked(other) == other])
 
 
 def _forced(wanted: Restrictions, names: _Names, rules: Rules, max_terms: int) -> frozenset[int]:
@@ -290,15 +295,22 @@ def _close(name: str, known: Iterable[str]) -> list[str]:
     return get_close_matches(name, list(known), n=3)
 
 
+def _masked(name: str) -> str:
+    """The name of a term with k for its numbers: they come from the data, which no error shows."""
+    return NUMBER.sub("k", name)
+
+
 def _did_you_mean(names: Sequence[str]) -> str:
     return f" Did you mean {' or '.join(map(repr, names))}?" if names else ""
 
 
-def _items(field: str, value: Any) -> list[Any]:
+def _items(field: str, value: Any, pattern: str | None = None) -> list[Any]:
     """The items of a list, tuple, array or index; texts, mappings and sets are refused, sets for lack of an order."""
     if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
         got = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
-        msg = f"{field} must be a list or tuple, got {got}. Write brackets around a single name: {field}=[...]."
+        msg = (
+            f"{field} must be a list or tuple, got {got}. Write brackets around a name: {pattern or f'{field}=[...]'}."
+        )
         raise TypeError(msg)
     return list(value)
 
@@ -310,8 +322,8 @@ def _text(field: str, value: Any) -> str:
     return str(value)
 
 
-def _texts(field: str, value: Any) -> tuple[str, ...]:
-    found = tuple(_text(field, one) for one in _items(field, value))
+def _texts(field: str, value: Any, pattern: str | None = None) -> tuple[str, ...]:
+    found = tuple(_text(field, one) for one in _items(field, value, pattern))
     if not found:
         msg = f"{field} holds an empty list; put at least one name into each, or leave it out."
         raise ValueError(msg)

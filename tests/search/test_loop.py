@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rfsc.engines import Memo, Score, Supports, make_engine
+from rfsc.engines.base import Evaluation
 from rfsc.search import RIPs, SearchSpec, Verdict, run_restarts, run_search
 from rfsc.search.sampling import sample_population
 from tests.reference import naive
@@ -126,3 +127,41 @@ def test_supports_handed_to_the_engine_respect_max_terms(rng, make_problem):
 
     run_search(Watch(), 21, SearchSpec(n_models=30, max_iter=30, max_terms=3), rng)
     assert max(sizes) == 3
+
+
+def test_a_search_that_has_found_nothing_yet_goes_on():
+    """A first population of which nothing passes the test moves no RIP by more than tol; that is no convergence."""
+
+    class Pruning:
+        """Lets nothing pass in the first three iterations, then everything."""
+
+        def __init__(self):
+            self.calls = 0
+
+        def evaluate(self, supports):
+            self.calls += 1
+            kept = np.full(supports.ids.size, self.calls > 3)
+            score = np.where((supports.sizes > 0) & (self.calls > 3), 0.9, 0.5)
+            zeros = np.zeros(len(supports))
+            return Evaluation.from_kept(
+                supports, kept, np.ones(kept.size), score, -np.log(score), zeros.astype(np.int8), zeros.astype(np.int64)
+            )
+
+    result, _ = run_search(Pruning(), 2000, SearchSpec(n_models=400, max_iter=60), np.random.default_rng(0))
+    assert result.n_iter > 3
+    assert result.model.ids.size > 0
+
+
+def test_a_search_ends_when_everything_has_died():
+    class Nothing:
+        def evaluate(self, supports):
+            zeros = np.zeros(len(supports))
+            kept = np.zeros(supports.ids.size, dtype=bool)
+            return Evaluation.from_kept(
+                supports, kept, np.ones(kept.size), zeros + 0.5, zeros, zeros.astype(np.int8), zeros.astype(np.int64)
+            )
+
+    result, _ = run_search(Nothing(), 20, SearchSpec(n_models=50, max_iter=300), np.random.default_rng(0))
+    assert result.stop_reason == "converged"
+    assert result.n_iter < 50
+    assert result.model.ids.size == 0

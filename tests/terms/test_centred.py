@@ -113,7 +113,18 @@ def test_names_read_well():
     term = CentredTerm(
         (Deviation(0, 0.5, 52.0), Deviation(0, 0.5, 52.0), Deviation(2, 0.0, 0.0), Deviation(3, 0.1, -1.5))
     )
-    assert term.name(NAMES) == "(age-52)^2*sex*([a-b]+1.5)"
+    assert term.name(NAMES) == "(age-52)^2*(sex-0)*([a-b]+1.5)"
+
+
+def test_a_plain_product_means_the_deviations():
+    X = np.random.default_rng(0).normal(50, 10, size=(30, 2))
+    space, _ = lay_out(X)
+    names = ["age", "bmi"]
+    for plain, features in (("bmi*age", (0, 1)), ("age^2", (0,)), ("age", (0,))):
+        (term,) = space.terms(np.array([space.find(plain, names)]))
+        assert term.features == features
+    assert space.find("age^3", names) is None
+    assert space.find("1", names) is None
 
 
 def test_constants_have_no_terms():

@@ -117,7 +117,7 @@ def run_search(
         if verdict is not Verdict.CONTINUE:
             stop_reason = "observer"
             break
-        if max_change <= spec.tol:
+        if max_change <= spec.tol and rips.has_opinion:
             stop_reason = "converged"
             break
     assert best is not None  # max_iter is at least 1

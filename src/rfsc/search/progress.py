@@ -63,6 +63,13 @@ class ConsoleProgress:
         elif before is not None and (before.output, before.restart) != (record.output, record.restart):
             self._stream.write(self._text(before) + "\n")
 
+    def say(self, text: str) -> None:
+        """Leave a line on the screen or in the log."""
+        if self._live:
+            width = shutil.get_terminal_size().columns - 1
+            text = "\r" + text[:width].ljust(width)
+        self._stream.write(text + "\n")
+
     def close(self) -> None:
         """Leave the last state on the screen and end the line."""
         if self._previous is not None:

@@ -61,6 +61,13 @@ class RIPs:
         """How many listed terms are still undecided: RIP above the default and below one."""
         return int(np.count_nonzero((self.values > self.default) & (self.values < 1.0)))
 
+    @property
+    def has_opinion(self) -> bool:
+        """Whether some term has risen, or nothing is left to draw; before, that no RIP moves says nothing."""
+        if np.any(self.values > self.default) or self.default >= 1.0:
+            return True
+        return (self.default <= 0.0 or self.ids.size == self.n_terms) and not np.any(self.values > 0.0)
+
     def dense(self) -> FloatArray:
         """All RIPs as one vector; for small spaces and for tests."""
         out = np.full(self.n_terms, self.default)

@@ -133,9 +133,10 @@ def check_count(name: str, value: Any, least: int = 1) -> None:
         raise ValueError(msg)
 
 
-def quoted(name: str, marks: str = "*^") -> str:
-    """The name of a feature, in brackets where a formula with the given marks could be misread: ``[a*b]``."""
-    return f"[{name}]" if name == "1" or any(mark in name for mark in marks) else name
+def quoted(name: str, marks: str = "*^+-/<>=[]") -> str:
+    """The name of a feature, in brackets where a formula could be misread: ``[a*b]``, ``[a-b]``, ``[52]``, ``[]``."""
+    is_number = name.replace(".", "", 1).isdigit()
+    return f"[{name}]" if not name.strip() or is_number or any(mark in name for mark in marks) else name
 
 
 def mentioned(name: str, features: IntArray, feature_names: Sequence[str]) -> IntArray:

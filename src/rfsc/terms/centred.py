@@ -42,9 +42,9 @@ class Deviation:
     shown: float
 
     def name(self, feature_names: Sequence[str]) -> str:
-        """``(age-52)``; ``age`` where the centre is zero."""
+        """``(age-52)``; ``(age-0)`` where the centre is zero, for ``age`` is the feature on [0, 1]."""
         name = label(feature_names[self.feature])
-        return f"({shifted(name, self.shown)})" if self.shown else name
+        return f"({shifted(name, self.shown)})" if self.shown else f"({name}-0)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +135,18 @@ class CentredSpace:
         return tuple(self._term([p for p in row if p >= 0]) for row in self._factors(ids).tolist())
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
-        """Id of the feature or product that is written so, its factors in any order; None where there is none."""
+        """Id of the feature or product that is written so, its factors in any order; None where there is none.
+
+        ``age*bmi`` is read as the product of the two deviations: who forbids or forces it under "auto" means both.
+        """
         features = self._monomials.features
-        alone = read_factors(name, features, feature_names)
-        if alone is not None and len(alone) == 1:
-            return self._monomials.rank(alone) - 1
-        near = mentioned(name, features, feature_names).tolist()
-        factors = read_product(name, {self._deviations[p].name(feature_names): p for p in near})
-        if factors is None or not 2 <= len(factors) <= self._monomials.degree:
+        factors = read_factors(name, features, feature_names)
+        if factors is None:
+            near = mentioned(name, features, feature_names).tolist()
+            factors = read_product(name, {self._deviations[p].name(feature_names): p for p in near})
+            if factors is not None and len(factors) == 1:
+                return None
+        if factors is None or not 1 <= len(factors) <= self._monomials.degree:
             return None
         return self._monomials.rank(factors) - 1
 

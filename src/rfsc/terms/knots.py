@@ -112,7 +112,7 @@ def written(value: float) -> str:
 
 def label(name: str) -> str:
     """The name of a feature, in brackets where it could be misread in a formula with numbers: ``[a-b]``, ``[52]``."""
-    return f"[{name}]" if name.replace(".", "", 1).isdigit() else quoted(name, MARKS)
+    return quoted(name, MARKS)
 
 
 def shifted(name: str, origin: float) -> str:
