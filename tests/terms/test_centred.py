@@ -13,19 +13,9 @@ from hypothesis import strategies as st
 from rfsc import RFSCClassifier
 from rfsc.terms import MonomialSpace
 from rfsc.terms.centred import Centred, CentredTerm, Deviation
-from tests.terms.layout import all_terms, training_of
+from tests.terms.layout import all_terms, rows, training_of
 
 NAMES = ["age", "bmi", "sex", "a-b"]
-
-
-@st.composite
-def rows(draw):
-    """Quantities, zeros and ones, and few whole numbers, of any size and place."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = draw(st.integers(3, 40))
-    scale, place = draw(st.sampled_from([1e-6, 1.0, 1e6])), draw(st.sampled_from([0.0, -3.0, 1e3]))
-    quantities = scale * (rng.normal(size=(n, 2)) + place)
-    return np.column_stack([quantities, rng.integers(0, 2, n), rng.integers(-3, draw(st.integers(-2, 9)), n)])
 
 
 def lay_out(X, degree=2, weight=None):

@@ -15,6 +15,7 @@ from rfsc.prepare.scaling import Scaling
 from rfsc.terms.base import Training
 from rfsc.terms.hinges import Hinge, HingeFactor, HingeTerm
 from rfsc.terms.knots import readable
+from tests.terms.layout import rows
 
 NAMES = ["age", "bmi", "sex", "a-b"]
 
@@ -34,16 +35,6 @@ def single(feature, sign, shown):
 
 def shown_of(space):
     return [[f.feature, f.sign, f.shown] for term in space.terms(np.arange(space.n_singles)) for f in term.factors]
-
-
-@st.composite
-def rows(draw):
-    """Quantities, whole numbers and zeros and ones, of any size and place."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = draw(st.integers(2, 40))
-    scale, place = draw(st.sampled_from([1e-6, 1.0, 1e6])), draw(st.sampled_from([0.0, -3.0, 1e3]))
-    quantities = scale * (rng.normal(size=(n, 2)) + place)
-    return np.column_stack([quantities, rng.integers(0, 2, n), rng.integers(-3, draw(st.integers(-2, 9)), n)])
 
 
 def naive_column(term, table):

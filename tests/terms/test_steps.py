@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rfsc.prepare.scaling import Scaling
 from rfsc.terms.base import Training
 from rfsc.terms.steps import LevelTerm, Step, StepTerm
+from tests.terms.layout import rows
 
 NAMES = ["age", "bmi", "sex", "x>y"]
 KINDS = {"step": StepTerm, "level": LevelTerm}
@@ -30,16 +31,6 @@ def lay_out(basis, X, weight=None, features=None):
 
 def all_names(space, names=NAMES):
     return [term.name(names) for term in space.terms(np.arange(space.n_terms))]
-
-
-@st.composite
-def rows(draw):
-    """Quantities, whole numbers and zeros and ones, of any size and place."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = draw(st.integers(2, 40))
-    scale, place = draw(st.sampled_from([1e-6, 1.0, 1e6])), draw(st.sampled_from([0.0, -3.0, 1e3]))
-    quantities = scale * (rng.normal(size=(n, 2)) + place)
-    return np.column_stack([quantities, rng.integers(0, 2, n), rng.integers(-3, draw(st.integers(-2, 9)), n)])
 
 
 @given(X=rows(), n_knots=st.integers(1, 6), levels=st.booleans())
