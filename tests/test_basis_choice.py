@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
-from rfsc import RFSCClassifier
+from rfsc import RFSCClassifier, basis_choice
 from rfsc._random import spawn_with_seed
 from rfsc.bases import auto_mixes
 from rfsc.basis_choice import _best_shares, _log_loss
@@ -156,6 +156,24 @@ def test_progress_of_the_comparison(capsys):
     RFSCClassifier(basis="auto", verbose=1, **QUICK).fit(X, y)
     said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("comparing")]
     assert [line.split(": ")[1].rsplit(" ", 1)[0] for line in said] == list(auto_mixes(2, 6))
+
+
+def test_long_tables_are_compared_on_some_of_their_rows(monkeypatch):
+    X, y = blobs(300, np.random.default_rng(0))
+    whole = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
+    monkeypatch.setattr(basis_choice, "MOST_ROWS", 120)
+    clf = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
+    assert clf.basis_losses_ != whole.basis_losses_
+    assert clf.basis_ == whole.basis_
+    np.testing.assert_array_equal(clf.decision_function(X), whole.decision_function(X))  # searched on all rows
+    weight = np.random.default_rng(1).integers(1, 3, len(X))
+    weighted = RFSCClassifier(basis="auto", **QUICK).fit(X, y, sample_weight=weight)
+    repeated = RFSCClassifier(basis="auto", **QUICK).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert weighted.basis_losses_ == pytest.approx(repeated.basis_losses_, rel=1e-6)
+    fold = basis_choice._fold_of_rows(whole._read_rows(X, y, None), np.random.default_rng(0))
+    assert (fold >= 0).sum() == 120
+    counts = np.array([np.bincount(fold[(fold >= 0) & (y == c)], minlength=5) for c in (0, 1)])
+    assert np.ptp(counts, axis=1).max() <= 1
 
 
 def test_the_filter_does_not_see_the_rows_left_out():

@@ -22,6 +22,9 @@ from .restrictions import TermNotOfferedError
 from .terms import Basis
 
 N_FOLDS = 5
+MOST_ROWS = (
+    5000  # distinct rows that are compared on: enough to see which family suits, and long tables stay affordable
+)
 SMALLEST = 1e-15  # probability that a wrong certainty counts as
 LEAST_SHARE = 0.02  # a mix that weighs less is left out of an average
 
@@ -69,6 +72,7 @@ def choose_bases(
     fold = _fold_of_rows(rows, np.random.default_rng(spec.layout_seed))
     if fold is None or len(mixes) == 1:
         return Choice({next(iter(mixes)): 1.0}, {})
+    rows, fold = rows.take(np.flatnonzero(fold >= 0)), fold[fold >= 0]
     values: dict[str, FloatArray] = {}
     for place, (name, bases) in enumerate(mixes.items()):
         own = replace(spec, bases=bases, combine="best")
@@ -107,16 +111,21 @@ def _able(
 
 
 def _fold_of_rows(rows: Rows, rng: np.random.Generator) -> IntArray | None:
-    """Stratified folds in which equal rows stay together: a row of weight 2 is the same as the row twice."""
+    """Stratified folds, -1 for rows of a long table that take no part; None where a class has too few rows.
+
+    Equal rows stay together: a row of weight 2 is the same as the row twice.
+    """
     labelled = np.column_stack([rows.table.T, rows.targets.code])
     distinct, which = np.unique(labelled, axis=0, return_inverse=True)
     members = [np.flatnonzero(distinct[:, -1] == c) for c in range(len(rows.targets.classes))]
     n_folds = min(N_FOLDS, *(len(own) for own in members))
     if n_folds < 2:
         return None
-    fold = np.empty(len(distinct), dtype=np.int64)
+    fold = np.full(len(distinct), -1)
+    share = min(1.0, MOST_ROWS / len(distinct))
     for own in members:
-        fold[rng.permutation(own)] = np.arange(len(own)) % n_folds
+        some = rng.permutation(own)[: max(n_folds, round(share * len(own)))]
+        fold[some] = np.arange(len(some)) % n_folds
     return fold[which.ravel()]
 
 
