@@ -42,13 +42,8 @@ BY_NAME: dict[str, Callable[[], Basis]] = {
     "sigmoid": Sigmoid,
     "step": Step,
 }
-ONCE = (
-    Centred,
-    Hinge,
-    Radial,
-    Fourier,
-    Step,
-)  # with two settings they would offer the same terms, or the same names, twice
+# with two settings they would offer the same terms, or the same names, twice
+ONCE = (Centred, Hinge, Radial, Fourier, Step)
 MOST_FEATURES_OF_BUMPS = 200  # beyond, nobody can say what a bump is near to, and distances all look alike
 
 

@@ -22,9 +22,8 @@ from .restrictions import TermNotOfferedError
 from .terms import Basis
 
 N_FOLDS = 5
-MOST_ROWS = (
-    5000  # distinct rows that are compared on: enough to see which family suits, and long tables stay affordable
-)
+# distinct rows that are compared on: enough to see which family suits, and long tables stay affordable
+MOST_ROWS = 5000
 SMALLEST = 1e-15  # probability that a wrong certainty counts as
 LEAST_SHARE = 0.02  # a mix that weighs less is left out of an average
 
@@ -68,16 +67,18 @@ def choose_bases(
     progress : callable or None
         Told before every fit which mix it is for, and what part of the work is done.
     """
-    mixes = _able(mixes, rows, features_of(rows), spec)
+    mixes = _able(mixes, rows, features_of, spec)
     fold = _fold_of_rows(rows, np.random.default_rng(spec.layout_seed))
     if fold is None or len(mixes) == 1:
         return Choice({next(iter(mixes)): 1.0}, {})
     rows, fold = rows.take(np.flatnonzero(fold >= 0)), fold[fold >= 0]
+    # once for all mixes: a filter tests every feature
+    features = [features_of(rows.take(np.flatnonzero(fold != number))) for number in range(int(fold.max()) + 1)]
     values: dict[str, FloatArray] = {}
     for place, (name, bases) in enumerate(mixes.items()):
         own = replace(spec, bases=bases, combine="best")
         tell = (lambda part, place=place, name=name: progress(name, (place + part) / len(mixes))) if progress else None
-        values[name] = _left_out_values(rows, features_of, own, fold, tell)
+        values[name] = _left_out_values(rows, features, own, fold, tell)
     losses = {name: _log_loss(value, rows) for name, value in values.items()}
     if spec.combine != "average":
         return Choice({min(losses, key=lambda name: losses[name]): 1.0}, losses)
@@ -88,11 +89,15 @@ def choose_bases(
 
 
 def _able(
-    mixes: Mapping[str, tuple[Basis, ...]], rows: Rows, features: Sequence[IntArray], spec: OutputSpec
+    mixes: Mapping[str, tuple[Basis, ...]],
+    rows: Rows,
+    features_of: Callable[[Rows], Sequence[IntArray]],
+    spec: OutputSpec,
 ) -> Mapping[str, tuple[Basis, ...]]:
     """The mixes that offer every term that restrictions force or group."""
     if spec.restrictions is None or not (spec.restrictions.force or spec.restrictions.groups):
         return mixes
+    features = features_of(rows)
     able: dict[str, tuple[Basis, ...]] = {}
     reasons: list[str] = []
     for name, bases in mixes.items():
@@ -131,21 +136,21 @@ def _fold_of_rows(rows: Rows, rng: np.random.Generator) -> IntArray | None:
 
 def _left_out_values(
     rows: Rows,
-    features_of: Callable[[Rows], Sequence[IntArray]],
+    features: Sequence[Sequence[IntArray]],
     spec: OutputSpec,
     fold: IntArray,
     tell: Callable[[float], None] | None,
 ) -> FloatArray:
-    """What models say of rows that they have not seen: one search for each fold and output."""
-    n_folds, n_outputs = int(fold.max()) + 1, len(rows.targets.outputs)
+    """What models say of rows that they have not seen: one search for each fold and output, with its features."""
+    n_folds, n_outputs = len(features), len(rows.targets.outputs)
     values = np.empty((n_outputs, fold.size))
-    for number in range(n_folds):
+    for number, own_features in enumerate(features):
         held_out = np.flatnonzero(fold == number)
         part = rows.take(np.flatnonzero(fold != number))
         most = min(spec.search.max_terms, max(int(part.weight.sum()) - 1, 1))
         own = replace(spec, search=replace(spec.search, max_terms=most))
         unseen = np.ascontiguousarray(rows.table[:, held_out])
-        for output, allowed in enumerate(features_of(part)):
+        for output, allowed in enumerate(own_features):
             if tell is not None:
                 tell((number + output / n_outputs) / n_folds)
             generator = np.random.default_rng([spec.layout_seed, number, output])
