@@ -70,3 +70,17 @@ def make_cell():
         return Cell(task, protocol, accuracy, kappa, rows, n_features, n_terms, seconds, log_loss, terms_per_output)
 
     return build
+
+
+@pytest.fixture
+def counted(request, monkeypatch):
+    """The tasks that the tested `module` runs, in order."""
+    module = request.module.module
+    run_task, ran = module.run_task, []
+
+    def run(task):
+        ran.append(task)
+        return run_task(task)
+
+    monkeypatch.setattr(module, "run_task", run)
+    return ran

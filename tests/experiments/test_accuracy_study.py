@@ -55,19 +55,6 @@ def quick_rows(monkeypatch):
     monkeypatch.delenv("RFSC_DATA", raising=False)
 
 
-@pytest.fixture
-def counted(monkeypatch):
-    """The tasks that were run, in order."""
-    ran = []
-
-    def run(task):
-        ran.append(task)
-        return run_task(task)
-
-    monkeypatch.setattr(module, "run_task", run)
-    return ran
-
-
 def test_sections_and_pictures(counted, tmp_path):
     sections = run_study(STUDY, tmp_path / "deep", n_jobs=1, link="accuracy")
     assert list(sections) == SECTIONS

@@ -31,19 +31,6 @@ def one_illustration(illustration, monkeypatch):
     monkeypatch.delenv("RFSC_DATA", raising=False)
 
 
-@pytest.fixture
-def counted(monkeypatch):
-    """The tasks that were run, in order."""
-    ran = []
-
-    def run(task):
-        ran.append(task)
-        return run_task(task)
-
-    monkeypatch.setattr(module, "run_task", run)
-    return ran
-
-
 class Recorder:
     """Stands for the progress bar."""
 
