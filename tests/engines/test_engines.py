@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import array_api_strict
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from rfsc.engines import ArrayEngine, FitOptions, Memo, Problem, Score, Status, Supports, make_engine
 from rfsc.engines.base import MAX_NEWTON
+from rfsc.engines.kernels import COARSE_ROWS
 from rfsc.model.inference import refit
 from rfsc.terms import MonomialSpace
 from tests.reference import naive
@@ -88,19 +91,39 @@ def test_leave_one_out_predictor_is_close_to_refitting(name, rng, make_problem):
     assert abs(left_out - exact) < 0.1 * (exact - training)
 
 
-@pytest.mark.parametrize("score", list(Score))
-@pytest.mark.parametrize("ridge", [0.0, 1e-2, 1.0])
-def test_engines_agree(score, ridge, rng, make_problem):
-    weight = rng.uniform(0.3, 2.0, size=230)
-    problem = make_problem(rng, n_rows=230, score=score, ridge=ridge, weight=weight)
-    supports = random_supports(rng, 21, 60, largest=15)
+def assert_engines_agree(problem, supports):
     slow, fast = (make_engine(name, problem).evaluate(supports) for name in NAMES)
     assert np.array_equal(slow.supports.indptr, fast.supports.indptr)
     assert np.array_equal(slow.supports.ids, fast.supports.ids)
     assert np.array_equal(slow.status, fast.status)
     np.testing.assert_allclose(slow.coef, fast.coef, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(slow.score, fast.score, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(slow.log_loss, fast.log_loss, rtol=1e-9)
+    # engines take different steps; predictor and Hessian are those before the last one, 1e-4 standard errors away
+    np.testing.assert_allclose(slow.score, fast.score, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(slow.log_loss, fast.log_loss, rtol=1e-6)
+
+
+@pytest.mark.parametrize("score", list(Score))
+@pytest.mark.parametrize("ridge", [0.0, 1e-2, 1.0])
+def test_engines_agree(score, ridge, rng, make_problem):
+    weight = rng.uniform(0.3, 2.0, size=230)
+    problem = make_problem(rng, n_rows=230, score=score, ridge=ridge, weight=weight)
+    assert_engines_agree(problem, random_supports(rng, 21, 60, largest=15))
+
+
+@pytest.mark.parametrize("significance", [0.05, KEEP_ALL])
+@pytest.mark.parametrize("order", ["drawn", "by class", "by feature"])
+def test_engines_agree_on_long_tables_in_any_order(order, significance, make_problem, monkeypatch):
+    """The compiled engine begins on part of the rows; what it sees of a sorted table may be poor, its answer not."""
+    monkeypatch.setattr("rfsc.engines.numba_engine.GRAM_TERMS", 0)
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng, n_rows=COARSE_ROWS + 100, significance=significance)
+    at = {
+        "drawn": np.arange(COARSE_ROWS + 100),
+        "by class": np.argsort(problem.target, kind="stable"),
+        "by feature": np.argsort(problem.table[0]),
+    }[order]
+    sorted_problem = replace(problem, table=np.ascontiguousarray(problem.table[:, at]), target=problem.target[at])
+    assert_engines_agree(sorted_problem, random_supports(rng, 21, 20, largest=12))
 
 
 def test_array_engine_runs_on_the_array_api_standard(rng, make_problem):

@@ -63,7 +63,7 @@ def test_engines_agree(seed, make_problem):
     for other in (fast, strict):
         assert np.array_equal(slow.supports.ids, other.supports.ids)
         np.testing.assert_allclose(slow.coef, other.coef, rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(slow.score, other.score, rtol=1e-9)
+        np.testing.assert_allclose(slow.score, other.score, rtol=1e-6)  # at different last steps
 
 
 @pytest.mark.parametrize("name", NAMES)

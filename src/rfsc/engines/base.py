@@ -139,7 +139,7 @@ class Evaluation:
     score: FloatArray
     log_loss: FloatArray  # mean loss of the predictions that were scored, left-out ones where the score leaves out
     status: npt.NDArray[np.int8]
-    n_newton: IntArray  # Newton steps spent, over all refits
+    n_newton: IntArray  # Newton steps spent on all rows, over all refits
 
     @classmethod
     def from_kept(

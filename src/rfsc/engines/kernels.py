@@ -3,8 +3,10 @@
 Read from the bottom up: `evaluate_supports` loops over supports; `_evaluate_support` fits, tests, drops and refits
 one; `_newton` fits; `_derivatives` makes the one pass over the rows that a Newton step needs.
 
-Everything works on blocks of `BLOCK` rows, so that a block of every term stays in the fastest cache while its
-predictor, weights, gradient and Hessian are formed.
+Everything works on blocks of `BLOCK` rows, so that a block of every term stays near the processor while its predictor,
+weights, gradient and Hessian are formed. Columns are read where they are stored; rows of weight zero fill them up to
+whole blocks of `ROW_MULTIPLE`, so that no loop over rows has a remainder, and terms are worked on in tiles of `TILE`:
+places past the last term of a support repeat its first one, and what comes of them is never read.
 No function allocates: all scratch memory is a `Workspace` that the caller owns, one for each thread.
 """
 
@@ -15,10 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import float64, njit
+from numba import float64, intp, njit, none
 from numba.extending import intrinsic
 
 from .._typing import BoolArray, FloatArray, IntArray
+from ..terms.columns import CACHE_LINE, aligned
 from .base import (
     MAX_HALVINGS,
     MAX_NEWTON,
@@ -31,12 +34,12 @@ from .base import (
     empty_model_score,
 )
 
-BLOCK = 192  # rows worked on at a time
-CACHE_LINE = 8  # in numbers of 8 bytes
+BLOCK = 288  # rows worked on at a time
+TILE = 3  # terms worked on at a time: nine sums fit into registers
 
 # Sums may be reordered (so that they vectorise) in functions marked SUMS. The exponential must not be: its rounding
 # trick is exactly what an algebraic simplifier would remove.
-SUMS = {"reassoc", "contract", "nsz", "arcp"}
+SUMS = {"reassoc", "contract", "nsz"}
 EXACT = {"contract"}
 # Only the outermost function is called from Python and cached; it carries the code of the others. Those that are called
 # from one place only become part of their caller before compilation, which takes a third off its time. The others are
@@ -59,6 +62,12 @@ ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it leaves round(x) in the low 
 SQRT2_MINUS_1 = 0.41421356237309503
 LOWEST = -708.0  # exp of anything below is not a normal number
 
+FAR = 0.02  # decrement per observation from which a Newton step is stretched
+NEAR = 0.01  # decrement from which the outcome of the test may be known: a tenth of a standard error
+COARSE = 16  # a first fit begins on one block of rows in so many ...
+COARSE_ROWS = 2**14  # ... from so many rows on, ...
+COARSE_TOL = 0.1  # ... and need not come closer: the minimum over all rows lies elsewhere
+
 SCORE_BALANCED = int(Score.BALANCED_ACCURACY)
 SCORE_KAPPA = int(Score.KAPPA)
 SCORE_LOG_LOSS = int(Score.LOG_LOSS)
@@ -70,28 +79,23 @@ EMPTY = int(Status.EMPTY)
 EMPTY_SCORES = tuple(empty_model_score(score) for score in Score)
 
 
-def _aligned(*shape: int) -> FloatArray:
-    """Zeros whose rows begin at whole cache lines; vector loads that straddle two lines cost double."""
-    rows, width = math.prod(shape[:-1]), -(-shape[-1] // CACHE_LINE) * CACHE_LINE
-    memory = np.zeros(rows * width + CACHE_LINE)
-    skip = -(memory.ctypes.data // 8) % CACHE_LINE
-    return memory[skip : skip + rows * width].reshape(*shape[:-1], width)
-
-
 class Workspace(NamedTuple):
     """Scratch memory of one thread."""
 
-    terms: FloatArray  # (max_terms, n_rows): columns of the support at hand
-    weighted: FloatArray  # (max_terms, BLOCK): a block of them times the rows' curvatures
+    slots: IntArray  # (max_terms,): which columns the support at hand is made of
     predictor: FloatArray  # (n_rows,)
     leverage: FloatArray  # (BLOCK,)
+    residual: FloatArray  # (BLOCK,)
     curvature: FloatArray  # (BLOCK,)
-    decay: FloatArray  # (BLOCK,): exp(-|predictor|)
+    # parts of one vector: the compiler sees that they do not overlap
+    weighted: FloatArray  # (TILE * BLOCK,): terms times the rows' curvatures
+    whitened: FloatArray  # (TILE * BLOCK,): terms times the inverse factor
     penalty: FloatArray  # (max_terms,)
     coef: FloatArray  # (max_terms,)
     trial: FloatArray  # (max_terms,)
     step: FloatArray  # (max_terms,)
-    rest: FloatArray  # (max_terms,)
+    rest: FloatArray  # (1, max_terms)
+    gradient: FloatArray  # (max_terms,)
     hessian: FloatArray  # (max_terms, max_terms + 1): upper half, and the gradient as column m
     factor: FloatArray  # like hessian: its Cholesky factor
     inverse: FloatArray  # (max_terms, max_terms): inverse of the factor
@@ -102,22 +106,24 @@ class Workspace(NamedTuple):
     @classmethod
     def allocate(cls, max_terms: int, n_rows: int) -> Workspace:
         """Scratch memory for supports of at most `max_terms` terms."""
-        m = max_terms + 2  # tiles of two terms may touch the next row
+        m = max_terms + 2 * TILE  # tiles may reach past the last term, and past the gradient beside it
         return cls(
-            terms=_aligned(m, n_rows),
-            weighted=_aligned(m, BLOCK),
-            predictor=_aligned(n_rows),
-            leverage=_aligned(BLOCK),
-            curvature=_aligned(BLOCK),
-            decay=_aligned(BLOCK),
-            penalty=_aligned(m),
-            coef=_aligned(m),
-            trial=_aligned(m),
-            step=_aligned(m),
-            rest=_aligned(m),
-            hessian=_aligned(m, m),
-            factor=_aligned(m, m),
-            inverse=_aligned(m, m),
+            slots=np.zeros(m, dtype=np.int64),
+            predictor=aligned(n_rows),
+            leverage=aligned(BLOCK),
+            whitened=aligned(TILE * BLOCK),
+            weighted=aligned(TILE * BLOCK),
+            residual=aligned(BLOCK),
+            curvature=aligned(BLOCK),
+            penalty=aligned(m),
+            coef=aligned(m),
+            trial=aligned(m),
+            step=aligned(m),
+            rest=aligned(1, m),
+            gradient=aligned(m),
+            hessian=aligned(m, m),
+            factor=aligned(m, m),
+            inverse=aligned(m, m),
             stays=np.zeros(m, dtype=np.bool_),
             held=np.zeros(m, dtype=np.bool_),
             position=np.zeros(m, dtype=np.int64),
@@ -131,6 +137,8 @@ class Data(NamedTuple):
     penalty: FloatArray  # (n_slots,)
     target: FloatArray  # (n_rows,): -1 or +1
     weight: FloatArray  # (n_rows,)
+    upper: float  # sum of the weights where the target is +1
+    lower: float  # and where it is -1
     gram: FloatArray  # (n_slots, n_slots): Hessian of all terms at coefficients of zero, without penalty; or (0, 0)
     gradient: FloatArray  # (n_slots,): negative gradient there; or (0,)
 
@@ -170,6 +178,34 @@ def _scale_by_power_of_two(typingctx, value, rounded):  # type: ignore[no-untype
     return float64(float64, float64), codegen
 
 
+@intrinsic
+def _subtract_line(typingctx, to, k, source, i, line, scale):  # type: ignore[no-untyped-def]
+    """to[k, j] -= scale * source[i, j] for the cache line of columns j that begins at `line`, in one vector operation.
+
+    Rows of the small tables are too short for a compiled loop to come to its vector part.
+    """
+    vector = ir.VectorType(ir.DoubleType(), CACHE_LINE)
+
+    def place(context: Any, builder: Any, kind: Any, table: Any, row: Any, column: Any) -> Any:
+        array = context.make_array(kind)(context, builder, value=table)
+        width = builder.extract_value(array.shape, 1)
+        at = builder.gep(array.data, [builder.add(builder.mul(row, width), column)])
+        return builder.bitcast(at, vector.as_pointer())
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        target = place(context, builder, signature.args[0], args[0], args[1], args[4])
+        other = builder.load(place(context, builder, signature.args[2], args[2], args[3], args[4]), align=8)
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), CACHE_LINE), None)
+        first = builder.insert_element(ir.Constant(vector, ir.Undefined), args[5], ir.Constant(ir.IntType(32), 0))
+        scales = builder.shuffle_vector(first, first, lanes)
+        product = builder.fmul(scales, other, flags=("contract",))
+        difference = builder.fsub(builder.load(target, align=8), product, flags=("contract",))
+        builder.store(difference, target, align=8)
+        return context.get_dummy_value()
+
+    return none(to, intp, source, intp, intp, float64), codegen
+
+
 @njit(fastmath=EXACT, error_model="numpy")
 def _exp_minus_abs(x):  # type: ignore[no-untyped-def]
     """exp(-|x|) without a library call, so that loops over it become vector code; within 1 ulp of math.exp."""
@@ -177,18 +213,16 @@ def _exp_minus_abs(x):  # type: ignore[no-untyped-def]
     rounded = x * LOG2_E + ROUND
     k = rounded - ROUND
     r = (x - k * LN2_HIGH) - k * LN2_LOW
-    p = 1.6059043836821613e-10  # Taylor coefficients 1/13!, 1/12!, ...: |r| <= ln(2)/2 leaves 4e-18
-    p = p * r + 2.08767569878681e-09
-    p = p * r + 2.505210838544172e-08
-    p = p * r + 2.755731922398589e-07
-    p = p * r + 2.7557319223985893e-06
-    p = p * r + 2.48015873015873e-05
-    p = p * r + 0.0001984126984126984
-    p = p * r + 0.001388888888888889
-    p = p * r + 0.008333333333333333
-    p = p * r + 0.041666666666666664
-    p = p * r + 0.16666666666666666
-    p = p * r + 0.5
+    p = 2.4994303273814394e-08  # the polynomial of degree 11 closest to exp for |r| <= ln(2)/2: within 3.1e-18
+    p = p * r + 2.7632308174894487e-07
+    p = p * r + 2.755762262047198e-06
+    p = p * r + 2.48014864814364e-05
+    p = p * r + 0.00019841269432470488
+    p = p * r + 0.0013888888951261041
+    p = p * r + 0.008333333333559434
+    p = p * r + 0.04166666666649263
+    p = p * r + 0.1666666666666617
+    p = p * r + 0.5000000000000018
     p = p * r + 1.0
     p = p * r + 1.0
     return _scale_by_power_of_two(p, rounded)  # type: ignore[call-arg]
@@ -215,72 +249,112 @@ def _log1p_unit(e):  # type: ignore[no-untyped-def]
 
 
 @njit(**SHARED)
-def _derivatives(m, coef, target, weight, ws):  # type: ignore[no-untyped-def]
+def _derivatives(m, coef, stride, data, ws):  # type: ignore[no-untyped-def]
     """Leave the predictor at `coef`, and gradient and Hessian of the penalised loss, in the workspace.
 
-    The (negative) gradient is column m of the Hessian table: the residuals ride along as one more weighted term.
+    The (negative) gradient is column m of the Hessian table. Of the blocks of rows every stride-th is looked at.
     """
-    for j in range(m):
-        for i in range(j):
+    for i in range(m + TILE):
+        for j in range(i, m + TILE):
             ws.hessian[i, j] = 0.0
+    for j in range(m):
         ws.hessian[j, j] = ws.penalty[j]
-        ws.hessian[j, m] = -ws.penalty[j] * coef[j]
-    for start in range(0, target.size, BLOCK):
-        stop = min(start + BLOCK, target.size)
-        _predict_block(m, coef, start, stop, ws)
-        _weigh_block(m, start, stop, target, weight, ws)
-        _accumulate_block(m, start, stop, ws)
+        ws.gradient[j] = -ws.penalty[j] * coef[j]
+    for start in range(0, data.target.size, BLOCK * stride):
+        stop = min(start + BLOCK, data.target.size)
+        _predict_block(m, coef, start, stop, data, ws)
+        _weigh_block(start, stop, data, ws)
+        _accumulate_block(m, start, stop, data, ws)
+    for j in range(m):
+        ws.hessian[j, m] = ws.gradient[j]
 
 
 @njit(**ONCE)
-def _predict_block(m, coef, start, stop, ws):  # type: ignore[no-untyped-def]
-    """Linear predictor of one block, two terms at a time."""
+def _predict_block(m, coef, start, stop, data, ws):  # type: ignore[no-untyped-def]
+    """Linear predictor of one block, three terms at a time."""
     f = ws.predictor[start:stop]
     for k in range(f.size):
         f[k] = 0.0
-    for j in range(0, m, 2):  # a row past the last term is finite scratch; its coefficient is taken as zero
-        c0, c1 = coef[j], coef[j + 1] if j + 1 < m else 0.0
-        a0, a1 = ws.terms[j, start:stop], ws.terms[j + 1, start:stop]
+    for j in range(0, m, TILE):
+        c0, c1, c2 = coef[j], coef[j + 1] if j + 1 < m else 0.0, coef[j + 2] if j + 2 < m else 0.0
+        a0 = data.columns[ws.slots[j], start:stop]
+        a1 = data.columns[ws.slots[j + 1], start:stop]
+        a2 = data.columns[ws.slots[j + 2], start:stop]
         for k in range(f.size):
-            f[k] += c0 * a0[k] + c1 * a1[k]
+            f[k] += c0 * a0[k] + c1 * a1[k] + c2 * a2[k]
 
 
 @njit(**ONCE)
-def _weigh_block(m, start, stop, target, weight, ws):  # type: ignore[no-untyped-def]
-    """Weight the terms of one block by s p (1 - p) and leave its residuals s (t - p) as row m beside them."""
-    f, y, s = ws.predictor[start:stop], target[start:stop], weight[start:stop]
-    decay, curvature, residual = ws.decay, ws.curvature, ws.weighted[m]
+def _weigh_block(start, stop, data, ws):  # type: ignore[no-untyped-def]
+    """Curvatures s p (1 - p) and residuals s (t - p) of one block."""
+    f, y, s = ws.predictor[start:stop], data.target[start:stop], data.weight[start:stop]
+    curvature, residual = ws.curvature, ws.residual
     for k in range(f.size):
-        decay[k] = _exp_minus_abs(f[k])
+        residual[k] = _exp_minus_abs(f[k])
     for k in range(f.size):
-        e = decay[k]
+        e = residual[k]
         q = 1.0 / (1.0 + e)  # probability of the likelier class; e * q is that of the other
         residual[k] = s[k] * y[k] * (q if y[k] * f[k] < 0.0 else e * q)
         curvature[k] = s[k] * e * q * q
-    for j in range(m):
-        column, weighted = ws.terms[j, start:stop], ws.weighted[j]
-        for k in range(f.size):
-            weighted[k] = column[k] * curvature[k]
 
 
 @njit(**ONCE)
-def _accumulate_block(m, start, stop, ws):  # type: ignore[no-untyped-def]
-    """Add one block of rows to gradient and Hessian, in tiles of two terms by two weighted terms."""
-    hessian, weighted = ws.hessian, ws.weighted
-    for i in range(0, m, 2):
-        a0, a1 = ws.terms[i, start:stop], ws.terms[i + 1, start:stop]
-        for j in range(i, m + 1, 2):
-            b0, b1 = weighted[j], weighted[j + 1]
-            s00 = s01 = s10 = s11 = 0.0
+def _accumulate_block(m, start, stop, data, ws):  # type: ignore[no-untyped-def]
+    """Add one block of rows to gradient and Hessian, in tiles of three weighted terms by three terms."""
+    hessian, gradient, weighted, curvature, residual = ws.hessian, ws.gradient, ws.weighted, ws.curvature, ws.residual
+    for i in range(0, m, TILE):
+        a0 = data.columns[ws.slots[i], start:stop]
+        a1 = data.columns[ws.slots[i + 1], start:stop]
+        a2 = data.columns[ws.slots[i + 2], start:stop]
+        g0 = g1 = g2 = s00 = s01 = s02 = s11 = s12 = s22 = 0.0
+        for k in range(stop - start):
+            w0, w1, w2 = a0[k] * curvature[k], a1[k] * curvature[k], a2[k] * curvature[k]
+            g0 += a0[k] * residual[k]
+            g1 += a1[k] * residual[k]
+            g2 += a2[k] * residual[k]
+            s00 += w0 * a0[k]
+            s01 += w0 * a1[k]
+            s02 += w0 * a2[k]
+            s11 += w1 * a1[k]
+            s12 += w1 * a2[k]
+            s22 += w2 * a2[k]
+            weighted[k] = w0
+            weighted[BLOCK + k] = w1
+            weighted[2 * BLOCK + k] = w2
+        gradient[i] += g0
+        gradient[i + 1] += g1
+        gradient[i + 2] += g2
+        hessian[i, i] += s00
+        hessian[i, i + 1] += s01
+        hessian[i, i + 2] += s02
+        hessian[i + 1, i + 1] += s11
+        hessian[i + 1, i + 2] += s12
+        hessian[i + 2, i + 2] += s22
+        for j in range(i + TILE, m, TILE):
+            b0 = data.columns[ws.slots[j], start:stop]
+            b1 = data.columns[ws.slots[j + 1], start:stop]
+            b2 = data.columns[ws.slots[j + 2], start:stop]
+            s00 = s01 = s02 = s10 = s11 = s12 = s20 = s21 = s22 = 0.0
             for k in range(stop - start):
-                s00 += a0[k] * b0[k]
-                s01 += a0[k] * b1[k]
-                s10 += a1[k] * b0[k]
-                s11 += a1[k] * b1[k]
+                w0, w1, w2 = weighted[k], weighted[BLOCK + k], weighted[2 * BLOCK + k]
+                s00 += w0 * b0[k]
+                s01 += w0 * b1[k]
+                s02 += w0 * b2[k]
+                s10 += w1 * b0[k]
+                s11 += w1 * b1[k]
+                s12 += w1 * b2[k]
+                s20 += w2 * b0[k]
+                s21 += w2 * b1[k]
+                s22 += w2 * b2[k]
             hessian[i, j] += s00
             hessian[i, j + 1] += s01
+            hessian[i, j + 2] += s02
             hessian[i + 1, j] += s10
             hessian[i + 1, j + 1] += s11
+            hessian[i + 1, j + 2] += s12
+            hessian[i + 2, j] += s20
+            hessian[i + 2, j + 1] += s21
+            hessian[i + 2, j + 2] += s22
 
 
 @njit(**SHARED)
@@ -292,21 +366,18 @@ def _factorise(m, ws):  # type: ignore[no-untyped-def]
     hessian, factor = ws.hessian, ws.factor
     width = (m // CACHE_LINE + 1) * CACHE_LINE
     for i in range(m):
-        row = factor[i]
         for j in range(i):
-            row[j] = 0.0
+            factor[i, j] = 0.0
         for j in range(i, width):
-            row[j] = hessian[i, j]
+            factor[i, j] = hessian[i, j]
     for i in range(m):
-        row = factor[i]
-        pivot = row[i]
+        pivot = factor[i, i]
         scale = 1.0 / math.sqrt(pivot) if pivot > PIVOT_TOL * hessian[i, i] else 0.0
-        for j in range(width):
-            row[j] *= scale
+        for j in range(i, width):
+            factor[i, j] *= scale
         for k in range(i + 1, m):
-            c, other = row[k], factor[k]
-            for j in range(width):
-                other[j] -= c * row[j]
+            for line in range(k // CACHE_LINE * CACHE_LINE, width, CACHE_LINE):
+                _subtract_line(factor, k, factor, i, line, factor[i, k])  # type: ignore[call-arg]
 
 
 @njit(**SHARED)
@@ -324,39 +395,64 @@ def _solve(m, ws):  # type: ignore[no-untyped-def]
 
 
 @njit(**ONCE)
-def _derivatives_at_zero(m, slots, data, ws):  # type: ignore[no-untyped-def]
-    """What `_derivatives` leaves for coefficients of zero, looked up where the Gram matrix of all terms is at hand."""
-    if data.gram.size == 0:
-        _derivatives(m, ws.coef, data.target, data.weight, ws)
-        return
+def _look_up_derivatives(m, data, ws):  # type: ignore[no-untyped-def]
+    """What `_derivatives` leaves for coefficients of zero, from the Gram matrix of all terms."""
     for j in range(m):
         for i in range(j + 1):
-            ws.hessian[i, j] = data.gram[slots[i], slots[j]]
+            ws.hessian[i, j] = data.gram[ws.slots[i], ws.slots[j]]
         ws.hessian[j, j] += ws.penalty[j]
-        ws.hessian[j, m] = data.gradient[slots[j]]
-    ws.predictor[:] = 0.0
+        ws.hessian[j, m] = data.gradient[ws.slots[j]]
+    for k in range(data.target.size):
+        ws.predictor[k] = 0.0
 
 
 @njit(**ONCE)
-def _newton(m, target, weight, ws):  # type: ignore[no-untyped-def]
+def _stretch(decrement, total, from_zero):  # type: ignore[no-untyped-def]
+    """How far to go along a Newton step; far from the minimum a whole step is too short.
+
+    From coefficients of zero the step is the least-squares fit, and `decrement / total` its R squared; the linear
+    discriminant of two normal classes lies 1 / (1 - R squared) steps away.
+    """
+    gain = decrement / total
+    if gain < FAR:
+        return 1.0
+    return 1.0 / max(1.0 - gain, 0.5) if from_zero else 1.5
+
+
+@njit(**ONCE)
+def _newton(m, threshold, stride, from_zero, tell_early, data, ws):  # type: ignore[no-untyped-def]
     """Fit the m terms of the workspace from `ws.coef`, at which the derivatives stand already.
 
     A step is halved while the loss rises at its end more than half as steeply as it fell at the start; the loss is
-    convex, so a step that ends before its minimum needs no further check. Leaves the factor at the solution. Returns
-    (status, steps).
+    convex, so a step that ends before its minimum needs no further check. Leaves the factor at the solution and its
+    inverse. With `tell_early` it ends before the minimum where the outcome of the test is known and something is to be
+    dropped. Returns (status, whether it ended early, steps).
     """
+    total = data.upper + data.lower
     for n in range(1, MAX_NEWTON + 1):
         _factorise(m, ws)
         decrement = _solve(m, ws)
-        if decrement <= NEWTON_TOL:
+        arrived = decrement <= (NEWTON_TOL if stride == 1 else COARSE_TOL)
+        early = (
+            tell_early
+            and threshold > 0.0
+            and not arrived
+            and decrement <= NEAR
+            and _test_is_decided(m, threshold, decrement, ws)
+        )
+        if arrived or early:
             for j in range(m):
                 ws.coef[j] += ws.step[j]
-            return CONVERGED, n
+            return CONVERGED, early, n
+        stretch = _stretch(decrement, total / stride, from_zero and n == 1)
+        decrement *= stretch
+        for j in range(m):
+            ws.step[j] *= stretch
         for _ in range(MAX_HALVINGS):
             slope = 0.0
             for j in range(m):
                 ws.trial[j] = ws.coef[j] + ws.step[j]
-            _derivatives(m, ws.trial, target, weight, ws)
+            _derivatives(m, ws.trial, stride, data, ws)
             for j in range(m):
                 slope -= ws.hessian[j, m] * ws.step[j]
             if slope <= MAX_OVERSHOOT * decrement:
@@ -367,25 +463,51 @@ def _newton(m, target, weight, ws):  # type: ignore[no-untyped-def]
         for j in range(m):
             ws.coef[j] = ws.trial[j]
     _factorise(m, ws)
-    return STOPPED, MAX_NEWTON
+    return STOPPED, False, MAX_NEWTON
+
+
+@njit(**SHARED)
+def _invert_factor(m, ws):  # type: ignore[no-untyped-def]
+    """Inverse V of the factor U, row by row; rows and columns of dependent terms become zero, as do those past m."""
+    width = ((m + TILE - 1) // CACHE_LINE + 1) * CACHE_LINE
+    rest = ws.rest
+    for k in range(m + TILE):
+        for j in range(width):
+            ws.inverse[k, j] = rest[0, j] = 0.0
+        rest[0, k] = 1.0
+        for j in range(k, m):
+            v = rest[0, j] / ws.factor[j, j] if ws.factor[j, j] > 0.0 else 0.0
+            ws.inverse[k, j] = v
+            for line in range(j // CACHE_LINE * CACHE_LINE, width, CACHE_LINE):
+                _subtract_line(rest, 0, ws.factor, j, line, v)  # type: ignore[call-arg]
+
+
+@njit(**SHARED)
+def _variance(j, m, ws):  # type: ignore[no-untyped-def]
+    """Squared standard error of coefficient j; zero for a dependent term."""
+    total = 0.0
+    for k in range(j, m):
+        total += ws.inverse[j, k] * ws.inverse[j, k]
+    return total
 
 
 @njit(**ONCE)
-def _invert_factor(m, ws):  # type: ignore[no-untyped-def]
-    """Inverse V of the factor U, row by row; rows and columns of dependent terms become zero."""
-    width = (m // CACHE_LINE + 1) * CACHE_LINE
-    rest = ws.rest
-    for k in range(m):
-        inverse = ws.inverse[k]
-        for j in range(width):
-            inverse[j] = rest[j] = 0.0
-        rest[k] = 1.0
-        for j in range(k, m):
-            row = ws.factor[j]
-            v = rest[j] / row[j] if row[j] > 0.0 else 0.0
-            inverse[j] = v
-            for i in range(width):
-                rest[i] -= v * row[i]
+def _test_is_decided(m, threshold, decrement, ws):  # type: ignore[no-untyped-def]
+    """Whether the test will drop a term, and which terms pass cannot change any more on the way to the minimum.
+
+    From here to the minimum a coefficient moves by at most about sqrt(decrement) standard errors, and its standard
+    error by a like part of itself.
+    """
+    _invert_factor(m, ws)
+    margin = (1.0 + threshold) * math.sqrt(decrement)
+    drops = False
+    for j in range(m):
+        error = math.sqrt(_variance(j, m, ws))
+        beyond = abs(ws.coef[j] + ws.step[j]) - threshold * error
+        if error > 0.0 and abs(beyond) <= margin * error:
+            return False
+        drops = drops or beyond <= 0.0
+    return drops
 
 
 @njit(**ONCE)
@@ -419,9 +541,7 @@ def _drop_insignificant(m, threshold, start, ties, ws):  # type: ignore[no-untyp
     hessian, coef = ws.hessian, ws.coef
     kept = 0
     for j in range(m):
-        variance = 0.0
-        for k in range(j, m):
-            variance += ws.inverse[j, k] * ws.inverse[j, k]
+        variance = _variance(j, m, ws)
         ws.stays[j] = variance > 0.0 and abs(coef[j]) > threshold * math.sqrt(variance)
         kept += ws.stays[j]
     if ties.exempt.size > 0:
@@ -446,8 +566,7 @@ def _drop_insignificant(m, threshold, start, ties, ws):  # type: ignore[no-untyp
                 ws.trial[kept] = ws.trial[j]
                 ws.penalty[kept] = ws.penalty[j]
                 ws.position[kept] = ws.position[j]
-                for k in range(ws.terms.shape[1]):
-                    ws.terms[kept, k] = ws.terms[j, k]
+                ws.slots[kept] = ws.slots[j]
             kept += 1
     for j in range(kept):
         hessian[j, kept] = ws.trial[j]
@@ -459,33 +578,28 @@ def _drop_insignificant(m, threshold, start, ties, ws):  # type: ignore[no-untyp
 
 
 @njit(**ONCE)
-def _leave_one_out(m, target, weight, ws):  # type: ignore[no-untyped-def]
+def _leave_one_out(m, data, ws):  # type: ignore[no-untyped-def]
     """Turn the predictor into its left-out value, f - u q r / (1 - u q p (1 - p)) with q = x' H^-1 x.
 
     One observation is left out: u = 1, or the whole row where its weight is below one. Rows of weight 2 are thereby
     the same as two rows.
     """
-    for start in range(0, target.size, BLOCK):
-        stop = min(start + BLOCK, target.size)
-        f, y, s = ws.predictor[start:stop], target[start:stop], weight[start:stop]
+    q, v = ws.leverage, ws.whitened
+    for start in range(0, data.target.size, BLOCK):
+        stop = min(start + BLOCK, data.target.size)
+        f, y, s = ws.predictor[start:stop], data.target[start:stop], data.weight[start:stop]
         n = stop - start
-        q, v = ws.leverage, ws.curvature
         for k in range(n):
             q[k] = 0.0
-        for c in range(m):
+        for c in range(0, m, TILE):
+            _whiten_block(c, start, stop, data, ws)
             for k in range(n):
-                v[k] = 0.0
-            for j in range(0, c + 1, 2):
-                u0, u1 = ws.inverse[j, c], ws.inverse[j + 1, c] if j < c else 0.0
-                a0, a1 = ws.terms[j, start:stop], ws.terms[j + 1, start:stop]
-                for k in range(n):
-                    v[k] += u0 * a0[k] + u1 * a1[k]
-            for k in range(n):
-                q[k] += v[k] * v[k]
+                v0, v1, v2 = v[k], v[BLOCK + k], v[2 * BLOCK + k]
+                q[k] += v0 * v0 + v1 * v1 + v2 * v2
         for k in range(n):
-            ws.decay[k] = _exp_minus_abs(f[k])
+            ws.curvature[k] = _exp_minus_abs(f[k])
         for k in range(n):
-            e = ws.decay[k]
+            e = ws.curvature[k]
             likelier = 1.0 / (1.0 + e)
             out = min(s[k], 1.0) * q[k]
             r = y[k] * (likelier if y[k] * f[k] < 0.0 else e * likelier)
@@ -493,21 +607,40 @@ def _leave_one_out(m, target, weight, ws):  # type: ignore[no-untyped-def]
 
 
 @njit(**ONCE)
-def _score(score, predictor, target, weight):  # type: ignore[no-untyped-def]
+def _whiten_block(c, start, stop, data, ws):  # type: ignore[no-untyped-def]
+    """Columns c, c + 1 and c + 2 of the terms of one block times the inverse factor V, which is upper triangular."""
+    v = ws.whitened
+    for k in range(v.size):
+        v[k] = 0.0
+    for j in range(0, c + 1, TILE):
+        a0 = data.columns[ws.slots[j], start:stop]
+        a1 = data.columns[ws.slots[j + 1], start:stop]
+        a2 = data.columns[ws.slots[j + 2], start:stop]
+        u00, u01, u02 = ws.inverse[j, c], ws.inverse[j, c + 1], ws.inverse[j, c + 2]
+        u10, u11, u12 = ws.inverse[j + 1, c], ws.inverse[j + 1, c + 1], ws.inverse[j + 1, c + 2]
+        u20, u21, u22 = ws.inverse[j + 2, c], ws.inverse[j + 2, c + 1], ws.inverse[j + 2, c + 2]
+        for k in range(stop - start):
+            v[k] += u00 * a0[k] + u10 * a1[k] + u20 * a2[k]
+            v[BLOCK + k] += u01 * a0[k] + u11 * a1[k] + u21 * a2[k]
+            v[2 * BLOCK + k] += u02 * a0[k] + u12 * a1[k] + u22 * a2[k]
+
+
+@njit(**ONCE)
+def _score(score, predictor, data):  # type: ignore[no-untyped-def]
     """(score, mean log-loss) of a predictor; an output of exactly zero is an error on either class."""
-    loss = hit_upper = hit_lower = upper = lower = 0.0
-    for k in range(target.size):
-        s, z = weight[k], target[k] * predictor[k]
-        loss += s * (_log1p_unit(_exp_minus_abs(z)) + max(-z, 0.0))
-        hit = s if z > 0.0 else 0.0
-        upper += s if target[k] > 0.0 else 0.0
-        lower += s if target[k] < 0.0 else 0.0
-        hit_upper += hit if target[k] > 0.0 else 0.0
-        hit_lower += hit if target[k] < 0.0 else 0.0
+    loss = hit_upper = hit_lower = 0.0
+    upper, lower = data.upper, data.lower
     total = upper + lower
+    for k in range(predictor.size):
+        s, z = data.weight[k], data.target[k] * predictor[k]
+        loss += s * (_log1p_unit(_exp_minus_abs(z)) + max(-z, 0.0))
     loss /= total
     if score in (SCORE_LOG_LOSS, SCORE_LOO_LOG_LOSS):
         return math.exp(-loss), loss
+    for k in range(predictor.size):
+        hit = data.weight[k] if data.target[k] * predictor[k] > 0.0 else 0.0
+        hit_upper += hit if data.target[k] > 0.0 else 0.0
+        hit_lower += hit if data.target[k] < 0.0 else 0.0
     if score == SCORE_BALANCED:
         return 0.5 * (hit_upper / upper + hit_lower / lower), loss
     accuracy = (hit_upper + hit_lower) / total
@@ -519,30 +652,47 @@ def _score(score, predictor, target, weight):  # type: ignore[no-untyped-def]
 
 
 @njit(**ONCE)
-def _evaluate_support(m, start, slots, data, t_quantile, score, ties, ws):  # type: ignore[no-untyped-def]
+def _evaluate_support(m, start, data, t_quantile, score, ties, ws):  # type: ignore[no-untyped-def]
     """Fit, test, drop and refit until every term is significant or held by a tie, then score.
 
-    Returns (terms kept, score, log-loss, status, Newton steps); `ws.position` and `ws.coef` hold the kept terms first.
+    Returns (terms kept, score, log-loss, status, Newton steps on all rows); `ws.position` and `ws.coef` hold the kept
+    terms first.
     """
-    status, steps = EMPTY, 0
+    status, steps, from_zero = EMPTY, 0, True
+    # without a Gram matrix to begin with, the first fit of a long table begins on part of the rows
+    stride = COARSE if data.gram.size == 0 and data.target.size >= COARSE_ROWS else 1
+    tell_early = True
     while m > 0:
-        if steps == 0:
-            _derivatives_at_zero(m, slots, data, ws)
+        if from_zero and data.gram.size > 0:
+            _look_up_derivatives(m, data, ws)
         else:
-            _derivatives(m, ws.coef, data.target, data.weight, ws)
-        status, spent = _newton(m, data.target, data.weight, ws)
+            _derivatives(m, ws.coef, stride, data, ws)
+        status, early, spent = _newton(m, t_quantile[m], stride, from_zero, tell_early and stride == 1, data, ws)
+        from_zero = False
+        if stride > 1:
+            stride = 1
+            continue
         steps += spent
         _invert_factor(m, ws)
         kept = _drop_insignificant(m, t_quantile[m], start, ties, ws)
-        if kept == m:
+        if kept == m and not early:
             break
+        tell_early = kept < m  # where ties hold all that was to be dropped, go on to the minimum
         m = kept
+        _fill_tile(m, ws)
     if m == 0:
         return 0, EMPTY_SCORES[score], LN2, EMPTY, steps
     if score in (SCORE_LOO_ACCURACY, SCORE_LOO_LOG_LOSS):
-        _leave_one_out(m, data.target, data.weight, ws)
-    value, loss = _score(score, ws.predictor[: data.target.size], data.target, data.weight)
+        _leave_one_out(m, data, ws)
+    value, loss = _score(score, ws.predictor[: data.target.size], data)
     return m, value, loss, status, steps
+
+
+@njit(**SHARED)
+def _fill_tile(m, ws):  # type: ignore[no-untyped-def]
+    """Let the places past the last term repeat the first one: any column will do, as long as it is there."""
+    for j in range(m, m + TILE):
+        ws.slots[j] = ws.slots[0]
 
 
 @njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
@@ -552,16 +702,12 @@ def evaluate_supports(first, last, indptr, slots, data, t_quantile, score, ties,
         start = indptr[s]
         m = indptr[s + 1] - start
         for j in range(m):
-            slot = slots[start + j]
-            for k in range(
-                data.target.size
-            ):  # assigning a slice would compile the text of its error message, for seconds
-                ws.terms[j, k] = data.columns[slot, k]
-            ws.penalty[j] = data.penalty[slot]
+            ws.slots[j] = slots[start + j]
+            ws.penalty[j] = data.penalty[slots[start + j]]
             ws.coef[j] = 0.0
             ws.position[j] = start + j
-        own = slots[start : start + m]
-        kept, value, loss, status, steps = _evaluate_support(m, start, own, data, t_quantile, score, ties, ws)
+        _fill_tile(m, ws)
+        kept, value, loss, status, steps = _evaluate_support(m, start, data, t_quantile, score, ties, ws)
         for j in range(kept):
             out.kept[ws.position[j]] = True
             out.coef[ws.position[j]] = ws.coef[j]

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..terms import ColumnStore
+from ..terms.columns import aligned
 from .base import Evaluation, Supports, Ties
 from .problem import Problem, load_in_parts, slots_of
 
@@ -37,32 +38,34 @@ class NumbaEngine:
         self._store: ColumnStore = problem.store()
         self._t_quantiles = problem.t_quantiles()
         self._gram, self._gradient = _derivatives_of_all_terms(problem, self._store)
-        self._workspaces = [
-            kernels.Workspace.allocate(problem.max_terms, problem.target.size) for _ in range(n_threads)
-        ]
+        width = self._store.padded.shape[1]
+        upper, lower = (float(problem.weight[problem.target == side].sum()) for side in (1.0, -1.0))
+        self._rows = (_padded(problem.target, width, 1.0), _padded(problem.weight, width, 0.0), upper, lower)
+        self._workspaces = [kernels.Workspace.allocate(problem.max_terms, width) for _ in range(n_threads)]
         self._compile()
 
     def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
         """Fit, prune and score every support; what a tie holds is not pruned."""
         ties = Ties.none() if ties is None else ties
         out = self._kernels.Output.allocate(len(supports), supports.ids.size)
-        for first, last in load_in_parts(self._store, supports):
-            slots = np.zeros_like(supports.ids)
-            entries = slice(supports.indptr[first], supports.indptr[last])
-            slots[entries] = slots_of(self._store, supports.ids[entries])
-            self._run(first, last, supports, slots, ties, out)
+        if self._gram.size:  # every column is resident, in the order of the ids
+            self._run(0, len(supports), supports, supports.ids, ties, out)
+        else:
+            for first, last in load_in_parts(self._store, supports):
+                slots = np.zeros_like(supports.ids)
+                entries = slice(supports.indptr[first], supports.indptr[last])
+                slots[entries] = slots_of(self._store, supports.ids[entries])
+                self._run(first, last, supports, slots, ties, out)
         return Evaluation.from_kept(
             supports, out.kept, out.coef, out.score, out.log_loss, out.status.astype(np.int8), out.n_newton
         )
 
     def _run(self, first: int, last: int, supports: Supports, slots, ties, out) -> None:  # type: ignore[no-untyped-def]
         """Share the supports first, ..., last - 1 among the threads; each writes to its own part of `out`."""
-        problem = self._problem
-        penalty = problem.options.ridge * self._store.variance
-        data = self._kernels.Data(
-            self._store.columns, penalty, problem.target, problem.weight, self._gram, self._gradient
-        )
-        common = (supports.indptr, slots, data, self._t_quantiles, int(problem.options.score), ties)
+        options = self._problem.options
+        penalty = options.ridge * self._store.variance
+        data = self._kernels.Data(self._store.padded, penalty, *self._rows, self._gram, self._gradient)
+        common = (supports.indptr, slots, data, self._t_quantiles, int(options.score), ties)
         n_chunks = min(self._n_threads, last - first)
         if n_chunks <= 1:
             self._kernels.evaluate_supports(first, last, *common, self._workspaces[0], out)
@@ -88,19 +91,26 @@ class NumbaEngine:
             notice.cancel()
 
 
+def _padded(values: FloatArray, width: int, fill: float) -> FloatArray:
+    """The values of the rows, and a filling for the zeros that follow in the columns."""
+    out = aligned(width)
+    out[: values.size], out[values.size :] = values, fill
+    return out
+
+
 def _derivatives_of_all_terms(problem: Problem, store: ColumnStore) -> tuple[FloatArray, FloatArray]:
     """Hessian and negative gradient of every term at coefficients of zero, where every fit starts.
 
     Worth its memory where all columns are resident anyway; empty for larger spaces.
     """
+    from .kernels import gram_matrix
+
     n_terms = problem.space.n_terms
     if n_terms > min(store.capacity, GRAM_TERMS):
         return np.empty((0, 0)), np.empty(0)
-    from .kernels import gram_matrix
-
     store.slots_of(np.arange(n_terms))
     gradient = (store.columns * (problem.weight * problem.target / 2)).sum(axis=1)
-    return gram_matrix(store.columns, problem.weight / 4), gradient
+    return gram_matrix(store.padded, _padded(problem.weight / 4, store.padded.shape[1], 0.0)), gradient
 
 
 def _balanced_cuts(supports: Supports, first: int, last: int, n_chunks: int) -> list[int]:
