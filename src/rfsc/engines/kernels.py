@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import float64, intp, njit, none
+from numba import float64, int64, intp, njit, none
 from numba.extending import intrinsic
 
 from .._typing import BoolArray, FloatArray, IntArray
@@ -204,6 +204,17 @@ def _subtract_line(typingctx, to, k, source, i, line, scale):  # type: ignore[no
         return context.get_dummy_value()
 
     return none(to, intp, source, intp, intp, float64), codegen
+
+
+@intrinsic
+def _take_turn(typingctx, turn):  # type: ignore[no-untyped-def]
+    """turn[0], which moves on by one; no two threads get the same."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        array = context.make_array(signature.args[0])(context, builder, value=args[0])
+        return builder.atomic_rmw("add", array.data, ir.Constant(ir.IntType(64), 1), "monotonic")
+
+    return int64(turn), codegen
 
 
 @njit(fastmath=EXACT, error_model="numpy")
@@ -696,9 +707,15 @@ def _fill_tile(m, ws):  # type: ignore[no-untyped-def]
 
 
 @njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
-def evaluate_supports(first, last, indptr, slots, data, t_quantile, score, ties, ws, out):  # type: ignore[no-untyped-def]
-    """Evaluate supports first, ..., last - 1 of a batch; results go into `out`, aligned with the batch."""
-    for s in range(first, last):
+def evaluate_supports(turn, last, indptr, slots, data, t_quantile, score, ties, ws, out):  # type: ignore[no-untyped-def]
+    """Evaluate supports turn[0], ..., last - 1 of a batch; results go into `out`, aligned with the batch.
+
+    Several threads may do so at once: each takes the support whose turn it is.
+    """
+    while True:
+        s = _take_turn(turn)
+        if s >= last:
+            return
         start = indptr[s]
         m = indptr[s + 1] - start
         for j in range(m):

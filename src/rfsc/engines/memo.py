@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from .._typing import FloatArray, IntArray
@@ -30,7 +32,7 @@ class Memo:
 
     def evaluate(self, supports: Supports) -> Evaluation:
         """Look up every support; fit those that are new, each once."""
-        keys = [supports[m].tobytes() for m in range(len(supports))]
+        keys = _keys(supports)
         new = {key: m for m, key in reversed(list(enumerate(keys))) if key not in self._known}
         steps = np.zeros(len(supports), dtype=np.int64)
         if new:
@@ -44,19 +46,20 @@ class Memo:
         return _pack(models, steps)
 
     def _remember(self, keys: list[bytes], fresh: Evaluation) -> None:
-        for m, key in enumerate(keys):
-            a, b = fresh.supports.indptr[m : m + 2]
-            ids = fresh.supports.ids[a:b]
-            model = (
-                ids,
-                fresh.coef[a:b],
-                float(fresh.score[m]),
-                float(fresh.log_loss[m]),
-                int(fresh.status[m]),
-            )
+        ends = fresh.supports.indptr.tolist()
+        numbers = zip(fresh.score.tolist(), fresh.log_loss.tolist(), fresh.status.tolist(), strict=True)
+        left = _keys(fresh.supports)
+        for m, (key, rest, outcome) in enumerate(zip(keys, left, numbers, strict=True)):
+            kept = slice(ends[m], ends[m + 1])
             # the first result stays: what a support gives must not change during a search
-            model = self._known.setdefault(ids.tobytes(), model)
+            model = self._known.setdefault(rest, (fresh.supports.ids[kept], fresh.coef[kept], *outcome))
             self._known[key] = model
+
+
+def _keys(supports: Supports) -> list[bytes]:
+    """Every support as bytes, cut out of those of the whole batch."""
+    whole, ends = supports.ids.tobytes(), (supports.indptr * supports.ids.itemsize).tolist()
+    return [whole[a:b] for a, b in pairwise(ends)]
 
 
 def _pack(models: list[Model], steps: IntArray) -> Evaluation:

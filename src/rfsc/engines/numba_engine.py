@@ -42,6 +42,7 @@ class NumbaEngine:
         upper, lower = (float(problem.weight[problem.target == side].sum()) for side in (1.0, -1.0))
         self._rows = (_padded(problem.target, width, 1.0), _padded(problem.weight, width, 0.0), upper, lower)
         self._workspaces = [kernels.Workspace.allocate(problem.max_terms, width) for _ in range(n_threads)]
+        self._pool = ThreadPoolExecutor(n_threads)  # starts a thread when it first needs one
         self._compile()
 
     def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
@@ -61,23 +62,18 @@ class NumbaEngine:
         )
 
     def _run(self, first: int, last: int, supports: Supports, slots, ties, out) -> None:  # type: ignore[no-untyped-def]
-        """Share the supports first, ..., last - 1 among the threads; each writes to its own part of `out`."""
+        """Evaluate the supports first, ..., last - 1; each thread takes the next one as soon as it is free."""
         options = self._problem.options
         penalty = options.ridge * self._store.variance
         data = self._kernels.Data(self._store.padded, penalty, *self._rows, self._gram, self._gradient)
-        common = (supports.indptr, slots, data, self._t_quantiles, int(options.score), ties)
-        n_chunks = min(self._n_threads, last - first)
-        if n_chunks <= 1:
-            self._kernels.evaluate_supports(first, last, *common, self._workspaces[0], out)
-            return
-        cuts = _balanced_cuts(supports, first, last, n_chunks)
-        with ThreadPoolExecutor(n_chunks) as pool:
-            tasks = [
-                pool.submit(self._kernels.evaluate_supports, a, b, *common, workspace, out)
-                for a, b, workspace in zip(cuts[:-1], cuts[1:], self._workspaces, strict=False)
-            ]
-            for task in tasks:
-                task.result()
+        turn = np.array([first], dtype=np.int64)
+        common = (turn, last, supports.indptr, slots, data, self._t_quantiles, int(options.score), ties)
+        own, *others = self._workspaces[: max(1, last - first)]
+        work = self._kernels.evaluate_supports
+        tasks = [self._pool.submit(work, *common, workspace, out) for workspace in others]
+        work(*common, own, out)
+        for task in tasks:
+            task.result()
 
     def _compile(self) -> None:
         """Compile or load the kernels with a call that has nothing to do; say so when it takes long."""
@@ -111,10 +107,3 @@ def _derivatives_of_all_terms(problem: Problem, store: ColumnStore) -> tuple[Flo
     store.slots_of(np.arange(n_terms))
     gradient = (store.columns * (problem.weight * problem.target / 2)).sum(axis=1)
     return gram_matrix(store.padded, _padded(problem.weight / 4, store.padded.shape[1], 0.0)), gradient
-
-
-def _balanced_cuts(supports: Supports, first: int, last: int, n_chunks: int) -> list[int]:
-    """Boundaries of chunks of about equal work, taken as the squared size of the supports."""
-    work = np.cumsum(np.square(supports.sizes[first:last] + 2))
-    inner = np.searchsorted(work, work[-1] * np.arange(1, n_chunks) / n_chunks) + first
-    return [first, *(int(c) for c in inner), last]

@@ -135,9 +135,8 @@ def update(
     change = float(np.abs(after - before).max(initial=0.0))
     if terms.size < rips.n_terms:
         change = max(change, abs(default - rips.default))
-    untouched = np.setdiff1d(rips.ids, terms, assume_unique=True)
-    ids = np.concatenate([untouched, terms])
-    values = np.concatenate([rips[untouched], after])
-    order = np.argsort(ids)
-    order = order[values[order] != default]
-    return RIPs(rips.n_terms, default, ids[order], values[order]), change
+    ids = np.union1d(rips.ids, terms)
+    values = rips[ids]
+    values[np.searchsorted(ids, terms)] = after
+    listed = values != default
+    return RIPs(rips.n_terms, default, ids[listed], values[listed]), change

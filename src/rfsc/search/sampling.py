@@ -28,7 +28,8 @@ def sample_population(rips: RIPs, n_models: int, max_terms: int, rng: np.random.
         Source of randomness.
     """
     possible = np.flatnonzero(rips.values > 0.0)
-    hit_model, hit = np.nonzero(rng.random((n_models, possible.size)) < rips.values[possible])
+    hits = np.flatnonzero(rng.random((n_models, possible.size)) < rips.values[possible])
+    hit_model, hit = np.divmod(hits, max(possible.size, 1))
     rest_model, rest = _sample_default(rips, n_models, rng)
     model = np.concatenate([hit_model, rest_model])
     ids = np.concatenate([rips.ids[possible[hit]], rest])
