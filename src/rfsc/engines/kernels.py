@@ -94,7 +94,7 @@ class Workspace(NamedTuple):
     coef: FloatArray  # (max_terms,)
     trial: FloatArray  # (max_terms,)
     step: FloatArray  # (max_terms,)
-    rest: FloatArray  # (1, max_terms)
+    rest: FloatArray  # (max_terms,)
     gradient: FloatArray  # (max_terms,)
     hessian: FloatArray  # (max_terms, max_terms + 1): upper half, and the gradient as column m
     factor: FloatArray  # like hessian: its Cholesky factor
@@ -119,7 +119,7 @@ class Workspace(NamedTuple):
             coef=aligned(m),
             trial=aligned(m),
             step=aligned(m),
-            rest=aligned(1, m),
+            rest=aligned(m),
             gradient=aligned(m),
             hessian=aligned(m, m),
             factor=aligned(m, m),
@@ -178,32 +178,50 @@ def _scale_by_power_of_two(typingctx, value, rounded):  # type: ignore[no-untype
     return float64(float64, float64), codegen
 
 
+# Rows of the small tables are too short for a compiled loop to come to its vector part. The next two work on the eight
+# numbers of one cache line at once.
+LINE = ir.VectorType(ir.DoubleType(), CACHE_LINE)
+
+
+def _place(context: Any, builder: Any, kind: Any, table: Any, row: Any, column: Any) -> Any:
+    """Pointer to the line of a table that begins at `column`."""
+    array = context.make_array(kind)(context, builder, value=table)
+    width = builder.extract_value(array.shape, 1)
+    at = builder.gep(array.data, [builder.add(builder.mul(row, width), column)])
+    return builder.bitcast(at, LINE.as_pointer())
+
+
+def _spread(builder: Any, value: Any) -> Any:
+    """A line that repeats one number."""
+    first = builder.insert_element(ir.Constant(LINE, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), CACHE_LINE), None))
+
+
 @intrinsic
-def _subtract_line(typingctx, to, k, source, i, line, scale):  # type: ignore[no-untyped-def]
-    """to[k, j] -= scale * source[i, j] for the cache line of columns j that begins at `line`, in one vector operation.
-
-    Rows of the small tables are too short for a compiled loop to come to its vector part.
-    """
-    vector = ir.VectorType(ir.DoubleType(), CACHE_LINE)
-
-    def place(context: Any, builder: Any, kind: Any, table: Any, row: Any, column: Any) -> Any:
-        array = context.make_array(kind)(context, builder, value=table)
-        width = builder.extract_value(array.shape, 1)
-        at = builder.gep(array.data, [builder.add(builder.mul(row, width), column)])
-        return builder.bitcast(at, vector.as_pointer())
+def _scale_line(typingctx, table, k, line, scale):  # type: ignore[no-untyped-def]
+    """table[k, j] *= scale for the columns j of a line."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        target = place(context, builder, signature.args[0], args[0], args[1], args[4])
-        other = builder.load(place(context, builder, signature.args[2], args[2], args[3], args[4]), align=8)
-        lanes = ir.Constant(ir.VectorType(ir.IntType(32), CACHE_LINE), None)
-        first = builder.insert_element(ir.Constant(vector, ir.Undefined), args[5], ir.Constant(ir.IntType(32), 0))
-        scales = builder.shuffle_vector(first, first, lanes)
-        product = builder.fmul(scales, other, flags=("contract",))
+        target = _place(context, builder, signature.args[0], *args[:3])
+        builder.store(builder.fmul(builder.load(target, align=8), _spread(builder, args[3])), target, align=8)
+        return context.get_dummy_value()
+
+    return none(table, intp, intp, float64), codegen
+
+
+@intrinsic
+def _subtract_line(typingctx, to, k, line, scale, source, i):  # type: ignore[no-untyped-def]
+    """to[k, j] -= scale * source[i, j] for the columns j of a line."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        target = _place(context, builder, signature.args[0], *args[:3])
+        other = builder.load(_place(context, builder, signature.args[4], args[4], args[5], args[2]), align=8)
+        product = builder.fmul(_spread(builder, args[3]), other, flags=("contract",))
         difference = builder.fsub(builder.load(target, align=8), product, flags=("contract",))
         builder.store(difference, target, align=8)
         return context.get_dummy_value()
 
-    return none(to, intp, source, intp, intp, float64), codegen
+    return none(to, intp, intp, float64, source, intp), codegen
 
 
 @intrinsic
@@ -377,18 +395,19 @@ def _factorise(m, ws):  # type: ignore[no-untyped-def]
     hessian, factor = ws.hessian, ws.factor
     width = (m // CACHE_LINE + 1) * CACHE_LINE
     for i in range(m):
-        for j in range(i):
-            factor[i, j] = 0.0
         for j in range(i, width):
             factor[i, j] = hessian[i, j]
     for i in range(m):
         pivot = factor[i, i]
         scale = 1.0 / math.sqrt(pivot) if pivot > PIVOT_TOL * hessian[i, i] else 0.0
-        for j in range(i, width):
-            factor[i, j] *= scale
-        for k in range(i + 1, m):
-            for line in range(k // CACHE_LINE * CACHE_LINE, width, CACHE_LINE):
-                _subtract_line(factor, k, factor, i, line, factor[i, k])  # type: ignore[call-arg]
+        for line in range(i // CACHE_LINE * CACHE_LINE, width, CACHE_LINE):
+            _scale_line(factor, i, line, scale)  # type: ignore[call-arg]
+        for line in range((i + 1) // CACHE_LINE * CACHE_LINE, width, CACHE_LINE):
+            for k in range(i + 1, min(line + CACHE_LINE, m)):
+                _subtract_line(factor, k, line, factor[i, k], factor, i)  # type: ignore[call-arg]
+    for i in range(m):
+        for j in range(i):  # whole lines were worked on
+            factor[i, j] = 0.0
 
 
 @njit(**SHARED)
@@ -479,18 +498,22 @@ def _newton(m, threshold, stride, from_zero, tell_early, data, ws):  # type: ign
 
 @njit(**SHARED)
 def _invert_factor(m, ws):  # type: ignore[no-untyped-def]
-    """Inverse V of the factor U, row by row; rows and columns of dependent terms become zero, as do those past m."""
+    """Inverse V of the factor U, column by column; rows and columns of dependent terms become zero, and those past m."""
+    inverse, column = ws.inverse, ws.rest
     width = ((m + TILE - 1) // CACHE_LINE + 1) * CACHE_LINE
-    rest = ws.rest
     for k in range(m + TILE):
         for j in range(width):
-            ws.inverse[k, j] = rest[0, j] = 0.0
-        rest[0, k] = 1.0
-        for j in range(k, m):
-            v = rest[0, j] / ws.factor[j, j] if ws.factor[j, j] > 0.0 else 0.0
-            ws.inverse[k, j] = v
-            for line in range(j // CACHE_LINE * CACHE_LINE, width, CACHE_LINE):
-                _subtract_line(rest, 0, ws.factor, j, line, v)  # type: ignore[call-arg]
+            inverse[k, j] = 0.0
+    for j in range(m):
+        inverse[j, j] = 1.0
+        scale = 1.0 / ws.factor[j, j] if ws.factor[j, j] > 0.0 else 0.0
+        for k in range(j + 1):
+            column[k] = inverse[k, j] * scale
+        for line in range(j // CACHE_LINE * CACHE_LINE, width, CACHE_LINE):
+            for k in range(j + 1):
+                _subtract_line(inverse, k, line, column[k], ws.factor, j)  # type: ignore[call-arg]
+        for k in range(j + 1):
+            inverse[k, j] = column[k]
 
 
 @njit(**SHARED)
@@ -713,7 +736,7 @@ def evaluate_supports(turn, last, indptr, slots, data, t_quantile, score, ties, 
     Several threads may do so at once: each takes the support whose turn it is.
     """
     while True:
-        s = _take_turn(turn)
+        s = _take_turn(turn)  # type: ignore
         if s >= last:
             return
         start = indptr[s]
@@ -738,16 +761,34 @@ def evaluate_supports(turn, last, indptr, slots, data, t_quantile, score, ties, 
 def gram_matrix(columns, weight):  # type: ignore[no-untyped-def]
     """Weighted inner products of all pairs of columns. A BLAS product would round by its number of threads."""
     n_terms, n_rows = columns.shape
+    last = n_terms - 1  # tiles that reach past it repeat it
     gram = np.empty((n_terms, n_terms))
-    weighted = np.empty(n_rows)
-    for i in range(n_terms):
-        a = columns[i]
-        for k in range(n_rows):
-            weighted[k] = a[k] * weight[k]
-        for j in range(i, n_terms):
-            b = columns[j]
-            total = 0.0
+    weighted = np.empty((TILE, n_rows))
+    for i in range(0, n_terms, TILE):
+        for a in range(TILE):
+            row, column = weighted[a], columns[min(i + a, last)]
             for k in range(n_rows):
-                total += weighted[k] * b[k]
-            gram[i, j] = gram[j, i] = total
+                row[k] = column[k] * weight[k]
+        w0, w1, w2 = weighted[0], weighted[1], weighted[2]
+        for j in range(i, n_terms, TILE):
+            j1, j2 = min(j + 1, last), min(j + 2, last)
+            b0, b1, b2 = columns[j], columns[j1], columns[j2]
+            s00 = s01 = s02 = s10 = s11 = s12 = s20 = s21 = s22 = 0.0
+            for k in range(n_rows):
+                s00 += w0[k] * b0[k]
+                s01 += w0[k] * b1[k]
+                s02 += w0[k] * b2[k]
+                s10 += w1[k] * b0[k]
+                s11 += w1[k] * b1[k]
+                s12 += w1[k] * b2[k]
+                s20 += w2[k] * b0[k]
+                s21 += w2[k] * b1[k]
+                s22 += w2[k] * b2[k]
+            gram[i, j], gram[i, j1], gram[i, j2] = s00, s01, s02
+            i1, i2 = min(i + 1, last), min(i + 2, last)
+            gram[i1, j], gram[i1, j1], gram[i1, j2] = s10, s11, s12
+            gram[i2, j], gram[i2, j1], gram[i2, j2] = s20, s21, s22
+    for i in range(n_terms):
+        for j in range(i):
+            gram[i, j] = gram[j, i]
     return gram
