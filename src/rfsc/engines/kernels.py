@@ -450,55 +450,68 @@ def _stretch(decrement, total, from_zero):  # type: ignore[no-untyped-def]
 
 
 @njit(**ONCE)
-def _newton(m, threshold, stride, from_zero, tell_early, data, ws):  # type: ignore[no-untyped-def]
-    """Fit the m terms of the workspace from `ws.coef`, at which the derivatives stand already.
+def _newton(m, threshold, stride, looked_up, tell_early, data, ws):  # type: ignore[no-untyped-def]
+    """Fit the m terms of the workspace from `ws.coef`; leaves the factor at the solution and its inverse.
 
-    A step is halved while the loss rises at its end more than half as steeply as it fell at the start; the loss is
-    convex, so a step that ends before its minimum needs no further check. Leaves the factor at the solution and its
-    inverse. With `tell_early` it ends before the minimum where the outcome of the test is known and something is to be
-    dropped. Returns (status, whether it ended early, steps).
+    `looked_up`: the coefficients are zero, and the derivatives stand there already. With `tell_early` it ends before
+    the minimum where the outcome of the test is known and something is to be dropped. Returns (status, whether it
+    ended early, steps).
     """
-    total = data.upper + data.lower
-    for n in range(1, MAX_NEWTON + 1):
+    total = (data.upper + data.lower) / stride
+    from_zero = True
+    for j in range(m):
+        ws.step[j] = 0.0
+        from_zero = from_zero and ws.coef[j] == 0.0
+    decrement = 0.0
+    n = 0
+    while True:
+        if n > 0 or not looked_up:
+            _go(m, decrement, stride, data, ws)
         _factorise(m, ws)
         decrement = _solve(m, ws)
+        if decrement <= NEAR or n == MAX_NEWTON:
+            _invert_factor(m, ws)
+        if n == MAX_NEWTON:
+            return STOPPED, False, n
+        n += 1
         arrived = decrement <= (NEWTON_TOL if stride == 1 else COARSE_TOL)
-        early = (
-            tell_early
-            and threshold > 0.0
-            and not arrived
-            and decrement <= NEAR
-            and _test_is_decided(m, threshold, decrement, ws)
-        )
+        early = tell_early and not arrived and decrement <= NEAR and _test_is_decided(m, threshold, decrement, ws)
         if arrived or early:
             for j in range(m):
                 ws.coef[j] += ws.step[j]
             return CONVERGED, early, n
-        stretch = _stretch(decrement, total / stride, from_zero and n == 1)
+        stretch = _stretch(decrement, total, from_zero and n == 1)
         decrement *= stretch
         for j in range(m):
             ws.step[j] *= stretch
-        for _ in range(MAX_HALVINGS):
-            slope = 0.0
-            for j in range(m):
-                ws.trial[j] = ws.coef[j] + ws.step[j]
-            _derivatives(m, ws.trial, stride, data, ws)
-            for j in range(m):
-                slope -= ws.hessian[j, m] * ws.step[j]
-            if slope <= MAX_OVERSHOOT * decrement:
-                break
-            decrement *= 0.5  # the slope at the start, along the halved step
-            for j in range(m):
-                ws.step[j] *= 0.5
+
+
+@njit(**ONCE)
+def _go(m, decrement, stride, data, ws):  # type: ignore[no-untyped-def]
+    """Move the coefficients along the step and leave the derivatives where it ends; `decrement` is the first slope.
+
+    A step is halved while the loss rises at its end more than half as steeply as it fell at the start; the loss is
+    convex, so a step that ends before its minimum needs no further check.
+    """
+    for _ in range(MAX_HALVINGS):
+        slope = 0.0
         for j in range(m):
-            ws.coef[j] = ws.trial[j]
-    _factorise(m, ws)
-    return STOPPED, False, MAX_NEWTON
+            ws.trial[j] = ws.coef[j] + ws.step[j]
+        _derivatives(m, ws.trial, stride, data, ws)
+        for j in range(m):
+            slope -= ws.hessian[j, m] * ws.step[j]
+        if slope <= MAX_OVERSHOOT * decrement:
+            break
+        decrement *= 0.5
+        for j in range(m):
+            ws.step[j] *= 0.5
+    for j in range(m):
+        ws.coef[j] = ws.trial[j]
 
 
 @njit(**SHARED)
 def _invert_factor(m, ws):  # type: ignore[no-untyped-def]
-    """Inverse V of the factor U, column by column; rows and columns of dependent terms become zero, and those past m."""
+    """Inverse V of the factor U, column by column; rows and columns of dependent terms, and those past m, are zero."""
     inverse, column = ws.inverse, ws.rest
     width = ((m + TILE - 1) // CACHE_LINE + 1) * CACHE_LINE
     for k in range(m + TILE):
@@ -514,6 +527,9 @@ def _invert_factor(m, ws):  # type: ignore[no-untyped-def]
                 _subtract_line(inverse, k, line, column[k], ws.factor, j)  # type: ignore[call-arg]
         for k in range(j + 1):
             inverse[k, j] = column[k]
+    for k in range(m):
+        for j in range(m, m + TILE):  # whole lines were worked on, of a table that goes on with the gradient
+            inverse[k, j] = 0.0
 
 
 @njit(**SHARED)
@@ -532,7 +548,6 @@ def _test_is_decided(m, threshold, decrement, ws):  # type: ignore[no-untyped-de
     From here to the minimum a coefficient moves by at most about sqrt(decrement) standard errors, and its standard
     error by a like part of itself.
     """
-    _invert_factor(m, ws)
     margin = (1.0 + threshold) * math.sqrt(decrement)
     drops = False
     for j in range(m):
@@ -692,22 +707,19 @@ def _evaluate_support(m, start, data, t_quantile, score, ties, ws):  # type: ign
     Returns (terms kept, score, log-loss, status, Newton steps on all rows); `ws.position` and `ws.coef` hold the kept
     terms first.
     """
-    status, steps, from_zero = EMPTY, 0, True
+    status, steps = EMPTY, 0
     # without a Gram matrix to begin with, the first fit of a long table begins on part of the rows
     stride = COARSE if data.gram.size == 0 and data.target.size >= COARSE_ROWS else 1
     tell_early = True
     while m > 0:
-        if from_zero and data.gram.size > 0:
+        looked_up = status == EMPTY and data.gram.size > 0
+        if looked_up:
             _look_up_derivatives(m, data, ws)
-        else:
-            _derivatives(m, ws.coef, stride, data, ws)
-        status, early, spent = _newton(m, t_quantile[m], stride, from_zero, tell_early and stride == 1, data, ws)
-        from_zero = False
+        status, early, spent = _newton(m, t_quantile[m], stride, looked_up, tell_early and stride == 1, data, ws)
         if stride > 1:
             stride = 1
             continue
         steps += spent
-        _invert_factor(m, ws)
         kept = _drop_insignificant(m, t_quantile[m], start, ties, ws)
         if kept == m and not early:
             break
