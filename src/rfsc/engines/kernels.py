@@ -580,7 +580,7 @@ def _hold_ties(m, start, ties, ws):  # type: ignore[no-untyped-def]
     return kept
 
 
-@njit(**ONCE)
+@njit(**SHARED)
 def _drop_insignificant(m, threshold, start, ties, ws):  # type: ignore[no-untyped-def]
     """Test every term (interval (8) of the paper) and drop those that fail, but for ties. Returns how many stay.
 
@@ -626,7 +626,7 @@ def _drop_insignificant(m, threshold, start, ties, ws):  # type: ignore[no-untyp
     return kept
 
 
-@njit(**ONCE)
+@njit(**SHARED)
 def _leave_one_out(m, data, ws):  # type: ignore[no-untyped-def]
     """Turn the predictor into its left-out value, f - u q r / (1 - u q p (1 - p)) with q = x' H^-1 x.
 
@@ -674,7 +674,7 @@ def _whiten_block(c, start, stop, data, ws):  # type: ignore[no-untyped-def]
             v[2 * BLOCK + k] += u02 * a0[k] + u12 * a1[k] + u22 * a2[k]
 
 
-@njit(**ONCE)
+@njit(**SHARED)
 def _score(score, predictor, data):  # type: ignore[no-untyped-def]
     """(score, mean log-loss) of a predictor; an output of exactly zero is an error on either class."""
     loss = hit_upper = hit_lower = 0.0
