@@ -21,6 +21,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 # after a change.
 MAX_NEWTON = 50  # a separable support with a tiny ridge needs about 20
 NEWTON_TOL = 1e-8  # squared Newton decrement: coefficients within 1e-5 standard errors before the last step
+COARSE_TOL = 1e-3  # the same for steps in single precision, which double precision goes on from
 MAX_HALVINGS = 30
 MAX_OVERSHOOT = 0.5  # a step may end this much of its initial slope beyond the minimum along its line
 PIVOT_TOL = 1e-12  # a pivot this small beside its diagonal means: the term depends on earlier ones
