@@ -30,7 +30,7 @@ from .base import (
     Ties,
 )
 from .problem import Problem, load_in_parts, slots_of
-from .stacks import evaluate_in_stacks, score_of_sums
+from .stacks import ClassWeights, evaluate_in_stacks, score_of_sums
 
 ONE_BLAS_USER = Lock()  # the limit below holds for the whole process; two at once would not restore it
 STACK_BYTES = 32 * 2**20  # terms of the models fitted together
@@ -61,17 +61,18 @@ class ArrayEngine:
     """
 
     def __init__(self, problem: Problem, xp: Any = np) -> None:
-        self._problem, self._xp = problem, xp
+        self._problem, self.xp, self.score = problem, xp, problem.options.score
         self._store = problem.store()
         self._t_quantiles = problem.t_quantiles()
-        self._target = xp.asarray(problem.target)
-        self._weight = xp.asarray(problem.weight)
+        self.target = xp.asarray(problem.target)
+        self.weight = xp.asarray(problem.weight)
+        self.class_weights = ClassWeights.of(problem.target, problem.weight)
 
     def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
         """Fit, prune and score every support; what a tie holds is not pruned."""
         # one BLAS thread: more would only change the rounding; a vanishing column may have an infinite variance
         with ONE_BLAS_USER, threadpool_limits(1, user_api="blas"), np.errstate(over="ignore"):
-            return evaluate_in_stacks(self, self._problem.options.score, self._t_quantiles, supports, ties)
+            return evaluate_in_stacks(self, self.score, self._t_quantiles, supports, ties)
 
     def parts(self, supports: Supports) -> list[tuple[int, int]]:
         """Ranges of supports whose columns fit into the store together."""
@@ -87,20 +88,19 @@ class ArrayEngine:
 
     def fit(self, ids: IntArray, start: FloatArray) -> _Stack:
         """Fit supports of one size from given coefficients."""
-        xp = self._xp
+        xp = self.xp
         slots = slots_of(self._store, ids.ravel()).reshape(ids.shape)
         terms = xp.asarray(self._store.columns[slots])
         penalty = xp.asarray(self._problem.options.ridge * self._store.variance[slots])
-        return _Stack(xp, self._problem.options.score, terms, self._target, self._weight, penalty, xp.asarray(start))
+        return _Stack(self, terms, penalty, xp.asarray(start))
 
 
 class _Stack:
     """Supports of one size, their columns, and the models fitted to them."""
 
-    def __init__(
-        self, xp: Any, score: Score, terms: Array, target: Array, weight: Array, penalty: Array, start: Array
-    ) -> None:
-        self._xp, self._score, self._terms, self._target, self._weight = xp, score, terms, target, weight
+    def __init__(self, engine: ArrayEngine, terms: Array, penalty: Array, start: Array) -> None:
+        xp, target, weight = engine.xp, engine.target, engine.weight
+        self._engine, self._terms = engine, terms
         self._fit = newton(xp, lambda coef: derivatives(xp, terms, target, weight, penalty, coef), start)
         self.coef = np.asarray(self._fit.coef)
         self.variance = np.asarray(xp.sum(self._fit.inverse * self._fit.inverse, axis=2))
@@ -112,13 +112,14 @@ class _Stack:
 
     def score(self, which: IntArray) -> tuple[FloatArray, FloatArray]:
         """Score and mean log-loss of the models at some positions."""
-        xp, at = self._xp, self._xp.asarray(which)
+        engine, xp, at = self._engine, self._engine.xp, self._engine.xp.asarray(which)
         predictor = xp.take(self._fit.seen, at, axis=0)
-        if self._score.leaves_one_out:
+        if engine.score.leaves_one_out:
             terms, inverse = xp.take(self._terms, at, axis=0), xp.take(self._fit.inverse, at, axis=0)
-            predictor = leave_one_out(xp, terms, inverse, predictor, self._target, self._weight)
-        loss, hits = row_sums(xp, self._score, predictor, self._target, self._weight)
-        return score_of_sums(self._score, loss, hits, np.asarray(self._target), np.asarray(self._weight))
+            predictor = leave_one_out(xp, terms, inverse, predictor, engine.target, engine.weight)
+        loss, hits = row_sums(xp, engine.score, predictor, engine.target, engine.weight)
+        found = None if hits is None else (np.asarray(hits[0]), np.asarray(hits[1]))
+        return score_of_sums(engine.score, np.asarray(loss), found, engine.class_weights)
 
 
 def newton(xp: Any, derive: Derivatives, coef: Array, tol: float = NEWTON_TOL) -> Fit:

@@ -1,7 +1,7 @@
 """Supports fitted on a device: by fused kernels where it runs CUDA C++, by array-API code everywhere else.
 
-Rows stay on the device; the coefficients, and what the t-test needs, come back. Supports are padded to size classes with
-terms that are zero on every row: their coefficients stay exactly zero, and they change no sum.
+Rows stay on the device; the coefficients, and what the t-test needs, come back. Supports are padded to size classes
+with terms that are zero on every row: their coefficients stay exactly zero, and they change no sum.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._typing import BoolArray, FloatArray, IntArray
 from .array_engine import Fit, factorise, leave_one_out, newton, penalised, row_derivatives, row_sums, solve
@@ -67,12 +68,12 @@ class DeviceEngine:
 
     def fit(self, ids: IntArray, start: FloatArray) -> FittedStack:
         """Fit supports of one size class from given coefficients."""
-        # what is left of a pruned support starts close to its minimum: nothing to gain from coarse steps
-        coarse = ~start.any(axis=1) if self._coarse else np.zeros(start.shape[0], dtype=np.bool_)
         penalty = self._problem.options.ridge * self._rows.variances(ids)
         factors = self._rows.factors(ids)
         if self._fused is not None and ids.shape[1] <= WIDTHS[-1]:
-            return self._fused.fit(factors, penalty, start, coarse)
+            return self._fused.fit(factors, penalty, start)
+        # what is left of a pruned support starts close to its minimum: nothing to gain from coarse steps
+        coarse = np.asarray(self._coarse & ~start.any(axis=1))
         return _Stack(self._rows, self._device, self._problem, factors, penalty, start, coarse)
 
 
@@ -84,22 +85,21 @@ class _Stack:
         rows: DeviceTable,
         device: Device,
         problem: Problem,
-        factors: IntArray,
+        factors: npt.NDArray[np.int32],
         penalty: FloatArray,
         start: FloatArray,
         coarse: BoolArray,
     ) -> None:
         self._rows, self._device, self._problem, self._factors = rows, device, problem, factors
         self._penalty = penalty
-        steps = np.zeros(start.shape[0], dtype=np.int64)
         if coarse.any():
             rough = newton(np, lambda coef: self._derive(coef, single=True), start, COARSE_TOL)
             usable = coarse & np.isfinite(rough.coef).all(axis=1)
-            start, steps = np.where(usable[:, None], rough.coef, start), np.where(coarse, rough.steps, 0)
+            start = np.where(usable[:, None], rough.coef, start)
         self._fit: Fit = newton(np, self._derive, start)
         self.coef: FloatArray = self._fit.coef
         self.variance: FloatArray = np.sum(self._fit.inverse * self._fit.inverse, axis=2)
-        self.status, self.steps = self._fit.status, self._fit.steps + steps
+        self.status, self.steps = self._fit.status, self._fit.steps
 
     def _derive(self, coef: FloatArray, single: bool = False) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The coefficients themselves; negative gradient and Hessian of the penalised loss there."""
@@ -132,7 +132,7 @@ class _Stack:
         score = self._problem.options.score
         sums = np.concatenate([self._sums(score, which[some]) for some in _batches(which.size)])[: which.size]
         hits = (sums[:, 1], sums[:, 2]) if sums.shape[1] > 1 else None
-        return score_of_sums(score, sums[:, 0], hits, self._problem.target, self._problem.weight)
+        return score_of_sums(score, sums[:, 0], hits, self._rows.class_weights)
 
     def _sums(self, score: Score, which: IntArray) -> FloatArray:
         """Sums over all rows that a score is made of, one line for each model of a batch."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._typing import FloatArray, IntArray
 from ..terms.monomials import Monomial, MonomialSpace
@@ -18,7 +19,7 @@ from ..terms.polynomial import RestrictedMonomialSpace
 from .base import Supports
 from .devices import Array, Device
 from .problem import Problem, load_in_parts
-from .stacks import PADDING
+from .stacks import PADDING, ClassWeights
 
 COLUMN_BYTES = 2 * 2**30  # columns that were uploaded
 BLOCK_BYTES = 64 * 2**20  # terms of the models that the array code fits together
@@ -46,6 +47,8 @@ class DeviceTable:
         The same in single precision.
     target, weight : array of shape (n_rows,)
         Padded.
+    class_weights : ClassWeights
+        Of the problem.
     capacity : int
         How many uploaded columns there is room for.
     degree : int
@@ -66,6 +69,7 @@ class DeviceTable:
         more = self.n_rows - n_rows
         self.target = device.put(np.concatenate([problem.target, np.ones(more)]))
         self.weight = device.put(np.concatenate([problem.weight, np.zeros(more)]))
+        self.class_weights = ClassWeights.of(problem.target, problem.weight)
         self.degree = max(getattr(problem.space, "degree", 1), 1)
         self._monomials: dict[int, tuple[int, ...] | None] = {}  # slots of the factors; None for other terms
         self._slots: OrderedDict[int, int] = OrderedDict()  # of uploaded columns, those not used for longest first
@@ -85,7 +89,7 @@ class DeviceTable:
         before = np.concatenate(([0], np.cumsum(other)))
         return load_in_parts(self, Supports(before[supports.indptr].astype(np.int64), supports.ids[other]))
 
-    def factors(self, ids: IntArray) -> IntArray:
+    def factors(self, ids: IntArray) -> npt.NDArray[np.int32]:
         """Rows of the table whose product each term is, shape (*ids.shape, degree)."""
         distinct, where = np.unique(ids, return_inverse=True)
         known = distinct.tolist()
@@ -105,13 +109,14 @@ class DeviceTable:
             self._variance.update(zip(some.tolist(), found.tolist(), strict=False))
         return np.array([self._variance[j] for j in ids.ravel().tolist()]).reshape(ids.shape)
 
-    def blocks(self, factors: IntArray, single: bool = False) -> Iterator[tuple[Array, Array, Array]]:
+    def blocks(self, factors: npt.NDArray[np.int32], single: bool = False) -> Iterator[tuple[Array, Array, Array]]:
         """Terms of shape (*factors.shape[:-1], n_rows), target and weight of one block of rows after the other."""
         xp = self._device.xp
         *shape, degree = factors.shape
         index = [self._device.put(factors[..., d].ravel().astype(np.int64)) for d in range(degree)]
         step = max(TILE, BLOCK_BYTES // (8 * int(np.prod(shape))))
-        table, precision = (self.single, xp.float32) if single else (self.table, xp.float64)
+        table: Array = self.single if single else self.table
+        precision = xp.float32 if single else xp.float64
         for first in range(0, self.n_rows, step):
             rows = slice(first, min(first + step, self.n_rows))
             terms = xp.take(table[:, rows], index[0], axis=0)
@@ -120,9 +125,9 @@ class DeviceTable:
             target, weight = (xp.astype(part[rows], precision) for part in (self.target, self.weight))
             yield xp.reshape(terms, (*shape, terms.shape[1])), target, weight
 
-    def _moments(self, factors: IntArray) -> FloatArray:
+    def _moments(self, factors: npt.NDArray[np.int32]) -> FloatArray:
         """Weighted variances of a batch of terms, in two passes as on the host."""
-        xp, total = self._device.xp, float(self._problem.weight.sum())
+        xp, total = self._device.xp, self.class_weights.total
         mean: Any = 0.0
         for terms, _, weight in self.blocks(factors):
             mean = mean + xp.sum(terms[:, 0, :] * (weight / total), axis=1)

@@ -26,8 +26,14 @@ class Kernels(Protocol):
 class Device(Protocol):
     """Where arrays live."""
 
-    xp: Any  # an array-API namespace
     fuses: bool  # whether it runs CUDA C++
+
+    @property
+    def xp(self) -> Any:
+        """An array-API namespace."""
+        ...
+
+    def __hash__(self) -> int: ...
 
     def put(self, array: np.ndarray[Any, Any]) -> Array:
         """Copy an array to the device."""
@@ -72,7 +78,7 @@ class HostDevice:
         """An array that is not initialised."""
         return self.xp.empty(shape, dtype=self.xp.float64)
 
-    def compile(self, source: str, constants: Mapping[str, object]) -> Kernels:  # noqa: ARG002
+    def compile(self, source: str, constants: Mapping[str, object]) -> Kernels:
         """Never asked for."""
         raise NotImplementedError
 
@@ -97,7 +103,7 @@ class TorchDevice:
 
     def put(self, array: np.ndarray[Any, Any]) -> Array:
         """Copy an array to the device."""
-        return self.xp.asarray(array, device=self._device)
+        return self.xp.asarray(np.ascontiguousarray(array), device=self._device)
 
     def get(self, array: Array) -> np.ndarray[Any, Any]:
         """Copy an array to the host."""
@@ -133,7 +139,7 @@ class CupyDevice:
 
     def put(self, array: np.ndarray[Any, Any]) -> Array:
         """Copy an array to the device."""
-        return self._cupy.asarray(array)
+        return self._cupy.asarray(np.ascontiguousarray(array))
 
     def get(self, array: Array) -> np.ndarray[Any, Any]:
         """Copy an array to the host."""

@@ -1,13 +1,13 @@
 // Newton's method for many small logistic models over the same rows, one pass over the rows per step.
 //
 // The host compiles this file once for each size class, with these constants:
-//   TERMS    terms of a model: 8, 16, 32 or 64; shorter models are padded with terms that are zero on every row
+//   TERMS    terms of a model, a multiple of 8; shorter models are padded with terms that are zero on every row
 //   DEGREE   factors of a term; each is a row of the table, and shorter products are padded with the row of ones
 //   STAGED   1 where a tile of the whole table fits into shared memory, else 0
 //   WARPS    models of one block: every warp fits its own, and all read the same rows
 //   SINGLE   1 where the derivatives are wanted in single precision too
 // and those of Newton's method in base.py: MAX_NEWTON, NEWTON_TOL, MAX_HALVINGS, MAX_OVERSHOOT, PIVOT_TOL, MIN_LEFT_OUT,
-// COARSE_TOL, MAX_COARSE.
+// COARSE_TOL, MAX_COARSE; MAX_RESUME: what the squared decrement may be where coarse steps have ended, for each term.
 //
 // All sums run in an order that depends on the number of rows alone, so neighbours never change the bits of a model.
 
@@ -15,7 +15,8 @@
 #define BLOCKS (TERMS / 8)             // the Hessian is made of 8 x 8 blocks, those on and above the diagonal are summed
 #define UPPER (BLOCKS * (BLOCKS + 1) / 2)
 #define PARTIAL (UPPER * 64 + TERMS)   // what a chunk of rows adds up: blocks of the Hessian, then the gradient
-#define HOLD (TERMS <= 32)             // larger models do not fit into the registers and build their terms twice
+#define ROWS (TERMS <= 32 ? 32 : 16)   // rows of a tile that a warp holds in its registers, all terms of them
+#define SUMS (ROWS / 4)
 #define PITCH (TERMS + 1)
 #if STAGED
 typedef int Offset;                    // from the first value of a tile, or of the table, to those of a factor
@@ -24,7 +25,9 @@ typedef long long Offset;
 #endif
 
 enum Phase { START = 0, RUNNING = 1, CONVERGED = 2, STOPPED = 3 };
-struct State { int phase, coarse, steps, halvings; };
+enum Level { ALL_ROWS = 0, SINGLE_PRECISION = 1, SOME_ROWS = 2 };  // how the derivatives are computed; coarser ones first
+enum { RESUMED = -1 };                 // in place of halvings: this is where coarser steps have ended
+struct State { int phase, level, steps, halvings; };
 extern __shared__ __align__(16) unsigned char shared[];
 
 // ---------------------------------------------------------------------------------------------- rows in shared memory
@@ -84,7 +87,7 @@ __device__ __forceinline__ void multiply_add(double *c, const double *a, const d
                  : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 }
 #endif
-#define STRIPS (BLOCKS / HIGH)
+#define STRIPS ((BLOCKS + HIGH - 1) / HIGH)
 
 // Values of this lane's terms on its rows of part `part` of the tile
 template <typename Real>
@@ -102,20 +105,21 @@ __device__ __forceinline__ void build(Real (*x)[Pack<Real>::width], const Real *
     }
 }
 
-// Each of eight lanes holds a part of eight sums; afterwards each lane holds one whole sum
-template <typename Real>
+// Each of eight lanes holds a part of N sums, N being 8 or 4; afterwards each lane holds one sum, number group * N / 8
+template <typename Real, int N>
 __device__ __forceinline__ Real reduce_scatter(const Real *v, int group)
 {
-    Real half[4], quarter[2];
-    for (int i = 0; i < 4; i++) {
-        Real send = group & 4 ? v[i] : v[i + 4], keep = group & 4 ? v[i + 4] : v[i];
+    Real half[N / 2], quarter[N / 4];
+    for (int i = 0; i < N / 2; i++) {
+        Real send = group & 4 ? v[i] : v[i + N / 2], keep = group & 4 ? v[i + N / 2] : v[i];
         half[i] = keep + __shfl_xor_sync(~0u, send, 16);
     }
-    for (int i = 0; i < 2; i++) {
-        Real send = group & 2 ? half[i] : half[i + 2], keep = group & 2 ? half[i + 2] : half[i];
+    for (int i = 0; i < N / 4; i++) {
+        Real send = group & 2 ? half[i] : half[i + N / 4], keep = group & 2 ? half[i + N / 4] : half[i];
         quarter[i] = keep + __shfl_xor_sync(~0u, send, 8);
     }
-    Real send = group & 1 ? quarter[0] : quarter[1], keep = group & 1 ? quarter[1] : quarter[0];
+    if (N == 4) return quarter[0] + __shfl_xor_sync(~0u, quarter[0], 4);
+    Real send = group & 1 ? quarter[0] : quarter[N / 4 - 1], keep = group & 1 ? quarter[N / 4 - 1] : quarter[0];
     return keep + __shfl_xor_sync(~0u, send, 4);
 }
 
@@ -128,16 +132,16 @@ __device__ __forceinline__ void derivatives(
     const Real *__restrict__ table, long long stride, int n_slots, const double *__restrict__ target,
     const double *__restrict__ weight, const int *__restrict__ factors, const double *__restrict__ coef,
     const double *__restrict__ step, const int *__restrict__ active, int n_active, int rows_per_chunk, int n_rows,
-    double *__restrict__ partial)
+    int tile_step, double *__restrict__ partial)
 {
-    const int width = Pack<Real>::width, parts = 8 / width, tile_size = n_slots * Pack<Real>::pitch;
+    const int width = Pack<Real>::width, parts = SUMS / width, tile_size = n_slots * Pack<Real>::pitch;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, place = lane % 4;
     double *exchange = (double *)shared + warp * 2 * TILE;  // weights and residuals of a warp's rows
     Real *tiles = (Real *)((double *)shared + WARPS * 2 * TILE);
     const int position = blockIdx.x * WARPS + warp;
     const bool works = position < n_active;
     const int model = active[works ? position : 0];
-    const int own_row = 4 * width * (group / width) + width * place + group % width;
+    const int sum = group * SUMS / 8, own = 4 * width * (sum / width) + width * place + sum % width;
 
     Offset offset[BLOCKS][DEGREE];
     Real c[BLOCKS];
@@ -152,58 +156,57 @@ __device__ __forceinline__ void derivatives(
     const long long first = (long long)blockIdx.y * rows_per_chunk;
     const int n_tiles = (int)(min((long long)rows_per_chunk, n_rows - first) / TILE);
     if (STAGED) stage<Real>(tiles, table, stride, n_slots, first);
-    for (int t = 0; t < n_tiles; t++) {
-        const long long row = first + t * TILE;
+    for (int t = 0, buffer = 0; t < n_tiles; t += tile_step, buffer ^= 1) {
         if (STAGED) {
-            if (t + 1 < n_tiles) stage<Real>(tiles + (t + 1) % 2 * tile_size, table, stride, n_slots, row + TILE);
-            staged(t + 1 < n_tiles);
+            const bool more = t + tile_step < n_tiles;
+            if (more)
+                stage<Real>(tiles + (buffer ^ 1) * tile_size, table, stride, n_slots, first + (t + tile_step) * TILE);
+            staged(more);
         }
-        if (works) {
-            const Real *rows = STAGED ? tiles + t % 2 * tile_size : table + row;
-            Real x[HOLD ? parts : 1][BLOCKS][width], sums[8] = {};
+#pragma unroll 1
+        for (int begin = 0; works && begin < TILE; begin += ROWS) {
+            const long long row = first + t * TILE + begin;
+            const Real *rows = STAGED ? tiles + buffer * tile_size + begin : table + row;
+            Real x[parts][BLOCKS][width], sums[SUMS] = {};
 #pragma unroll
             for (int part = 0; part < parts; part++) {
-                Real(*own)[width] = x[HOLD ? part : 0];
-                build<Real>(own, rows, offset, part);
+                build<Real>(x[part], rows, offset, part);
                 for (int b = 0; b < BLOCKS; b++)
-                    for (int e = 0; e < width; e++) sums[part * width + e] += c[b] * own[b][e];
+                    for (int e = 0; e < width; e++) sums[part * width + e] += c[b] * x[part][b][e];
             }
-            Real y = (Real)target[row + own_row], margin = y * reduce_scatter<Real>(sums, group);
-            double w = weight[row + own_row];
+            Real y = (Real)target[row + own], margin = y * reduce_scatter<Real, SUMS>(sums, group);
+            double w = weight[row + own];
             Real tail = exponential(-fabs(margin)), likelier = (Real)1 / ((Real)1 + tail);
-            exchange[own_row] = w * (double)(tail * likelier * likelier);
-            exchange[TILE + own_row] = w * (double)(y * (margin < (Real)0 ? likelier : tail * likelier));
+            exchange[own] = w * (double)(tail * likelier * likelier);
+            exchange[TILE + own] = w * (double)(y * (margin < (Real)0 ? likelier : tail * likelier));
             __syncwarp();
 #pragma unroll
-            for (int part = 0; part < parts; part++) {
-                Real(*own)[width] = x[HOLD ? part : 0];
-                if (!HOLD) build<Real>(own, rows, offset, part);
+            for (int part = 0; part < parts; part++)
 #pragma unroll
                 for (int e = 0; e < width; e += 2) {
                     int at = part * 4 * width + place * width + e;
                     double2 curvature = *(double2 *)(exchange + at), residual = *(double2 *)(exchange + TILE + at);
-                    double own0[BLOCKS], own1[BLOCKS];
+                    double x0[STRIPS * HIGH] = {}, x1[STRIPS * HIGH] = {};
                     for (int b = 0; b < BLOCKS; b++) {
-                        own0[b] = (double)own[b][e];
-                        own1[b] = (double)own[b][e + 1];
-                        gradient[b] += own0[b] * residual.x + own1[b] * residual.y;
+                        x0[b] = (double)x[part][b][e];
+                        x1[b] = (double)x[part][b][e + 1];
+                        gradient[b] += x0[b] * residual.x + x1[b] * residual.y;
                     }
                     for (int j = 0; j < BLOCKS; j++) {
-                        double right[2] = {own0[j] * curvature.x, own1[j] * curvature.y};
+                        double right[2] = {x0[j] * curvature.x, x1[j] * curvature.y};
                         for (int strip = 0; strip * HIGH <= j; strip++) {
                             double left[2 * HIGH];
                             for (int h = 0; h < HIGH; h++) {
-                                left[h] = own0[strip * HIGH + h];
-                                left[HIGH + h] = own1[strip * HIGH + h];
+                                left[h] = x0[strip * HIGH + h];
+                                left[HIGH + h] = x1[strip * HIGH + h];
                             }
                             multiply_add(hessian[strip][j], left, right);
                         }
                     }
                 }
-            }
+            __syncwarp();
         }
         if (STAGED) __syncthreads();
-        else __syncwarp();
     }
     if (!works) return;
 
@@ -225,10 +228,10 @@ __device__ __forceinline__ void derivatives(
     extern "C" __global__ void __launch_bounds__(WARPS * 32) name(                                                     \
         const Real *table, long long stride, int n_slots, const double *target, const double *weight,                  \
         const int *factors, const double *coef, const double *step, const int *active, int n_active,                   \
-        int rows_per_chunk, int n_rows, double *partial)                                                               \
+        int rows_per_chunk, int n_rows, int tile_step, double *partial)                                                \
     {                                                                                                                  \
         derivatives<Real>(table, stride, n_slots, target, weight, factors, coef, step, active, n_active,               \
-                          rows_per_chunk, n_rows, partial);                                                            \
+                          rows_per_chunk, n_rows, tile_step, partial);                                                 \
     }
 
 DERIVATIVES(derivatives_float64, double)
@@ -294,10 +297,11 @@ __device__ double solve(const double *inverse, const double *g, double *half, do
     return decrement;
 }
 
-// Add up what the chunks have found at coef + step, accept or halve the step, and take aim at the next point
+// Add up what the chunks have found at coef + step, accept or halve the step, and take aim at the next point.
+// The chunks have seen one row out of `share`.
 extern "C" __global__ void advance(
-    const double *__restrict__ partial, int n_chunks, const int *__restrict__ active, const double *__restrict__ penalty,
-    double *coef, double *step, double *decrement, double *hessian, double *inverse, double *variance, State *states)
+    const double *__restrict__ partial, int n_chunks, int share, const int *__restrict__ active,
+    const double *__restrict__ penalty, double *coef, double *step, double *decrement, double *hessian, double *inverse, double *variance, State *states)
 {
     double *h = (double *)shared, *v = h + TERMS * PITCH, *g = v + TERMS * PITCH, *s = g + TERMS, *half = s + TERMS;
     const int model = active[blockIdx.x];
@@ -308,7 +312,7 @@ extern "C" __global__ void advance(
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 if (c + i < n_chunks) sums[i] += from[(long long)(c + i) * gridDim.x * PARTIAL];
-        double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        double sum = share * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
         if (k >= UPPER * 64) {
             g[k - UPPER * 64] = sum;
             continue;
@@ -349,14 +353,18 @@ extern "C" __global__ void advance(
     factorise(h, half);
     invert(h, v);
     double reached = solve(v, g, half, s);
-    State next = {RUNNING, state.coarse, state.steps + 1, 0};
-    if (state.steps == MAX_NEWTON) next.phase = STOPPED, next.steps = MAX_NEWTON;
-    else if (!state.coarse && reached <= NEWTON_TOL) next.phase = CONVERGED;
-    const bool refine = state.coarse && (reached <= COARSE_TOL || next.steps >= MAX_COARSE);
-    if (refine) next.phase = START, next.coarse = 0;
+    // coarse steps may have led astray, where some rows do not look like all: then begin anew
+    const bool astray = state.halvings == RESUMED && !(reached <= MAX_RESUME * TERMS);
+    const bool refine = state.level != ALL_ROWS && (reached <= COARSE_TOL || state.steps + 1 >= MAX_COARSE);
+    State next = {RUNNING, state.level, state.steps + 1, 0};
+    if (astray) next = {START, ALL_ROWS, 0, 0};  // the steps of a level are counted by themselves
+    else if (refine) next = {START, SINGLE ? state.level - 1 : ALL_ROWS, 0, RESUMED};
+    else if (state.steps >= MAX_NEWTON) next.phase = STOPPED, next.steps = state.steps;
+    else if (state.level == ALL_ROWS && reached <= NEWTON_TOL) next.phase = CONVERGED;
     for (int i = threadIdx.x; i < TERMS; i += blockDim.x) {
-        if (refine) coef[model * TERMS + i] += s[i];
-        step[model * TERMS + i] = refine || next.phase == STOPPED ? 0.0 : s[i];
+        if (astray) coef[model * TERMS + i] = 0.0;
+        else if (refine) coef[model * TERMS + i] += s[i];
+        step[model * TERMS + i] = next.phase == START || next.phase == STOPPED ? 0.0 : s[i];
         double sum = 0.0;
         for (int j = i; j < TERMS; j++) sum += v[i * PITCH + j] * v[i * PITCH + j];
         variance[model * TERMS + i] = sum;
@@ -394,6 +402,11 @@ extern "C" __global__ void without(const double *hessian, const int *stays, doub
 
 // -------------------------------------------------------------------------------------------------------------- scores
 
+#define HOLD (TERMS <= 32)             // whether V fits into the registers
+// this lane's part of V' for the matrix products; a strip may reach beyond the last block
+#define V_AT(strip, b, i)                                                                                              \
+    ((strip) * HIGH + (i) % HIGH < BLOCKS ? v[(8 * (b) + (i) / HIGH * 4) * TERMS + 8 * ((strip) * HIGH + (i) % HIGH)] : 0.0)
+
 // What each chunk of rows adds to the log-loss and to the weight of the hits of either class.
 //
 // The leverage of a row is the squared length of V' x, V being the inverse of the upper factor. In this product the terms
@@ -424,9 +437,8 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) scores(
     double held[HOLD ? STRIPS : 1][HOLD ? BLOCKS : 1][2 * HIGH];
     if (HOLD)
         for (int strip = 0; strip < STRIPS; strip++)
-            for (int b = 0; b < (strip + 1) * HIGH; b++)
-                for (int i = 0; i < 2 * HIGH; i++)
-                    held[strip][b][i] = v[(8 * b + i / HIGH * 4) * TERMS + 8 * (strip * HIGH + i % HIGH)];
+            for (int b = 0; b < BLOCKS && b < (strip + 1) * HIGH; b++)
+                for (int i = 0; i < 2 * HIGH; i++) held[strip][b][i] = V_AT(strip, b, i);
     double loss = 0.0, hit_upper = 0.0, hit_lower = 0.0;
 
     const long long first = (long long)blockIdx.y * rows_per_chunk;
@@ -465,11 +477,10 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) scores(
                     for (int strip = 0; strip < STRIPS; strip++) {
                         double out[2][2 * HIGH] = {};
 #pragma unroll
-                        for (int b = 0; b < (strip + 1) * HIGH; b++) {
+                        for (int b = 0; b < BLOCKS && b < (strip + 1) * HIGH; b++) {
                             double left[2 * HIGH];
                             for (int i = 0; i < 2 * HIGH; i++)
-                                left[i] = HOLD ? held[HOLD ? strip : 0][HOLD ? b : 0][i]
-                                               : v[(8 * b + i / HIGH * 4) * TERMS + 8 * (strip * HIGH + i % HIGH)];
+                                left[i] = HOLD ? held[HOLD ? strip : 0][HOLD ? b : 0][i] : V_AT(strip, b, i);
                             for (int e = 0; e < 2; e++) {
                                 double right[2] = {x[2 * b][e], x[2 * b + 1][e]};
                                 multiply_add(out[e], left, right);
@@ -479,7 +490,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) scores(
                             for (int i = 0; i < 2 * HIGH; i++) lengths[4 * half + 2 * e + i % 2] += out[e][i] * out[e][i];
                     }
             }
-            double leverage = leave_out ? reduce_scatter<double>(lengths, group) : 0.0;
+            double leverage = leave_out ? reduce_scatter<double, 8>(lengths, group) : 0.0;
             __syncwarp();
             double y = target[row + own_row], w = weight[row + own_row], margin = y * exchange[own_row];
             if (leave_out) {

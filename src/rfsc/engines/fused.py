@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 
 import numpy as np
+import numpy.typing as npt
 
 from .._typing import BoolArray, FloatArray, IntArray
 from .base import (
@@ -25,17 +26,21 @@ from .devices import Array, Device, Kernels
 from .problem import Problem
 from .stacks import score_of_sums
 
-WIDTHS = (8, 16, 32, 64)  # size classes that there are kernels for
+WIDTHS = (8, 16, 24, 32, 48, 64)  # size classes that there are kernels for
 WARPS = 4  # models of one block
 CHUNKS = 256  # of rows, at most; each is summed by itself
 CHUNK_TILES = 4  # at least, in each chunk
+SHARE = 16  # the first steps see one tile out of so many, where chunks are long enough
 PARTIAL_BYTES = 2**30  # what all chunks may write
 STAGED_BYTES = 96 * 2**10  # shared memory of a block, which every device with such kernels has
 PITCH_BYTES = 320  # of one staged row of the table
 SMALL_THREADS = 256  # of the blocks that work on one model
-MAX_COARSE = 12  # steps in single precision
+MAX_COARSE = 12  # steps that see some rows only, or single precision
+# squared decrement for each term that is left when these are over: about SHARE, unless some rows are unlike the others
+MAX_RESUME = 64.0 * SHARE
+ALL_ROWS, SINGLE_PRECISION, SOME_ROWS = range(3)  # how derivatives are computed
 CONVERGED = 2  # phases of a model from here on are final
-CONSTANTS = {
+CONSTANTS: dict[str, float] = {
     "WARPS": WARPS,
     "MAX_NEWTON": MAX_NEWTON,
     "NEWTON_TOL": NEWTON_TOL,
@@ -45,6 +50,7 @@ CONSTANTS = {
     "MIN_LEFT_OUT": MIN_LEFT_OUT,
     "COARSE_TOL": COARSE_TOL,
     "MAX_COARSE": MAX_COARSE,
+    "MAX_RESUME": MAX_RESUME,
 }
 
 
@@ -63,21 +69,22 @@ class FusedFitter:
 
     def __init__(self, rows: DeviceTable, device: Device, problem: Problem) -> None:
         self.rows, self.device = rows, device
-        self.score, self.problem = problem.options.score, problem
+        self.score = problem.options.score
         n_tiles = rows.n_rows // TILE
         self.chunk_rows = TILE * max(CHUNK_TILES, -(-n_tiles // CHUNKS))
         self.n_chunks = -(-rows.n_rows // self.chunk_rows)
-        for width in WIDTHS:  # all at once, in the background: most are needed soon, and the largest takes seconds
-            self._compiling(width, rows.degree)
         self.kernels(WIDTHS[0], rows.degree)  # what is missing shows here
 
     def at_once(self, width: int) -> int:
         """Most supports of one stack."""
-        return max(1, PARTIAL_BYTES // (8 * self.n_chunks * n_partial(width)))
+        return int(max(1, PARTIAL_BYTES // (8 * self.n_chunks * n_partial(width))))
 
     def kernels(self, width: int, degree: int) -> Kernels:
         """The kernels for models of so many terms, each a product of so many rows."""
-        return self._compiling(width, degree).result()
+        found = self._compiling(width, degree)
+        for larger in WIDTHS[WIDTHS.index(width) + 1 :][:1]:  # models grow during a search: ready when they get there
+            self._compiling(larger, degree)
+        return found.result()
 
     def _compiling(self, width: int, degree: int) -> Future[Kernels]:
         return _compiled(self.device, width, degree, self.staged, self.rows.single is not None)
@@ -85,13 +92,20 @@ class FusedFitter:
     @property
     def staged(self) -> bool:
         """Whether a tile of the table fits into shared memory, beside everything else."""
-        return 2 * PITCH_BYTES * self.rows.table.shape[0] <= STAGED_BYTES
+        return bool(2 * PITCH_BYTES * self.rows.table.shape[0] <= STAGED_BYTES)
 
     def tile_bytes(self) -> int:
         """Shared memory that the tiles take."""
         return 2 * PITCH_BYTES * int(self.rows.table.shape[0]) if self.staged else 0
 
-    def fit(self, factors: IntArray, penalty: FloatArray, start: FloatArray, coarse: BoolArray) -> FusedStack:
+    @property
+    def coarsest(self) -> int:
+        """How the first derivatives are computed."""
+        if self.chunk_rows >= SHARE * TILE:
+            return SOME_ROWS
+        return ALL_ROWS if self.rows.single is None else SINGLE_PRECISION
+
+    def fit(self, factors: npt.NDArray[np.int32], penalty: FloatArray, start: FloatArray) -> FusedStack:
         """Fit a stack.
 
         Parameters
@@ -100,12 +114,9 @@ class FusedFitter:
             Rows of the table whose product each term is.
         penalty, start : ndarray of shape (n_models, width)
             Penalties, and coefficients to start from.
-        coarse : ndarray of bool, shape (n_models,)
-            Which models begin in single precision.
         """
-        stack = FusedStack(self, factors, penalty, start)
-        stack.run(coarse)
-        return stack
+        # what is left of a pruned support starts close to its minimum: nothing to gain from coarse steps
+        return FusedStack(self, factors, penalty, start).run(np.where(start.any(axis=1), ALL_ROWS, self.coarsest))
 
 
 class FusedStack:
@@ -119,7 +130,9 @@ class FusedStack:
         As in `FusedFitter.fit`.
     """
 
-    def __init__(self, fitter: FusedFitter, factors: IntArray, penalty: FloatArray, start: FloatArray) -> None:
+    def __init__(
+        self, fitter: FusedFitter, factors: npt.NDArray[np.int32], penalty: FloatArray, start: FloatArray
+    ) -> None:
         self._fitter, self._device = fitter, fitter.device
         n_models, self._width, self._degree = factors.shape
         self._kernels = fitter.kernels(self._width, self._degree)
@@ -129,18 +142,19 @@ class FusedStack:
         self._decrement = put(np.zeros(n_models))
         self._hessian, self._inverse = self._device.empty(square), self._device.empty(square)
         self._small = 8 * (2 * self._width * (self._width + 1) + 3 * self._width)  # bytes
+        self._threads = SMALL_THREADS // self._width * self._width
 
-    def run(self, coarse: BoolArray) -> None:
-        """Newton's method for all models."""
-        state = np.zeros((self._coef.shape[0], 4), dtype=np.int32)  # phase, coarse, steps, halvings
-        state[:, 1] = coarse
+    def run(self, level: IntArray) -> FusedStack:
+        """Newton's method for all models, from the given levels on."""
+        state = np.zeros((self._coef.shape[0], 4), dtype=np.int32)  # phase, level, steps, halvings
+        state[:, 1] = level
         states = self._device.put(state)
         running = np.arange(state.shape[0])
         while running.size:
-            for single in (True, False):
-                some = running[state[running, 1] == single]
+            for now in (SOME_ROWS, SINGLE_PRECISION, ALL_ROWS):
+                some = running[state[running, 1] == now]
                 if some.size:
-                    self._pass(some, states, single)
+                    self._pass(some, states, now)
             state = self._device.get(states)
             running = np.flatnonzero(state[:, 0] < CONVERGED)
         converged = state[:, 0] == CONVERGED
@@ -148,54 +162,62 @@ class FusedStack:
         self.variance: FloatArray = self._device.get(self._variance)
         self.status = np.where(converged, int(Status.CONVERGED), int(Status.STOPPED))
         self.steps: IntArray = state[:, 2].astype(np.int64)
+        return self
 
-    def _pass(self, models: IntArray, states: Array, single: bool) -> None:
+    def _pass(self, models: IntArray, states: Array, level: int) -> None:
         """Derivatives of some models at the ends of their steps, and what follows from them."""
-        fitter, rows = self._fitter, self._fitter.rows
-        active = self._device.put(models.astype(np.int32))
-        partial = self._device.empty((fitter.n_chunks, models.size, n_partial(self._width)))
+        rows = self._fitter.rows
+        share = SHARE if level == SOME_ROWS else 1
+        single = level == SINGLE_PRECISION or (level == SOME_ROWS and rows.single is not None)
+        name, table = ("derivatives_float32", rows.single) if single else ("derivatives_float64", rows.table)
+        active, chunk_rows = self._device.put(models.astype(np.int32)), share * self._fitter.chunk_rows
         own = (self._factors, self._coef, self._step, active)
-        name = "derivatives_float32" if single else "derivatives_float64"
-        self._over_rows(name, models.size, WARPS * 2 * TILE * 8, rows.single if single else rows.table, own, (), partial)
+        partial = self._over_rows(name, models.size, n_partial(self._width), 2, table, own, chunk_rows, np.int32(share))
         updated = (self._coef, self._step, self._decrement, self._hessian, self._inverse, self._variance, states)
-        args = (partial, np.int32(fitter.n_chunks), active, self._penalty, *updated)
-        self._kernels.launch("advance", (models.size, 1), SMALL_THREADS, self._small, args)
+        args = (partial, np.int32(partial.shape[0]), np.int32(share), active, self._penalty, *updated)
+        self._kernels.launch("advance", (models.size, 1), self._threads, self._small, args)
 
     def without(self, dropped: BoolArray) -> FloatArray:
         """Coefficients to start from when some terms are dropped (as zeros)."""
         stays, coef = self._device.put((~dropped).astype(np.int32)), self._device.put(self.coef)
-        self._kernels.launch(
-            "without", (dropped.shape[0], 1), SMALL_THREADS, self._small, (self._hessian, stays, coef)
-        )
+        args = (self._hessian, stays, coef)
+        self._kernels.launch("without", (dropped.shape[0], 1), self._threads, self._small, args)
         return np.where(dropped, 0.0, self._device.get(coef))
 
     def score(self, which: IntArray) -> tuple[FloatArray, FloatArray]:
         """Score and mean log-loss of the models at some positions."""
-        fitter = self._fitter
-        partial = self._device.empty((fitter.n_chunks, which.size, 3))
+        score, rows = self._fitter.score, self._fitter.rows
         own = (self._factors, self._coef, self._inverse, self._device.put(which.astype(np.int32)))
-        leave_out = np.int32(fitter.score.leaves_one_out)
-        self._over_rows("scores", which.size, WARPS * TILE * 8, fitter.rows.table, own, (leave_out,), partial)
+        leave_out = np.int32(score.leaves_one_out)
+        partial = self._over_rows("scores", which.size, 3, 1, rows.table, own, self._fitter.chunk_rows, leave_out)
         sums = self._device.get(partial).sum(axis=0)
-        hits = None if fitter.score in (Score.LOG_LOSS, Score.LOO_LOG_LOSS) else (sums[:, 1], sums[:, 2])
-        return score_of_sums(fitter.score, sums[:, 0], hits, fitter.problem.target, fitter.problem.weight)
+        hits = None if score in (Score.LOG_LOSS, Score.LOO_LOG_LOSS) else (sums[:, 1], sums[:, 2])
+        return score_of_sums(score, sums[:, 0], hits, rows.class_weights)
 
     def _over_rows(
         self,
-        name: str,
+        kernel: str,
         n_models: int,
-        shared: int,
+        n_sums: int,
+        n_exchanged: int,
         table: Array,
         own: tuple[Array, ...],
-        more: tuple[np.int32, ...],
-        partial: Array,
-    ) -> None:
-        """Launch a kernel over all chunks of rows; neighbouring blocks read the same rows, for different models."""
-        fitter, rows = self._fitter, self._fitter.rows
+        chunk_rows: int,
+        last: np.int32,
+    ) -> Array:
+        """What a kernel finds in each chunk of rows, shape (n_chunks, n_models, n_sums).
+
+        Neighbouring blocks read the same rows, for different models; lanes exchange some numbers for each row.
+        """
+        rows = self._fitter.rows
+        n_chunks = -(-rows.n_rows // chunk_rows)
+        partial = self._device.empty((n_chunks, n_models, n_sums))
         data = (table, np.int64(rows.n_rows), np.int32(table.shape[0]), rows.target, rows.weight)
-        cut = (np.int32(n_models), np.int32(fitter.chunk_rows), np.int32(rows.n_rows))
-        grid = (-(-n_models // WARPS), fitter.n_chunks)
-        self._kernels.launch(name, grid, WARPS * 32, shared + fitter.tile_bytes(), (*data, *own, *cut, *more, partial))
+        cut = (np.int32(n_models), np.int32(chunk_rows), np.int32(rows.n_rows))
+        shared = WARPS * n_exchanged * TILE * 8 + self._fitter.tile_bytes()
+        grid = (-(-n_models // WARPS), n_chunks)
+        self._kernels.launch(kernel, grid, WARPS * 32, shared, (*data, *own, *cut, last, partial))
+        return partial
 
 
 @cache
@@ -203,7 +225,7 @@ def _compiled(device: Device, width: int, degree: int, staged: bool, single: boo
     """Kernels in the making, once for all engines."""
     source = files(__package__).joinpath("fused.cu").read_text()
     own = {"TERMS": width, "DEGREE": degree, "STAGED": int(staged), "SINGLE": int(single)}
-    return _compilers().submit(device.compile, source, own | CONSTANTS)
+    return _compilers().submit(device.compile, source, {**own, **CONSTANTS})
 
 
 @cache

@@ -54,7 +54,9 @@ class NvrtcKernels:
         values = [_as_c(arg) for arg in args]
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         stream = ctypes.c_void_p(self._torch.cuda.current_stream().cuda_stream)
-        self._call("cuLaunchKernel", self._function(name, shared), *grid, 1, threads, 1, 1, shared, stream, pointers, None)
+        self._call(
+            "cuLaunchKernel", self._function(name, shared), *grid, 1, threads, 1, 1, shared, stream, pointers, None
+        )
 
     def _function(self, name: str, shared: int) -> ctypes.c_void_p:
         if not self._module:

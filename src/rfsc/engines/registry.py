@@ -38,8 +38,8 @@ def choose_engine(name: str, n_rows: int, precision: str = "float64") -> str:
         name = "numba" if find_spec("numba") else "numpy"
     elif precision != "float64" and name not in ON_DEVICE:
         msg = (
-            f"precision={precision!r} needs an engine on a device, got engine={name!r}. Use engine='torch' or 'cupy', or "
-            "precision='float64'."
+            f"precision={precision!r} needs an engine on a device, got engine={name!r}. Use engine='torch' or "
+            "engine='cupy', or precision='float64'."
         )
         raise ValueError(msg)
     return name

@@ -1,12 +1,13 @@
 """What engines that fit several supports together share: the rounds of fit, test and refit, and the scores.
 
 Supports are fitted in stacks, arrays of shape (n_models, width); those that are shorter than their stack is wide are
-filled up with the id -1. A support whose terms all pass the test is done; what is left of the others joins a later stack.
+filled up with the id -1. A support whose terms all pass the test is done; what is left of the others joins a later
+stack.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -106,7 +107,8 @@ def _next_stack(
     fitter: StackFitter, waiting: list[int], entries: list[IntArray], padding: int
 ) -> tuple[list[int], IntArray, list[int]]:
     """Supports of one width to fit together, where their terms stand, and the supports that must wait."""
-    width = fitter.width(entries[waiting[0]].size)
+    # the widest first: what is left of them joins those that are narrower from the start
+    width = max(fitter.width(entries[m].size) for m in waiting)
     stack = [m for m in waiting if fitter.width(entries[m].size) == width][: fitter.at_once(width)]
     where = np.full((len(stack), width), padding)
     for row, m in zip(where, stack, strict=True):
@@ -131,8 +133,20 @@ def _held(passed: BoolArray, where: IntArray, ties: Ties) -> BoolArray:
     return stays
 
 
+class ClassWeights(NamedTuple):
+    """Summed weights of all rows, and of those of the upper class."""
+
+    total: float
+    upper: float
+
+    @classmethod
+    def of(cls, target: FloatArray, weight: FloatArray) -> ClassWeights:
+        """Those of a problem."""
+        return cls(float(np.sum(weight)), float(np.sum(np.where(target > 0.0, weight, 0.0))))
+
+
 def score_of_sums(
-    score: Score, loss: Any, hits: tuple[Any, Any] | None, target: Any, weight: Any
+    score: Score, loss: FloatArray, hits: tuple[FloatArray, FloatArray] | None, weights: ClassWeights
 ) -> tuple[FloatArray, FloatArray]:
     """Score and mean log-loss from sums over the rows.
 
@@ -145,14 +159,14 @@ def score_of_sums(
     hits : pair of ndarray of shape (n_models,), or None
         Weight of the rows of the upper and of the lower class that are classified right; None where the score does not
         need it.
-    target, weight : ndarray of shape (n_rows,)
+    weights : ClassWeights
         Of the problem.
     """
-    total, upper = np.sum(weight), np.sum(np.where(target > 0.0, weight, 0.0))
-    mean = np.asarray(loss) / total
+    total, upper = weights
+    mean = loss / total
     if hits is None:
         return np.exp(-mean), mean
-    hit_upper, hit_lower = np.asarray(hits[0]), np.asarray(hits[1])
+    hit_upper, hit_lower = hits
     lower = total - upper
     if score is Score.BALANCED_ACCURACY:
         return 0.5 * (hit_upper / upper + hit_lower / lower), mean
