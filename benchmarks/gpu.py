@@ -1,6 +1,7 @@
 """How fast is a search on a GPU? Prints a Markdown section; `--write PAGE` keeps it, `--raw PATH` the figures.
 
-Run it on a machine with an NVIDIA GPU, PyTorch and CuPy. `--reuse PATH` writes the section from figures that were kept.
+Run it on a machine with an NVIDIA GPU, PyTorch and CuPy; ten restarts at a million rows take most of its five minutes.
+`--reuse PATH` starts from figures that were kept and measures only what is missing there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from markdown import replace_section, table
 ROWS = 1_000_000
 N_MODELS, N_STEPS = 100, 8
 BARS = {16: 84.0, 32: 150.0}  # milliseconds at a million rows
+LARGEST_DRAFT = 32  # terms at a million rows; with more the draft needs more memory than such a device has
 SEARCH_BAR = 15.0  # seconds
 CPU_ROWS = 20_000  # length of the table that a search on the CPU is compared on
 CROSSOVER = (5_000, 20_000)
@@ -120,7 +122,8 @@ def newton_steps(X: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
                 row[f"{name}_ms"] = median_ms(steps)
             # terms of degree one have the row of ones as second factor: the draft gathers the same
             ones = np.concatenate([scaled, np.ones((1, n_rows))])
-            row["draft_ms"] = median_ms(draft(ones, target, factors))
+            fits = n_terms <= LARGEST_DRAFT or n_rows < ROWS
+            row["draft_ms"] = median_ms(draft(ones, target, factors)) if fits else None
             for precision in ("float64", "float32"):
                 whole = partial(DeviceEngine(problem, device, precision).evaluate, supports)
                 row[f"population_{precision}_ms"] = median_ms(whole)
@@ -152,7 +155,6 @@ def searches(X: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
     return [
         search(X, y, "torch", n_restarts=1),
         search(X, y, "torch", n_restarts=1),
-        search(X, y, "torch", n_restarts=1, precision="float32"),
         search(X, y, "cupy", n_restarts=1),
         search(X, y, "torch", n_restarts=10),
         search(X[few], y[few], "torch", n_restarts=1),
@@ -192,23 +194,22 @@ def machine() -> dict[str, str]:
     return {"device": name, "cores": str(cores), "python": platform.python_version(), **versions}
 
 
-def measure(keep: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    """All figures; they are kept as they come."""
+def measure(raw: dict[str, Any], keep: Callable[[], None]) -> None:
+    """Add the figures that are missing; they are kept as they come."""
     warnings.simplefilter("ignore")
-    X, y = make_long(ROWS)
-    raw: dict[str, Any] = {}
+    rows = cache(lambda: make_long(ROWS))
     # the searches first, before anything else has loaded PyTorch or compiled kernels
     parts = {
-        "searches": partial(searches, X, y),
+        "searches": lambda: searches(*rows()),
         "machine": machine,
         "peaks": peaks,
-        "newton": partial(newton_steps, X, y),
+        "newton": lambda: newton_steps(*rows()),
         "crossover": crossover,
     }
     for name, part in parts.items():
-        raw[name] = part()
-        keep(raw)
-    return raw
+        if name not in raw:
+            raw[name] = part()
+            keep()
 
 
 def verdict(value: float, bar: float | None) -> str:
@@ -218,15 +219,16 @@ def verdict(value: float, bar: float | None) -> str:
 
 def section(raw: dict[str, Any]) -> str:
     """The figures as text."""
-    return "\n\n".join(
-        [_introduction(raw), _steps(raw), _limit(raw), _populations(raw), _searches(raw), _crossover(raw)]
-    )
+    parts = [_introduction, _steps, _limit, _populations, _searches]
+    parts += [_crossover] if "crossover" in raw else []
+    return "\n\n".join(part(raw) for part in parts)
 
 
 def _introduction(raw: dict[str, Any]) -> str:
     own = dict(raw["machine"])
     where = f"{own.pop('device')}, {own.pop('cores')} cores; " + ", ".join(f"{k} {v}" for k, v in own.items())
-    return f"""{where}. Measured with `python benchmarks/gpu.py`.
+    note = f" {raw['note']}" if "note" in raw else ""
+    return f"""{where}. Measured with `python benchmarks/gpu.py`.{note}
 
 {N_STEPS} Newton steps of {N_MODELS} random models on 30 features. *Draft*: plain batched PyTorch that gathers all terms
 and multiplies them with `bmm`, measured in the same run. *Fused*: the kernels behind `engine="torch"` and
@@ -240,7 +242,8 @@ def _steps(raw: dict[str, Any]) -> str:
         n, t, ours, plain = row["rows"], row["terms"], row["float64_ms"], row["draft_ms"]
         limit = N_STEPS * N_MODELS * n * (t * t + 4 * t) / raw["peaks"]["matmul_tflop_s"] / 1e9
         bar = verdict(ours, BARS.get(t) if n == ROWS else None)
-        times = [f"{plain:.1f}", f"{ours:.1f}", f"{plain / ours:.1f}", bar, f"{row['float32_ms']:.1f}", f"{limit:.2g}"]
+        ratio = [f"{plain:.1f}", f"{ours:.1f}", f"{plain / ours:.1f}"] if plain else ["", f"{ours:.1f}", ""]
+        times = [*ratio, bar, f"{row['float32_ms']:.1f}", f"{limit:.2g}"]
         lines.append([f"{n:,}", str(t), *times, f"{limit / ours:.0%}"])
     head = ["rows", "terms", "draft, ms", "fused, ms", "ratio", "bar, ms", "float32, ms", "limit, ms", "of limit"]
     return table(head, lines)
@@ -270,19 +273,19 @@ def _searches(raw: dict[str, Any]) -> str:
         settings, seconds = run["settings"], run["seconds"]
         bar = SEARCH_BAR if run["rows"] == ROWS and settings["n_restarts"] == 1 else None
         name = run["engine"] + (" (first)" if number == 0 else "")
-        own = [f"{run['rows']:,}", name, settings.get("precision", "float64"), str(settings["n_restarts"])]
+        own = [f"{run['rows']:,}", name, str(settings["n_restarts"])]
         lines.append([*own, f"{seconds:.1f}", verdict(seconds, bar), str(sum(run["iterations"]))])
     short = [run["supports"] for run in raw["searches"] if run["rows"] == CPU_ROWS]
     long = [run["supports"][0] for run in raw["searches"] if run["rows"] == ROWS]
-    with_cpu, among = ("the same support" if same else "DIFFERENT supports" for same in (_equal(short), _equal(long)))
-    head = ["rows", "engine", "precision", "restarts", "seconds", "bar, s", "iterations"]
-    return f"""Whole fits of `RFSCClassifier(basis="polynomial")`: 30 features, degree 2, all rows in every iteration. The
-first fit of a process also imports PyTorch, wakes the device and compiles the kernels.
+    with_cpu, among = ("the same support" if _equal(found) else "DIFFERENT supports" for found in (short, long))
+    head = ["rows", "engine", "restarts", "seconds", "bar, s", "iterations"]
+    return f"""Whole fits of `RFSCClassifier(basis="polynomial")`: 30 features, degree 2, all rows in every iteration.
+The first fit of a process also imports PyTorch, wakes the device and compiles the kernels.
 
 {table(head, lines)}
 
-On {CPU_ROWS:,} rows torch and numba find {with_cpu} from the same seed; on {ROWS:,} rows all libraries and
-precisions find {among} in the first restart."""
+On {CPU_ROWS:,} rows torch and numba find {with_cpu} from the same seed; on {ROWS:,} rows torch and CuPy
+find {among} in the first restart."""
 
 
 def _equal(supports: list[Any]) -> bool:
@@ -304,18 +307,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, help="page whose section 'gpu' is replaced")
     parser.add_argument("--raw", type=Path, help="where to keep the figures, as JSON")
-    parser.add_argument("--reuse", type=Path, help="take these figures instead of measuring")
+    parser.add_argument("--reuse", type=Path, help="take these figures, measure only what is missing")
+    parser.add_argument("--without", nargs="+", default=[], help="parts of them to forget", metavar="PART")
+    parser.add_argument("--as-is", action="store_true", help="measure nothing; leave out what is missing")
     parser.add_argument("--one-fit", nargs=2, metavar=("ENGINE", "ROWS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one_fit:
         one_fit(options.one_fit[0], int(options.one_fit[1]))
         return
+    found = json.loads(options.reuse.read_text()) if options.reuse else {}
+    raw = {name: part for name, part in found.items() if name not in options.without}
 
-    def keep(raw: dict[str, Any]) -> None:
+    def keep() -> None:
         if options.raw:
             options.raw.write_text(json.dumps(raw, indent=1) + "\n")
 
-    raw = json.loads(options.reuse.read_text()) if options.reuse else measure(keep)
+    if not options.as_is:
+        measure(raw, keep)
     text = section(raw)
     print(text)
     if options.write:

@@ -11,7 +11,7 @@ from .problem import Problem
 ENGINES = ("auto", "numba", "numpy", "torch", "cupy")
 ON_DEVICE = ("torch", "cupy")
 PRECISIONS = ("float64", "float32")
-LONG_TABLE = 100_000  # rows from which a search is longer than it takes to import PyTorch and to compile its kernels
+LONG_TABLE = 50_000  # rows from which a search is longer than it takes to import PyTorch and to compile its kernels
 
 
 def choose_engine(name: str, n_rows: int, precision: str = "float64") -> str:
