@@ -212,6 +212,15 @@ def test_degenerate_columns_never_break_a_fit(name, ridge, data):
     assert np.isfinite(result.log_loss).all()
 
 
+def test_columns_too_small_for_single_precision(device, precision):
+    table = np.full((2, 30), np.finfo(np.float32).tiny)
+    table[1, 0] = 1.0
+    target = np.where(np.arange(30) == 1, 1.0, -1.0)
+    problem = Problem(MonomialSpace(np.arange(2), 2), table, target, np.ones(30), FitOptions(ridge=0.1), 5)
+    supports = Supports.from_lists([[0, 1], [0, 1, 2], [0, 2, 3], [0, 4, 5]])
+    assert_alike(DeviceEngine(problem, device, precision).evaluate(supports), ArrayEngine(problem).evaluate(supports))
+
+
 @pytest.mark.parametrize("ordered", [False, True])
 def test_first_steps_on_some_rows_do_not_change_the_answer(ordered, make_problem):
     """Long tables on a CUDA device; in the second one the rows that come first to be seen are all of one class."""

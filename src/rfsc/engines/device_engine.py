@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .._typing import BoolArray, FloatArray, IntArray
 from .array_engine import Fit, factorise, leave_one_out, newton, penalised, row_derivatives, row_sums, solve
-from .base import COARSE_TOL, Evaluation, Score, Supports, Ties
+from .base import COARSE_RANGE, COARSE_TOL, Evaluation, Score, Supports, Ties
 from .device_table import BATCH, DeviceTable
 from .devices import Device, warn_unfused
 from .fused import WIDTHS, FusedFitter
@@ -51,7 +51,8 @@ class DeviceEngine:
 
     def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
         """Fit, prune and score every support; what a tie holds is not pruned."""
-        with np.errstate(over="ignore"):
+        # coefficients of vanishing columns may leave the range of single precision; such fits begin anew
+        with np.errstate(over="ignore", invalid="ignore"):
             return evaluate_in_stacks(self, self._problem.options.score, self._t_quantiles, supports, ties)
 
     def parts(self, supports: Supports) -> list[tuple[int, int]]:
@@ -94,7 +95,7 @@ class _Stack:
         self._penalty = penalty
         if coarse.any():
             rough = newton(np, lambda coef: self._derive(coef, single=True), start, COARSE_TOL)
-            usable = coarse & np.isfinite(rough.coef).all(axis=1)
+            usable = coarse & (np.abs(rough.coef) <= COARSE_RANGE).all(axis=1)
             start = np.where(usable[:, None], rough.coef, start)
         self._fit: Fit = newton(np, self._derive, start)
         self.coef: FloatArray = self._fit.coef

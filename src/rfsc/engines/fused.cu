@@ -7,7 +7,7 @@
 //   WARPS    models of one block: every warp fits its own, and all read the same rows
 //   SINGLE   1 where the derivatives are wanted in single precision too
 // and those of Newton's method in base.py: MAX_NEWTON, NEWTON_TOL, MAX_HALVINGS, MAX_OVERSHOOT, PIVOT_TOL, MIN_LEFT_OUT,
-// COARSE_TOL, MAX_COARSE; MAX_RESUME: what the squared decrement may be where coarse steps have ended, for each term.
+// COARSE_TOL, COARSE_RANGE, MAX_COARSE; MAX_RESUME: what the squared decrement may be where coarse steps have ended, for each term.
 //
 // All sums run in an order that depends on the number of rows alone, so neighbours never change the bits of a model.
 
@@ -353,8 +353,11 @@ extern "C" __global__ void advance(
     factorise(h, half);
     invert(h, v);
     double reached = solve(v, g, half, s);
-    // coarse steps may have led astray, where some rows do not look like all: then begin anew
-    const bool astray = state.halvings == RESUMED && !(reached <= MAX_RESUME * TERMS);
+    // coarse steps may lead astray, where some rows do not look like all or a column is tiny: then begin anew
+    bool astray = state.halvings == RESUMED && !(reached <= MAX_RESUME * TERMS);
+    for (int i = 0; i < TERMS && state.level != ALL_ROWS; i++)
+        astray |= !(fabs(coef[model * TERMS + i] + s[i]) <= COARSE_RANGE);
+    __syncthreads();
     const bool refine = state.level != ALL_ROWS && (reached <= COARSE_TOL || state.steps + 1 >= MAX_COARSE);
     State next = {RUNNING, state.level, state.steps + 1, 0};
     if (astray) next = {START, ALL_ROWS, 0, 0};  // the steps of a level are counted by themselves

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .._typing import BoolArray, FloatArray, IntArray
 from .base import (
+    COARSE_RANGE,
     COARSE_TOL,
     MAX_HALVINGS,
     MAX_NEWTON,
@@ -49,6 +50,7 @@ CONSTANTS: dict[str, float] = {
     "PIVOT_TOL": PIVOT_TOL,
     "MIN_LEFT_OUT": MIN_LEFT_OUT,
     "COARSE_TOL": COARSE_TOL,
+    "COARSE_RANGE": COARSE_RANGE,
     "MAX_COARSE": MAX_COARSE,
     "MAX_RESUME": MAX_RESUME,
 }
