@@ -20,7 +20,7 @@ from ._typing import BoolArray, FloatArray, IntArray
 from ._validation import check_table, unchanged_on_error
 from .bases import auto_mixes, resolve
 from .basis_choice import choose_bases
-from .engines import ENGINES, FitOptions, Score
+from .engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
 from .model import SparseModel, weighted_mean
 from .output import OutputFit, OutputSpec, Rows, class_codes, class_probabilities, decision_table, fit_outputs
 from .prepare.distance_correlation import independence_test, threshold
@@ -94,8 +94,12 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         mixes, each with the share that predicts left-out rows best; otherwise the models of the restarts.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
-    engine : {"auto", "numba", "numpy"}, default="auto"
-        Where the models are fitted; all engines give the same answer.
+    engine : {"auto", "numba", "numpy", "torch", "cupy"}, default="auto"
+        Where the models are fitted; all engines give the same answer. "auto" takes "torch" for long tables where it is
+        installed and has a CUDA device, else "numba". "cupy" needs a CUDA device, "torch" takes the CPU without one.
+    precision : {"float64", "float32"}, default="float64"
+        Precision in which "torch" and "cupy" take the first Newton steps; the last steps, and all that is tested and
+        scored, are in double precision. "numba" and "numpy" know double precision only.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -126,6 +130,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     basis_shares_ : dict of str to float
         With basis="auto" the mix that was chosen, with share 1; with combine="average" too, the share of every mix in
         the answer. Else empty.
+    engine_ : str
+        The engine that fitted the models on all rows.
     constant_features_ : ndarray of int
         Features that do not vary over the training rows; they were left out.
     n_iter_ : ndarray of shape (n_outputs,)
@@ -167,6 +173,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "combine": [StrOptions({"pool", "best", "average"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "engine": [StrOptions(set(ENGINES))],
+        "precision": [StrOptions(set(PRECISIONS))],
         "n_jobs": [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state", np.random.Generator],
         "callbacks": "no_validation",
@@ -192,6 +199,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         combine: str = "pool",
         class_weight: Any = None,
         engine: str = "auto",
+        precision: str = "float64",
         n_jobs: int | None = None,
         random_state: Any = None,
         callbacks: Any = None,
@@ -213,6 +221,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.combine = combine
         self.class_weight = class_weight
         self.engine = engine
+        self.precision = precision
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.callbacks = callbacks
@@ -274,6 +283,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._validate_params()
         with unchanged_on_error(self):
             rows = self._read_rows(X, y, sample_weight)
+            self.engine_ = choose_engine(self.engine, rows.weight.size, self.precision)
             fits = self._fit_outputs(rows)
             self._publish(rows, fits)
         self._warn_unless_settled()
@@ -324,6 +334,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             search=search,
             combine=self.combine,
             engine=self.engine,
+            precision=self.precision,
             n_threads=effective_n_jobs(self.n_jobs),
         )
 

@@ -76,6 +76,8 @@ class OutputSpec:
         How the restarts become one model.
     engine : str
         Name of the engine.
+    precision : str
+        In which precision a device begins to fit.
     n_threads : int
         Threads that it may use.
     """
@@ -88,6 +90,7 @@ class OutputSpec:
     search: SearchSpec
     combine: str
     engine: str
+    precision: str
     n_threads: int
 
 
@@ -262,7 +265,7 @@ def output_rules(rows: Rows, space: TermSpace, spec: OutputSpec) -> Rules | None
 
 def _engine(spec: OutputSpec, problem: Problem, rules: Rules | None) -> Engine:
     """The engine that was asked for, made to obey the rules."""
-    engine = make_engine(spec.engine, problem, spec.n_threads)
+    engine = make_engine(spec.engine, problem, spec.n_threads, spec.precision)
     return engine if rules is None else Restricted(engine, rules)
 
 

@@ -31,13 +31,13 @@ def test_public_names():
 def test_constructor_is_as_documented():
     parameters = inspect.signature(rfsc.RFSCClassifier).parameters
     names = """degree basis restrictions n_models max_iter n_restarts score significance unseen ridge
-    filter_significance max_terms tol combine class_weight engine n_jobs random_state callbacks verbose"""
+    filter_significance max_terms tol combine class_weight engine precision n_jobs random_state callbacks verbose"""
     assert list(parameters) == names.split()
     assert all(p.kind is p.KEYWORD_ONLY for name, p in parameters.items() if name != "degree")
 
 
 def test_import_is_light_and_compiles_nothing():
-    heavy = ["numba", "matplotlib", "dask", "jinja2", "statsmodels", "polars", "cma", "tqdm"]
+    heavy = ["numba", "matplotlib", "dask", "jinja2", "statsmodels", "polars", "cma", "tqdm", "torch", "cupy"]
     heavy += ["rfsc.experiments", "rfsc.cli"]
     code = f"import rfsc, sys; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

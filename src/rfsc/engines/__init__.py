@@ -4,11 +4,12 @@ from .array_engine import ArrayEngine
 from .base import Engine, Evaluation, FitOptions, Score, Status, Supports, Ties
 from .memo import Memo
 from .problem import Problem
-from .registry import ENGINES, make_engine
+from .registry import ENGINES, PRECISIONS, choose_engine, make_engine
 from .restricted import Restricted
 
 __all__ = [
     "ENGINES",
+    "PRECISIONS",
     "ArrayEngine",
     "Engine",
     "Evaluation",
@@ -20,5 +21,6 @@ __all__ = [
     "Status",
     "Supports",
     "Ties",
+    "choose_engine",
     "make_engine",
 ]

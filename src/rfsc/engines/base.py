@@ -21,6 +21,8 @@ from .._typing import BoolArray, FloatArray, IntArray
 # after a change.
 MAX_NEWTON = 50  # a separable support with a tiny ridge needs about 20
 NEWTON_TOL = 1e-8  # squared Newton decrement: coefficients within 1e-5 standard errors before the last step
+COARSE_TOL = 1e-3  # the same for steps in single precision or on some rows, which the others go on from
+COARSE_RANGE = 1e9  # coefficients beyond are those of tiny columns, and not fit for such steps
 MAX_HALVINGS = 30
 MAX_OVERSHOOT = 0.5  # a step may end this much of its initial slope beyond the minimum along its line
 PIVOT_TOL = 1e-12  # a pivot this small beside its diagonal means: the term depends on earlier ones

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -47,7 +48,13 @@ class Problem:
         return self.options.t_quantiles(float(self.weight.sum()), self.max_terms)
 
 
-def load_in_parts(store: ColumnStore, supports: Supports) -> list[tuple[int, int]]:
+class Room(Protocol):
+    """Whatever holds a limited number of columns."""
+
+    capacity: int
+
+
+def load_in_parts(store: Room, supports: Supports) -> list[tuple[int, int]]:
     """Cut a batch into ranges (first, last) whose distinct terms fit into the store together."""
     if np.unique(supports.ids).size <= store.capacity:
         return [(0, len(supports))]
