@@ -8,12 +8,11 @@ support never depends on its neighbours.
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from .._blas import one_blas_thread
 from .._typing import BoolArray, FloatArray, IntArray
 from .base import (
     MAX_HALVINGS,
@@ -31,7 +30,6 @@ from .base import (
 )
 from .problem import Problem, load_in_parts, slots_of
 
-ONE_BLAS_USER = Lock()  # the limit below holds for the whole process; two at once would not restore it
 STACK_BYTES = 32 * 2**20  # terms of the models fitted together
 Array = Any  # of whatever library
 
@@ -74,7 +72,7 @@ class ArrayEngine:
         n_newton = np.zeros(len(supports), dtype=np.int64)
         entries = [np.arange(a, b) for a, b in zip(supports.indptr[:-1], supports.indptr[1:], strict=True)]
         # one BLAS thread: more would only change the rounding; a vanishing column may have an infinite variance
-        with ONE_BLAS_USER, threadpool_limits(1, user_api="blas"), np.errstate(over="ignore"):
+        with one_blas_thread(), np.errstate(over="ignore"):
             for first, last in load_in_parts(self._store, supports):
                 waiting = list(range(first, last))
                 while waiting:
