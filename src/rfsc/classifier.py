@@ -77,7 +77,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     initial_rip : {"auto", "uniform", "screened"}, default="auto"
         Inclusion probabilities with which a search begins. "uniform": the same for all terms, as in the paper.
         "screened": a score test of every term against the class gives those that stand out a higher one. "auto"
-        screens spaces of more than 10,000 terms, which random draws cannot explore, as far as testing is affordable.
+        screens spaces of more than 2,000 terms, which random draws cannot explore, as far as testing is affordable.
     rescreen_every : int or None, default=None
         After so many iterations, and before it ends, a search tests all terms again, against what its best model leaves
         unexplained, and brings in those that stand out. Each time costs as much as the screening.

@@ -24,11 +24,16 @@ def statistic(column, beside, residual, curvature):
     return abs(residual @ own) / np.sqrt(squares)
 
 
-def statistics(space, table, residual, curvature, is_product):
-    """Of every term of a space, by id: products of two features beside these, all others beside the constant."""
+def statistics(space, table, residual, curvature, is_product, deviations=None):
+    """Of every term of a space, by id: products of two features beside these, all others beside the constant.
+
+    `deviations(term)` gives the column of those that are tested as products of deviations, None for the others.
+    """
     ids = np.arange(space.n_terms)
     found = []
     for term, column in zip(space.terms(ids), space.columns(table, ids), strict=True):
+        if deviations is not None and deviations(term) is not None:
+            column = deviations(term)
         beside = [table[p] for p in term.features] if is_product(term) else []
         found.append(statistic(column, beside, residual, curvature))
     return np.array(found)

@@ -14,7 +14,7 @@ from rfsc.engines import FitOptions, Memo, Problem, Supports, make_engine
 from rfsc.prepare.scaling import Scaling
 from rfsc.search import Candidate, RIPs, Screening, SearchSpec, run_search
 from rfsc.search import screening as module
-from rfsc.search.screening import AT_LEAST, CROWD, HIGHEST, REST, STANDS_OUT, affordable, rated
+from rfsc.search.screening import CROWD, HIGHEST, REST, STANDS_OUT, affordable, rated
 from rfsc.terms import MonomialSpace, UnionSpace
 from rfsc.terms.centred import CentredSpace
 from rfsc.terms.rules import Rules
@@ -68,7 +68,7 @@ def test_rips_are_those_of_the_evidence_term_by_term(rng):
     by_chance = 2 * stats.norm.sf(z) * number
     by_chance[CONSTANT] = np.inf
     rank = np.argsort(np.argsort(by_chance))
-    half = max(STANDS_OUT, np.sort(by_chance)[AT_LEAST - 1])
+    half = max(STANDS_OUT, by_chance.min())
     expected = HIGHEST / (1 + np.maximum((by_chance / half) ** 2, rank / CROWD))
     expected[CONSTANT] = HIGHEST
     before = expected.copy()

@@ -24,12 +24,12 @@ from .rips import RIPs
 
 KEEP = 200  # terms of a part that may get a RIP of their own
 HIGHEST = 0.4  # RIP of a term that stands out; it takes evidence from models to get beyond the cutoff
-STANDS_OUT = 0.1  # number by chance at which a term gets half of that; it falls with the square, because a search
+STANDS_OUT = 0.01  # number by chance at which a term gets half of that; it falls with the square, because a search
 # takes in whatever it is offered: the best of millions of irrelevant terms fit the training rows well
-AT_LEAST = 3  # terms that get half of that however little they stand out, or nothing would be drawn
 CROWD = 10.0  # rank at which a term gets no more than half, however much it stands out
 REST = 0.01  # expected number of all other terms in a model: they were tested too
-MOST_WORK = 1e11  # terms x rows, pairs of features; about 40 seconds on one core, and as long for each fold of "auto"
+MOST_WORK = 1e11  # rows x pairs of features; about 30 seconds on one core, and as long for each fold of "auto"
+ROWS_MORE = 200  # what a pair costs whatever the number of rows
 
 
 class Screening:
@@ -49,7 +49,8 @@ class Screening:
 
     def __init__(self, problem: Problem, spec: SearchSpec, rules: Rules | None, n_threads: int) -> None:
         self._problem, self._spec, self._rules, self._n_threads = problem, spec, rules, n_threads
-        self._parts, self._left_out = affordable(parts_of(problem.space, problem.table), problem.target.size)
+        parts = parts_of(problem.space, problem.table, problem.weight)
+        self._parts, self._left_out = affordable(parts, problem.target.size)
         self._known: dict[bytes, tuple[IntArray, FloatArray]] = {}
 
     @property
@@ -125,7 +126,7 @@ def affordable(parts: Sequence[Part], n_rows: int) -> tuple[list[Part], list[Par
     left: list[Part] = []
     work = 0.0
     for part in sorted(parts, key=lambda part: part.n_terms * part.effort):
-        work += part.n_terms * part.effort * n_rows
+        work += part.n_terms * part.effort * (n_rows + ROWS_MORE)
         (taken if work <= MOST_WORK else left).append(part)
     return taken, left
 
@@ -144,7 +145,7 @@ def rated(found: Sequence[Found], *, only_standing_out: bool = False) -> tuple[I
     by_chance = np.concatenate([np.empty(0), *(2.0 * ndtr(-f.statistic) * f.n_terms for f in found)])
     statistic = np.concatenate([np.empty(0), *(f.statistic for f in found)])
     order = np.lexsort((ids, -statistic, by_chance))
-    half = max(STANDS_OUT, by_chance[order[:AT_LEAST]].max(initial=0.0))
+    half = max(STANDS_OUT, by_chance.min(initial=np.inf))  # where nothing stands out, the best are tried all the same
     if only_standing_out:
         half, order = STANDS_OUT, order[by_chance[order] <= STANDS_OUT]
     doubt = np.maximum(np.square(by_chance[order] / half), np.arange(order.size) / CROWD)

@@ -156,7 +156,7 @@ class CentredSpace:
         ids = checked_ids(ids, self.n_terms)
         return [tuple(j - 1 for j in above) for above in self._monomials.parents(ids + 1)]
 
-    def parts(self, table: FloatArray) -> list[Part]:
+    def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:  # noqa: ARG002  the centres are known
         """Degree by degree as those of the monomials, but a product shows what it is without its parents."""
         monomials = self._monomials
         parts = [column_part(self, table, a - 1, b - 1) for a, b in monomials.by_degree]

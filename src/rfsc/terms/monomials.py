@@ -21,7 +21,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
 from .base import DamagedTermError, Term, checked_ids, mentioned, quoted
-from .screening import Part, column_part, pair_part
+from .screening import Part, centred, column_part, pair_part
 
 AFTER_A_FACTOR = re.compile(r"(?:\^([1-9]))?(?:\*(?=.)|\Z)", re.DOTALL)
 MAX_IDS = 2**60  # leaves room for the sums and products made on the way, all in int64
@@ -150,9 +150,16 @@ class MonomialSpace:
             out[present] *= table[p[present]]
         return out
 
-    def parts(self, table: FloatArray) -> list[Part]:
-        """The monomials but for the constant, degree by degree, as `screening` tests them."""
-        parts = [column_part(self, table, a, b) for a, b in self.by_degree]
+    def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
+        """The monomials but for the constant, degree by degree, as `screening` tests them.
+
+        Of degree three and more they are tested as products of deviations from the means: on [0, 1] they would mostly
+        show what their factors do.
+        """
+        deviations = centred(table, weight) if self.degree > 2 else table
+        parts = [column_part(self, deviations, a, b, leans=True) for a, b in self.by_degree]
+        if self.degree > 0:
+            parts[0] = column_part(self, table, *self.by_degree[0])
         if self.degree > 1:
             parts[1] = pair_part(table, self.features, self.pair_ids, squares=True, leans=True)
         return parts

@@ -27,7 +27,7 @@ from .monomials import (
     read_factors,
     unrank_subsets,
 )
-from .screening import Part, column_part, pair_part
+from .screening import Part, centred, column_part, pair_part
 
 LARGEST_DEGREE = 5
 
@@ -155,15 +155,18 @@ class RestrictedMonomialSpace:
         ranks = ([self.rank(shorter) for shorter in quotients(term.factors)] for term in self.terms(ids))
         return [tuple(j for j in row if j is not None) for row in ranks]
 
-    def parts(self, table: FloatArray) -> list[Part]:
-        """The monomials but for the constant, shape by shape, as `screening` tests them."""
+    def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
+        """The monomials but for the constant, shape by shape, tested as those of `MonomialSpace`."""
+        deviations = centred(table, weight)
         parts = []
         for (k, shares), (first, last) in zip(self._blocks, pairwise(self._first.tolist()), strict=True):
-            if shares == [(1, 1)]:
+            if shares == [(1,)]:
+                parts.append(column_part(self, table, first, last))
+            elif shares == [(1, 1)]:
                 pairs = pair_part(table, self.features, self._pair_rank, squares=False, leans=True)
                 parts.append(pairs.shifted(first))
             elif k:
-                parts.append(column_part(self, table, first, last))
+                parts.append(column_part(self, deviations, first, last, leans=True))
         return parts
 
     def _pair_rank(self, i: IntArray, j: IntArray) -> IntArray:

@@ -1,7 +1,7 @@
 """Which terms of a space stand out in a score test: all of them are tested, block by block, and few are kept.
 
-A space that knows a faster way than computing its columns offers it in a method `parts(table)`; for the others, blocks
-of columns are tested.
+A space that knows a faster or better way than testing its columns offers it in a method `parts(table, weight)`; of the
+others, blocks of columns are tested.
 """
 
 from __future__ import annotations
@@ -145,7 +145,13 @@ class PairBlock:
         return self.number(self.left[0] + i, self.right[0] + j)
 
 
-def column_part(space: TermSpace, table: FloatArray, first: int, last: int) -> Part:
+def centred(table: FloatArray, weight: FloatArray) -> FloatArray:
+    """Deviations of the features from their weighted means."""
+    mean = (table * (weight / weight.sum())).sum(axis=1)
+    return np.asarray(table - mean[:, None])
+
+
+def column_part(space: TermSpace, table: FloatArray, first: int, last: int, *, leans: bool = False) -> Part:
     """The terms first, ..., last - 1, tested by their columns beside the constant.
 
     Parameters
@@ -156,13 +162,15 @@ def column_part(space: TermSpace, table: FloatArray, first: int, last: int) -> P
         The scaled features.
     first, last : int
         Range of ids.
+    leans : bool
+        As in `Part`.
     """
     size = max(COLUMN_BYTES // (8 * table.shape[1]), 1)
 
     def blocks() -> Iterable[Block]:
         return (ColumnBlock(space, table, a, min(a + size, last)) for a in range(first, last, size))
 
-    return Part(blocks, last - first, COLUMN_EFFORT)
+    return Part(blocks, last - first, COLUMN_EFFORT, leans)
 
 
 def pair_part(
@@ -198,7 +206,7 @@ def pair_part(
     return Part(blocks, n * (n + 1) // 2 if squares else n * (n - 1) // 2, leans=leans)
 
 
-def parts_of(space: TermSpace, table: FloatArray) -> list[Part]:
+def parts_of(space: TermSpace, table: FloatArray, weight: FloatArray) -> list[Part]:
     """All terms of a space that can be tested, in the parts that the space itself suggests.
 
     Parameters
@@ -207,9 +215,11 @@ def parts_of(space: TermSpace, table: FloatArray) -> list[Part]:
         The candidate terms.
     table : ndarray of shape (n_features, n_rows)
         The scaled features.
+    weight : ndarray of shape (n_rows,)
+        Observations that each row stands for.
     """
-    own: Callable[[FloatArray], Iterable[Part]] | None = getattr(space, "parts", None)
-    parts = [column_part(space, table, 0, space.n_terms)] if own is None else own(table)
+    own: Callable[[FloatArray, FloatArray], Iterable[Part]] | None = getattr(space, "parts", None)
+    parts = [column_part(space, table, 0, space.n_terms)] if own is None else own(table, weight)
     return [part for part in parts if part.n_terms]
 
 

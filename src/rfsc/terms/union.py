@@ -65,10 +65,10 @@ class UnionSpace:
                 found[i] = tuple(first + j for j in parents)
         return found
 
-    def parts(self, table: FloatArray) -> list[Part]:
+    def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
         """What every family suggests."""
         pairs = zip(self._first.tolist(), self._spaces, strict=False)
-        return [part.shifted(first) for first, space in pairs for part in parts_of(space, table)]
+        return [part.shifted(first) for first, space in pairs for part in parts_of(space, table, weight)]
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
