@@ -133,12 +133,11 @@ def update(rip, drawn, member, scores, unseen):
 
 def search(problem, draw, n_iterations, unseen, leave_one_out=None, start=None, rescreen=None, every=None):
     """Algorithm 1; `draw(rip, common)` gives the supports of an iteration, where `common` is the RIP of a term that
-    was never drawn. Yields (RIPs, common, scores, mean sizes). `start`, where given, are the RIPs to begin with, and
-    every so many iterations `rescreen(ids)` of the best model says to which RIPs some terms are lifted.
+    was never drawn. Yields (RIPs, common, scores, mean sizes). `start`, where given, is (first RIPs, common); every so
+    many iterations `rescreen(ids)` of the best model says to which RIPs some terms are lifted.
     """
     n = problem.space.n_terms
-    common = 1.0 / n
-    rip = np.full(n, common) if start is None else np.array(start)
+    rip, common = (np.full(n, 1.0 / n), 1.0 / n) if start is None else start
     best = None
     for iteration in range(1, n_iterations + 1):
         supports = draw(rip, common)

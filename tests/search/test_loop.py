@@ -66,12 +66,21 @@ def test_agrees_with_the_naive_search_from_screened_rips_and_when_screened_again
         return [population[m] for m in range(30)]
 
     one_step = naive.one_step_left_out_predictor
-    slow = naive.search(problem, draw, 9, "keep", one_step, start.dense(), lacking, every=2)
+    slow = naive.search(problem, draw, 9, "keep", one_step, (start.dense(), start.default), lacking, every=2)
     for record, (rip, _, scores, drawn_size, _) in zip(result.history, slow, strict=True):
         np.testing.assert_allclose(record.rips.values, rip[record.rips.ids], atol=1e-5)
         assert record.mean_score == pytest.approx(scores.mean(), abs=1e-6)
         assert record.mean_size_drawn == pytest.approx(drawn_size)
     assert [r.mean_size_drawn for r in plain.history] != [r.mean_size_drawn for r in result.history]
+
+
+def test_a_search_from_unequal_rips_that_has_drawn_nothing_yet_goes_on(rng, make_problem):
+    engine = Memo(make_engine("numba", make_problem(rng, ridge=0.1)))
+    start = RIPs(21, 1e-9, np.array([1]), np.array([0.02]))
+    result, _ = run_search(engine, 21, SearchSpec(n_models=2, max_iter=40), rng, start=start)
+    drawn = [record.mean_size_drawn > 0 for record in result.history]
+    assert not drawn[0]
+    assert any(drawn) or len(drawn) == 40
 
 
 def test_a_search_is_screened_again_before_it_ends_by_itself(rng, make_problem):

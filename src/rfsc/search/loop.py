@@ -108,6 +108,7 @@ def run_search(
         The last word of the observers.
     """
     rips = spec.first_rips(n_terms, rules) if start is None else start
+    has_moved = start is None  # RIPs that begin unequal are no opinion of this search
     best: Candidate | None = None
     history: list[IterationRecord] = []
     stop_reason, verdict = "max_iter", Verdict.CONTINUE
@@ -136,7 +137,8 @@ def run_search(
         if verdict is not Verdict.CONTINUE:
             stop_reason = "observer"
             break
-        converged = max_change <= spec.tol and rips.has_opinion
+        has_moved = has_moved or max_change > spec.tol
+        converged = max_change <= spec.tol and has_moved and rips.has_opinion
         if rescreen is not None and spec.rescreen_every and (converged or iteration % spec.rescreen_every == 0):
             lifted = rips.raised(*rescreen(best))
             converged = converged and np.array_equal(rips[lifted.ids], lifted.values)
