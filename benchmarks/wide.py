@@ -37,6 +37,7 @@ CASES = (
     (WEAK, "screened again every 50 iterations, three restarts", {"n_restarts": 3, "rescreen_every": 50}, 10),
 )
 N_BARS = 3  # data sets for time and memory
+FIRST_SEED = 20  # seeds below were seen while the settings were chosen
 MOST_SECONDS, MOST_MEGABYTES = 300.0, 1500.0
 # features that give about 10^2, 10^3, ... terms
 FEATURES_BY_DEGREE = {
@@ -71,15 +72,15 @@ def fit_one(task: dict[str, Any]) -> dict[str, Any]:
     spent = [0.0]
 
     def timed(method: Any) -> Any:
-        def run(*arguments: Any) -> Any:
+        def run(*arguments: Any, **settings: Any) -> Any:
             start = time.process_time()
-            answer = method(*arguments)
+            answer = method(*arguments, **settings)
             spent[0] += time.process_time() - start
             return answer
 
         return run
 
-    Screening.first_rips, Screening.again = timed(Screening.first_rips), timed(Screening.again)  # type: ignore[method-assign]
+    Screening._rated = timed(Screening._rated)  # type: ignore[method-assign]
     n_features, strength, seed = task["n_features"], task["strength"], task["seed"]
     X, y, _ = planted_rows(N_ROWS, n_features, strength, seed)
     RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=2, random_state=0).fit(X[:, :7], y)  # loads the kernels
@@ -147,7 +148,7 @@ def bars(results: Results, most: int) -> str:
     }
     rows = []
     for name, settings in cases.items():
-        fits = [planted_fit(results, seed, **settings) for seed in range(min(most, N_BARS))]
+        fits = [planted_fit(results, seed, **settings) for seed in seeds(min(most, N_BARS))]
         wall, peak = max(fit["wall"] for fit in fits), max(fit["megabytes"] for fit in fits)
         met = wall <= MOST_SECONDS and peak <= MOST_MEGABYTES
         cpu, screening = (np.mean([fit[what] for fit in fits]) for what in ("cpu", "screening"))
@@ -155,6 +156,11 @@ def bars(results: Results, most: int) -> str:
         rows.append([name, terms, f"{wall:.0f}", f"{cpu:.0f}", f"{screening:.0f}", f"{peak:.0f}", verdict(met)])
     head = ["", "terms", "wall s (most)", "processor s", "of these screening", "peak MB (most)", "≤ 300 s, ≤ 1,500 MB"]
     return table(head, rows)
+
+
+def seeds(number: int) -> range:
+    """Of so many data sets."""
+    return range(FIRST_SEED, FIRST_SEED + number)
 
 
 def verdict(met: bool) -> str:
@@ -168,9 +174,9 @@ def found_rates(results: Results, most: int) -> str:
     for strength, name, settings, n_sets in CASES:
         for basis in ("polynomial", "centred"):
             own = {"basis": basis, "n_jobs": 1, **settings}
-            fits = [planted_fit(results, seed, strength, **own) for seed in range(min(most, n_sets))]
+            fits = [planted_fit(results, seed, strength, **own) for seed in seeds(min(most, n_sets))]
             rows.append([f"{strength:g}", basis, name, *rates(fits)])
-    fits = [planted_fit(results, seed, degree=2, basis="auto") for seed in range(min(most, N_BARS))]
+    fits = [planted_fit(results, seed, degree=2, basis="auto") for seed in seeds(min(most, N_BARS))]
     rows.append([f"{STRONG:g}", f"auto: {', '.join(fit['basis'] for fit in fits)}", "screened", *rates(fits)])
     head = ["strength", "basis", "RIPs", "data sets", "main effects", "interactions", "all terms", "fits with all five"]
     head += ["others in the model", "accuracy", "best possible", "processor s"]

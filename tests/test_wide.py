@@ -99,9 +99,7 @@ def test_inner_folds_screen_only_the_rows_that_they_train_on(monkeypatch):
     X, y = planted(4, n_features=150, n_rows=100)
     seen = []
     first_rips = Screening.first_rips
-    monkeypatch.setattr(
-        Screening, "first_rips", lambda self, constant: seen.append(self._problem) or first_rips(self, constant)
-    )
+    monkeypatch.setattr(Screening, "first_rips", lambda self, *a: seen.append(self._problem) or first_rips(self, *a))
     RFSCClassifier(degree=2, n_models=10, max_iter=2, n_restarts=2, random_state=0).fit(X, y)
     assert len(seen) == 3 * 5 + 1  # three mixes in five folds, and once for both restarts of the answer
     assert {problem.target.size for problem in seen[:-1]} == {80}

@@ -243,7 +243,7 @@ def fit_output(
     problem = Problem(space, rows.table, target, rows.weight, spec.options, spec.search.max_terms)
     engine = Memo(_engine(spec, problem, rules))
     screening = Screening(problem, spec.search, rules, spec.n_threads)
-    start = _first_rips(screening, space, spec)
+    start = _first_rips(screening, engine, space, spec)
     began = "uniform" if start is None else "screened"
     restarts = run_restarts(
         engine,
@@ -279,7 +279,7 @@ def output_rules(rows: Rows, space: TermSpace, spec: OutputSpec) -> Rules | None
     return rules_for(spec.restrictions, space, spec.feature_names, constant=constant, max_terms=most)
 
 
-def _first_rips(screening: Screening, space: TermSpace, spec: OutputSpec) -> RIPs | None:
+def _first_rips(screening: Screening, engine: Engine, space: TermSpace, spec: OutputSpec) -> RIPs | None:
     """RIPs that follow the score tests where these were asked for or pay; None where all terms begin alike."""
     if spec.initial_rip == "uniform" or (spec.initial_rip == "auto" and space.n_terms <= FEW_TERMS):
         return None
@@ -290,7 +290,7 @@ def _first_rips(screening: Screening, space: TermSpace, spec: OutputSpec) -> RIP
             'initial_rip="auto", which tests as many as it can.'
         )
         raise ValueError(msg)
-    return screening.first_rips(CONSTANT) if screening.n_tested else None
+    return screening.first_rips(CONSTANT, engine) if screening.n_tested else None
 
 
 def _engine(spec: OutputSpec, problem: Problem, rules: Rules | None) -> Engine:

@@ -48,8 +48,8 @@ def test_agrees_step_by_step_with_the_naive_search(unseen, score, engine, rng, m
 def test_agrees_with_the_naive_search_from_screened_rips_and_when_screened_again(rng, make_problem):
     problem = make_problem(rng, n_rows=120, n_features=3, ridge=0.1, max_terms=10)
     spec = SearchSpec(n_models=30, max_iter=9, tol=0.0, max_terms=10, rescreen_every=2)
-    start = Screening(problem, spec, None, 1).first_rips(0)
     engine = Memo(make_engine("numba", problem))
+    start = Screening(problem, spec, None, 1).first_rips(0, engine)
 
     def lacking(ids):
         missing = np.setdiff1d(np.arange(10), ids)

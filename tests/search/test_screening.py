@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rfsc.engines import FitOptions, Memo, Problem, Supports, make_engine
+from rfsc.engines import FitOptions, Memo, Problem, Restricted, Supports, make_engine
 from rfsc.prepare.scaling import Scaling
 from rfsc.search import Candidate, RIPs, Screening, SearchSpec, run_search
 from rfsc.search import screening as module
@@ -40,7 +40,9 @@ def planted(seed, *, centred=False, n_rows=300, n_features=30):
 
 
 def rips_of(problem, rules=None, **settings):
-    return Screening(problem, SearchSpec(**settings), rules, 1).first_rips(CONSTANT)
+    engine = make_engine("numba", problem)
+    engine = engine if rules is None else Restricted(engine, rules)
+    return Screening(problem, SearchSpec(**settings), rules, 1).first_rips(CONSTANT, engine)
 
 
 def test_terms_that_stand_out_get_the_highest_rip_with_the_parents_that_they_need(rng):
@@ -76,6 +78,10 @@ def test_rips_are_those_of_the_evidence_term_by_term(rng):
         if len(term.factors) == 2:
             for p in term.factors:
                 expected[1 + p] = max(expected[1 + p], before[j])
+    together = Supports.from_lists([np.flatnonzero(expected >= HIGHEST / 2)])
+    best = Candidate.best_of(make_engine("numpy", problem).evaluate(together))
+    for j, value in zip(*Screening(problem, SearchSpec(), None, 1).again(best), strict=True):
+        expected[j] = max(expected[j], value)
     np.testing.assert_allclose(rips_of(problem).dense(), np.maximum(expected, REST / space.n_terms), rtol=1e-5)
 
 

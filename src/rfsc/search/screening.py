@@ -14,10 +14,12 @@ import numpy as np
 from scipy.special import ndtr
 
 from .._typing import FloatArray, IntArray
+from ..engines.base import Engine, Supports
 from ..engines.problem import Problem
 from ..terms.rules import Rules
 from ..terms.score_test import ScoreTest
 from ..terms.screening import Found, Part, parts_of, strongest
+from .admission import admit
 from .history import Candidate
 from .loop import SearchSpec
 from .rips import RIPs
@@ -63,16 +65,24 @@ class Screening:
         """Whether no term would cost too much to test."""
         return not self._left_out
 
-    def first_rips(self, constant: int) -> RIPs:
-        """RIPs that follow the evidence against the model of the constant alone; all other terms share the usual one.
+    def first_rips(self, constant: int, engine: Engine) -> RIPs:
+        """RIPs that follow the evidence against the model of the constant alone; all other terms share a small one.
+
+        The terms that stand out are then fitted together, and those that stand out from what this model leaves
+        unexplained are raised too: the stronger effects hide the weaker ones.
 
         Parameters
         ----------
         constant : int
             Id of the constant, which no test against it can judge: it gets the highest of these RIPs.
+        engine : Engine
+            Fits that model.
         """
         ids, values = self._rated(ScoreTest.of_model(self._problem.target, self._problem.weight))
         ids, values = _highest_of(np.append(ids, constant), np.append(values, HIGHEST))
+        together = admit(Supports.from_lists([ids[values >= HIGHEST / 2]]), self._rules, self._spec.max_terms)
+        hidden, more = self.again(Candidate.best_of(engine.evaluate(together)))
+        ids, values = _highest_of(np.concatenate([ids, hidden]), np.concatenate([values, more]))
         others = replace(self._spec, initial_size=REST).first_rips(self._problem.space.n_terms, self._rules)
         return others.raised(*self._admissible(ids, values))
 

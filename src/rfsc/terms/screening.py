@@ -20,7 +20,7 @@ from .base import TermSpace
 from .score_test import ScoreTest
 
 COLUMN_BYTES = 4 * 2**20  # of the columns tested together
-PAIR_FEATURES = 512  # features on each side of a block of pairs: its matrices of 2 MiB stay near the core
+PAIR_FEATURES = 256  # features on each side of a block of pairs: its matrices of half a MiB stay near the core
 COLUMN_EFFORT = 20.0  # time for a value of a column, beside that of a row in the matrix products of a pair
 DIGITS = 9  # of a statistic that count; terms that differ by rounding alone stand in the order of their ids
 
