@@ -45,7 +45,7 @@ class ColumnStore:
         self.capacity = int(min(space.n_terms, max(budget // (8 * n_rows), max_terms)))
         _check_memory(self.capacity, n_rows, max_terms)
         self.columns = np.empty((self.capacity, n_rows))
-        self.variance = np.empty(self.capacity)
+        self.variance = np.zeros(self.capacity)  # engines read all of it, resident or not
         self._slot_of: dict[int, int] = {}
         self._id_in = np.full(self.capacity, -1, dtype=np.int64)
         self._last_use = np.zeros(self.capacity, dtype=np.int64)
