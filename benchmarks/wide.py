@@ -326,7 +326,7 @@ def section(results: Results, plot: Path, page: Path | None, most: int) -> str:
         "processor times do not. A bar on time is judged by the lesser of the two.",
         bars(results, most),
         "Planted terms: three main effects and two pure interactions of independent features, equal in weight, among "
-        "50 million monomials; data sets with normal and with evenly spread features take turns. Strength is the weight "
+        "50 million monomials; data sets with normal and evenly spread features take turns. Strength is the weight "
         "of each term beside logistic noise of scale 1; the best possible accuracy is that of somebody who knows the "
         "formula. An interaction counts as found when the model holds a term of exactly its two features.",
         found_rates(results, most),
