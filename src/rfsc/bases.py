@@ -18,6 +18,7 @@ from .terms.steps import Step
 from .terms.transformed import Transformed
 
 __all__ = [
+    "CONSTANT",
     "Centred",
     "Fourier",
     "Hinge",
@@ -31,6 +32,7 @@ __all__ = [
     "resolve",
 ]
 
+CONSTANT = 0  # id of the constant in every space that `build_space` lays out
 BY_DEGREE: dict[str, Callable[[int], Basis]] = {
     "polynomial": lambda degree: Polynomial(degree=degree),
     "centred": lambda degree: Centred(degree=degree),

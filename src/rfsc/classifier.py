@@ -74,6 +74,13 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     significance : float, default=0.05
         Level of the t-test. A term stays when abs(t) > t.ppf(1 - significance), a two-sided p-value below twice the
         level.
+    initial_rip : {"auto", "uniform", "screened"}, default="auto"
+        Inclusion probabilities with which a search begins. "uniform": the same for all terms, as in the paper.
+        "screened": a score test of every term against the class gives those that stand out a higher one. "auto"
+        screens spaces of more than 2,000 terms, which random draws cannot explore, as far as testing is affordable.
+    rescreen_every : int or None, default=None
+        After so many iterations, and before it ends, a search tests all terms again, against what its best model leaves
+        unexplained, and brings in those that stand out. Each time costs as much as the screening.
     unseen : {"keep", "zero"}, default="keep"
         What happens to the inclusion probability of a term that no model of an iteration drew: it stays, or it falls
         as in the paper's relatives.
@@ -122,6 +129,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Per output and restart: every iteration and how the search ended.
     support_ : ndarray of shape (n_features_in_,), dtype=bool
         Features that some model uses.
+    initial_rip_ : list of str
+        Per output how its searches began: "uniform" or "screened".
     basis_ : tuple of Basis
         Families of terms that were searched.
     basis_losses_ : dict of str to float
@@ -165,6 +174,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
         "score": [StrOptions(Score.names())],
         "significance": [Interval(Real, 0, 1, closed="neither")],
+        "initial_rip": [StrOptions({"auto", "uniform", "screened"})],
+        "rescreen_every": [Interval(Integral, 1, None, closed="left"), None],
         "unseen": [StrOptions({"keep", "zero"})],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "filter_significance": [Interval(Real, 0, 1, closed="neither"), None],
@@ -191,6 +202,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_restarts: int = 10,
         score: str = "loo_log_loss",
         significance: float = 0.05,
+        initial_rip: str = "auto",
+        rescreen_every: int | None = None,
         unseen: str = "keep",
         ridge: float = 1.0,
         filter_significance: float | None = None,
@@ -213,6 +226,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_restarts = n_restarts
         self.score = score
         self.significance = significance
+        self.initial_rip = initial_rip
+        self.rescreen_every = rescreen_every
         self.unseen = unseen
         self.ridge = ridge
         self.filter_significance = filter_significance
@@ -324,6 +339,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             unseen=self.unseen,
             # fewer terms than observations: the t-test needs degrees of freedom
             max_terms=min(self.max_terms, max(int(rows.weight.sum()) - 1, 1)),
+            rescreen_every=self.rescreen_every,
         )
         return OutputSpec(
             bases=() if self._chooses_basis else resolve(self.basis, self.degree),
@@ -336,6 +352,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             engine=self.engine,
             precision=self.precision,
             n_threads=effective_n_jobs(self.n_jobs),
+            initial_rip=self.initial_rip,
         )
 
     @property
@@ -387,6 +404,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ]
         self.n_terms_ = np.array([sum(fit.space.n_terms for fit in own) for own in fits], dtype=np.int64)
         self.searches_ = [[search for fit in own for search in fit.restarts.searches] for own in fits]
+        began = [{fit.initial_rip for fit in own} for own in fits]
+        self.initial_rip_ = ["screened" if "screened" in some else "uniform" for some in began]
         self.constant_features_ = np.flatnonzero(rows.scaling.constant)
         self.n_iter_ = np.array([max(s.n_iter for s in searches) for searches in self.searches_], dtype=np.int64)
         self.support_: BoolArray = np.zeros(self.n_features_in_, dtype=np.bool_)

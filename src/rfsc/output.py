@@ -10,19 +10,20 @@ import numpy as np
 from scipy.special import expit, log_expit, softmax
 
 from ._typing import FloatArray, IntArray
-from .bases import build_space
+from .bases import CONSTANT, build_space
 from .engines import Engine, FitOptions, Memo, Problem, Restricted, Score, make_engine
 from .model import SparseModel, refit
 from .prepare.scaling import Scaling
 from .prepare.targets import Targets
 from .restrictions import Restrictions, rules_for
-from .search import Candidate, RestartsResult, SearchSpec, pool, run_restarts
+from .search import Candidate, RestartsResult, RIPs, Screening, SearchSpec, pool, run_restarts
 from .terms import Basis, TermSpace, Training
 from .terms.rules import Rules
 
 POOL_TERMS = 15  # largest model of one output that combine="pool" returns
 POOL_TOTAL = 20  # and of all outputs together, as long as that leaves each at least
 POOL_LEAST = 5
+FEW_TERMS = 2_000  # beyond, random draws find less than half of what screening finds, in ten times the time
 NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
 
 
@@ -80,6 +81,8 @@ class OutputSpec:
         In which precision a device begins to fit.
     n_threads : int
         Threads that it may use.
+    initial_rip : {"auto", "uniform", "screened"}
+        Whether score tests of all terms set the RIPs with which the searches begin.
     """
 
     bases: tuple[Basis, ...]
@@ -92,6 +95,7 @@ class OutputSpec:
     engine: str
     precision: str
     n_threads: int
+    initial_rip: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,6 +114,8 @@ class OutputFit:
         None for an average.
     score : float or None
         Score of the answer; None for an average.
+    initial_rip : {"uniform", "screened"}
+        How the searches began.
     """
 
     space: TermSpace
@@ -118,6 +124,7 @@ class OutputFit:
     coef: FloatArray
     standard_error: FloatArray | None
     score: float | None
+    initial_rip: str
 
     def model(self, rows: Rows, feature_names: tuple[str, ...], label: object) -> SparseModel:
         """The frozen model, terms by falling coefficient."""
@@ -238,18 +245,30 @@ def fit_output(
     target = rows.targets.outputs[output]
     problem = Problem(space, rows.table, target, rows.weight, spec.options, spec.search.max_terms)
     engine = Memo(_engine(spec, problem, rules))
+    screening = Screening(problem, spec.search, rules, spec.n_threads)
+    start = _first_rips(screening, engine, space, spec)
+    began = "uniform" if start is None else "screened"
     restarts = run_restarts(
-        engine, space.n_terms, spec.search, generators, rules=rules, observers=observers, output=output, first=first
+        engine,
+        space.n_terms,
+        spec.search,
+        generators,
+        rules=rules,
+        start=start,
+        rescreen=screening.again,
+        observers=observers,
+        output=output,
+        first=first,
     )
     if spec.combine == "average":
-        return OutputFit(space, restarts, *restarts.average(), None, None)
+        return OutputFit(space, restarts, *restarts.average(), None, None, began)
     largest = min(POOL_TERMS, max(POOL_LEAST, POOL_TOTAL // len(rows.targets.outputs)))
     best = _pooled(problem, restarts, spec, largest, rules) if spec.combine == "pool" else restarts.best
     store = problem.store()
     slots = store.slots_of(best.ids)
     penalty = spec.options.ridge * store.variance[slots]
     final = refit(store.columns[slots], target, rows.weight, penalty, best.coef)
-    return OutputFit(space, restarts, best.ids, final.coef, final.standard_error, best.score)
+    return OutputFit(space, restarts, best.ids, final.coef, final.standard_error, best.score, began)
 
 
 def candidate_terms(rows: Rows, features: IntArray, spec: OutputSpec) -> TermSpace:
@@ -261,6 +280,20 @@ def output_rules(rows: Rows, space: TermSpace, spec: OutputSpec) -> Rules | None
     """What the models of an output obey."""
     constant, most = rows.scaling.constant, spec.search.max_terms
     return rules_for(spec.restrictions, space, spec.feature_names, constant=constant, max_terms=most)
+
+
+def _first_rips(screening: Screening, engine: Engine, space: TermSpace, spec: OutputSpec) -> RIPs | None:
+    """RIPs that follow the score tests where these were asked for or pay; None where all terms begin alike."""
+    if spec.initial_rip == "uniform" or (spec.initial_rip == "auto" and space.n_terms <= FEW_TERMS):
+        return None
+    if spec.initial_rip == "screened" and not screening.is_complete:
+        msg = (
+            f'initial_rip="screened" tests every term, but of {space.n_terms:,} only {screening.n_tested:,} can be '
+            "tested in reasonable time. Lower degree, keep fewer features with filter_significance, or use "
+            'initial_rip="auto", which tests as many as it can.'
+        )
+        raise ValueError(msg)
+    return screening.first_rips(CONSTANT, engine) if screening.n_tested else None
 
 
 def _engine(spec: OutputSpec, problem: Problem, rules: Rules | None) -> Engine:

@@ -7,7 +7,7 @@ import pytest
 
 from rfsc.engines import Memo, Score, Supports, make_engine
 from rfsc.engines.base import Evaluation
-from rfsc.search import RIPs, SearchSpec, Verdict, run_restarts, run_search
+from rfsc.search import RIPs, Screening, SearchSpec, Verdict, run_restarts, run_search
 from rfsc.search.sampling import sample_population
 from tests.reference import naive
 
@@ -43,6 +43,62 @@ def test_agrees_step_by_step_with_the_naive_search(unseen, score, engine, rng, m
         assert record.best_score == pytest.approx(scores.max(), abs=1e-6)
         assert record.mean_size_drawn == pytest.approx(drawn_size)
         assert record.mean_size_kept == pytest.approx(kept_size)
+
+
+def test_agrees_with_the_naive_search_from_screened_rips_and_when_screened_again(rng, make_problem):
+    problem = make_problem(rng, n_rows=120, n_features=3, ridge=0.1, max_terms=10)
+    spec = SearchSpec(n_models=30, max_iter=9, tol=0.0, max_terms=10, rescreen_every=2)
+    engine = Memo(make_engine("numba", problem))
+    start = Screening(problem, spec, None, 1).first_rips(0, engine)
+
+    def lacking(ids):
+        missing = np.setdiff1d(np.arange(10), ids)
+        return missing, 0.03 * missing
+
+    result, _ = run_search(
+        engine, 10, spec, np.random.default_rng(5), start=start, rescreen=lambda best: lacking(best.ids)
+    )
+    plain, _ = run_search(engine, 10, spec, np.random.default_rng(5), start=start)
+    draws = np.random.default_rng(5)
+
+    def draw(rip, common):
+        population = sample_population(sparse(rip, common), 30, 10, draws)
+        return [population[m] for m in range(30)]
+
+    one_step = naive.one_step_left_out_predictor
+    slow = naive.search(problem, draw, 9, "keep", one_step, (start.dense(), start.default), lacking, every=2)
+    for record, (rip, _, scores, drawn_size, _) in zip(result.history, slow, strict=True):
+        np.testing.assert_allclose(record.rips.values, rip[record.rips.ids], atol=1e-5)
+        assert record.mean_score == pytest.approx(scores.mean(), abs=1e-6)
+        assert record.mean_size_drawn == pytest.approx(drawn_size)
+    assert [r.mean_size_drawn for r in plain.history] != [r.mean_size_drawn for r in result.history]
+
+
+def test_a_search_from_unequal_rips_that_has_drawn_nothing_yet_goes_on(rng, make_problem):
+    engine = Memo(make_engine("numba", make_problem(rng, ridge=0.1)))
+    start = RIPs(21, 1e-9, np.array([1]), np.array([0.02]))
+    result, _ = run_search(engine, 21, SearchSpec(n_models=2, max_iter=40), rng, start=start)
+    drawn = [record.mean_size_drawn > 0 for record in result.history]
+    assert not drawn[0]
+    assert any(drawn) or len(drawn) == 40
+
+
+def test_a_search_is_screened_again_before_it_ends_by_itself(rng, make_problem):
+    problem = make_problem(rng, ridge=0.1)
+    asked = []
+
+    def rescreen(best):
+        asked.append(best.ids)
+        missing = np.setdiff1d(np.arange(21), best.ids)
+        return missing, np.full(missing.size, 0.4 if len(asked) == 1 else 0.0)
+
+    spec = SearchSpec(n_models=50, max_iter=300, rescreen_every=1000)
+    engine = Memo(make_engine("numba", problem))
+    free, _ = run_search(engine, 21, spec, np.random.default_rng(1))
+    result, _ = run_search(engine, 21, spec, np.random.default_rng(1), rescreen=rescreen)
+    assert free.stop_reason == result.stop_reason == "converged"
+    assert len(asked) == 2
+    assert result.n_iter > free.n_iter
 
 
 def test_same_seed_same_search_whatever_the_threads(make_problem):

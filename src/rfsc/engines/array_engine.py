@@ -9,12 +9,11 @@ support never depends on its neighbours.
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from .._blas import one_blas_thread
 from .._typing import BoolArray, FloatArray, IntArray
 from .base import (
     MAX_HALVINGS,
@@ -32,7 +31,6 @@ from .base import (
 from .problem import Problem, load_in_parts, slots_of
 from .stacks import ClassWeights, evaluate_in_stacks, score_of_sums
 
-ONE_BLAS_USER = Lock()  # the limit below holds for the whole process; two at once would not restore it
 STACK_BYTES = 32 * 2**20  # terms of the models fitted together
 Array = Any  # of whatever library
 Derivatives = Callable[[Array], tuple[Array, Array, Array]]
@@ -71,7 +69,7 @@ class ArrayEngine:
     def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
         """Fit, prune and score every support; what a tie holds is not pruned."""
         # one BLAS thread: more would only change the rounding; a vanishing column may have an infinite variance
-        with ONE_BLAS_USER, threadpool_limits(1, user_api="blas"), np.errstate(over="ignore"):
+        with one_blas_thread(), np.errstate(over="ignore"):
             return evaluate_in_stacks(self, self.score, self._t_quantiles, supports, ties)
 
     def parts(self, supports: Supports) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ from .observers import Observer, Verdict
 from .pool import pool
 from .restarts import RestartsResult, run_restarts
 from .rips import RIPs
+from .screening import Screening
 
 __all__ = [
     "Candidate",
@@ -13,6 +14,7 @@ __all__ = [
     "Observer",
     "RIPs",
     "RestartsResult",
+    "Screening",
     "SearchResult",
     "SearchSpec",
     "Verdict",

@@ -32,8 +32,8 @@ class IterationRecord:
     n_fitted : int
         Supports that had to be fitted; the others were known.
     rips : RIPs
-        After the update. To save room only terms that were drawn and have not fallen to zero are listed; the others,
-        dead or still at their first value, read as zero here.
+        After the update. To save room only terms that were drawn or screened and have not fallen to zero are listed;
+        the others, dead or still at the common first value, read as zero here.
     """
 
     output: int

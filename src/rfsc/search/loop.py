@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .._typing import FloatArray, IntArray
 from ..engines.base import Engine, Supports
 from ..terms.rules import Rules
 from .admission import admit
@@ -15,6 +16,8 @@ from .history import Candidate, IterationRecord, SearchResult
 from .observers import Verdict, ask
 from .rips import RIPs, update
 from .sampling import sample_population
+
+Rescreen = Callable[[Candidate], tuple[IntArray, FloatArray]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,8 @@ class SearchSpec:
         Least and largest RIP.
     cutoff : float
         RIP from which a term belongs to the limit model.
+    rescreen_every : int or None
+        Iterations after which terms that stand out from what the best model leaves unexplained get a higher RIP.
     """
 
     n_models: int = 100
@@ -49,6 +54,13 @@ class SearchSpec:
     initial_size: float = 1.0
     rip_bounds: tuple[float, float] = (0.0, 1.0)
     cutoff: float = 0.5
+    rescreen_every: int | None = None
+
+    def first_rips(self, n_terms: int, rules: Rules | None) -> RIPs:
+        """The same RIP for all terms but for those that are known to be ruled out: they are not even drawn."""
+        out = np.empty(0, np.int64) if rules is None else rules.ruled_out()
+        value = float(np.clip(self.initial_size / max(n_terms - out.size, 1), *self.rip_bounds))
+        return RIPs(n_terms, value, out, np.zeros(out.size))
 
 
 def run_search(
@@ -58,11 +70,13 @@ def run_search(
     rng: np.random.Generator,
     *,
     rules: Rules | None = None,
+    start: RIPs | None = None,
+    rescreen: Rescreen | None = None,
     observers: Sequence[Any] = (),
     output: int = 0,
     restart: int = 0,
 ) -> tuple[SearchResult, Verdict]:
-    """Run one search from uniform RIPs.
+    """Run one search.
 
     Parameters
     ----------
@@ -76,6 +90,11 @@ def run_search(
         Source of all randomness.
     rules : Rules or None
         What supports obey; the engine must obey them too.
+    start : RIPs or None
+        RIPs to begin with; None begins with the same for all terms.
+    rescreen : callable or None
+        From a model to the terms that it lacks (ids, ascending) and RIPs for them; asked every
+        `spec.rescreen_every` iterations, and before the search ends by itself.
     observers : sequence
         Shown every finished iteration.
     output, restart : int
@@ -88,7 +107,8 @@ def run_search(
     Verdict
         The last word of the observers.
     """
-    rips = _first_rips(n_terms, spec, rules)
+    rips = spec.first_rips(n_terms, rules) if start is None else start
+    has_moved = start is None  # RIPs that begin unequal are no opinion of this search
     best: Candidate | None = None
     history: list[IterationRecord] = []
     stop_reason, verdict = "max_iter", Verdict.CONTINUE
@@ -117,20 +137,19 @@ def run_search(
         if verdict is not Verdict.CONTINUE:
             stop_reason = "observer"
             break
-        if max_change <= spec.tol and rips.has_opinion:
+        has_moved = has_moved or max_change > spec.tol
+        converged = max_change <= spec.tol and has_moved and rips.has_opinion
+        if rescreen is not None and spec.rescreen_every and (converged or iteration % spec.rescreen_every == 0):
+            lifted = rips.raised(*rescreen(best))
+            converged = converged and np.array_equal(rips[lifted.ids], lifted.values)
+            rips = lifted
+        if converged:
             stop_reason = "converged"
             break
     assert best is not None  # max_iter is at least 1
     limit = _limit_model(engine, rips, spec, rules)
     model = best if limit is None else min(best, limit, key=lambda c: c.rank)
     return SearchResult(model, limit, tuple(history), stop_reason), verdict
-
-
-def _first_rips(n_terms: int, spec: SearchSpec, rules: Rules | None) -> RIPs:
-    """The same RIP for all terms but for those that are known to be ruled out: they are not even drawn."""
-    out = np.empty(0, np.int64) if rules is None else rules.ruled_out()
-    value = float(np.clip(spec.initial_size / max(n_terms - out.size, 1), *spec.rip_bounds))
-    return RIPs(n_terms, value, out, np.zeros(out.size))
 
 
 def _limit_model(engine: Engine, rips: RIPs, spec: SearchSpec, rules: Rules | None) -> Candidate | None:

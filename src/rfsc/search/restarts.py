@@ -11,8 +11,9 @@ import numpy as np
 from ..engines.base import Engine
 from ..terms.rules import Rules
 from .history import Candidate, SearchResult
-from .loop import SearchSpec, run_search
+from .loop import Rescreen, SearchSpec, run_search
 from .observers import Verdict
+from .rips import RIPs
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ def run_restarts(
     rngs: Sequence[np.random.Generator],
     *,
     rules: Rules | None = None,
+    start: RIPs | None = None,
+    rescreen: Rescreen | None = None,
     observers: Sequence[Any] = (),
     output: int = 0,
     first: int = 0,
@@ -62,7 +65,16 @@ def run_restarts(
     verdict = Verdict.CONTINUE
     for restart, rng in enumerate(rngs, start=first):
         result, verdict = run_search(
-            engine, n_terms, spec, rng, rules=rules, observers=observers, output=output, restart=restart
+            engine,
+            n_terms,
+            spec,
+            rng,
+            rules=rules,
+            start=start,
+            rescreen=rescreen,
+            observers=observers,
+            output=output,
+            restart=restart,
         )
         searches.append(result)
         if verdict is Verdict.STOP_ALL:

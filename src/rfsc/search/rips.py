@@ -49,6 +49,23 @@ class RIPs:
             out[known] = self.values[at[known]]
         return out
 
+    def raised(self, ids: IntArray, values: FloatArray) -> RIPs:
+        """With the RIPs of these terms lifted to `values`, where they are lower.
+
+        Parameters
+        ----------
+        ids : ndarray of int
+            Terms, ascending.
+        values : ndarray of float
+            Least RIP of each.
+        """
+        higher = values > self[ids]
+        ids, values = ids[higher], values[higher]
+        others = ~np.isin(self.ids, ids)
+        every = np.concatenate([self.ids[others], ids])
+        order = np.argsort(every)
+        return RIPs(self.n_terms, self.default, every[order], np.concatenate([self.values[others], values])[order])
+
     def at_least(self, cutoff: float) -> IntArray:
         """Terms whose RIP reaches the cutoff, by falling RIP."""
         ids = np.arange(self.n_terms) if self.default >= cutoff else self.ids  # a default that high: few terms in all

@@ -21,6 +21,7 @@ from .base import DamagedTermError, Term, Training, check_count, checked_ids, me
 from .knots import label, quantile_positions, readable, shifted, sorted_blocks, to_scaled, to_user
 from .monomials import Monomial, MonomialSpace, read_factors, read_product
 from .polynomial import check_degree
+from .screening import Part, column_part, pair_part
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -154,6 +155,15 @@ class CentredSpace:
         """For every product those of one degree less that divide it, down to the features themselves."""
         ids = checked_ids(ids, self.n_terms)
         return [tuple(j - 1 for j in above) for above in self._monomials.parents(ids + 1)]
+
+    def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:  # noqa: ARG002  the centres are known
+        """Degree by degree as those of the monomials, but a product shows what it is without its parents."""
+        monomials = self._monomials
+        parts = [column_part(self, table, a - 1, b - 1) for a, b in monomials.by_degree]
+        if monomials.degree > 1:
+            number = lambda i, j: monomials.pair_ids(i, j) - 1  # noqa: E731
+            parts[1] = pair_part(table, monomials.features, number, squares=True, leans=False)
+        return parts
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:

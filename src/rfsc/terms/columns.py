@@ -59,7 +59,7 @@ class ColumnStore:
         _check_memory(self.capacity, n_rows, max_terms)
         self.padded = aligned(self.capacity, -(-n_rows // ROW_MULTIPLE) * ROW_MULTIPLE)
         self.columns = self.padded[:, :n_rows]
-        self.variance = np.empty(self.capacity)
+        self.variance = np.zeros(self.capacity)  # engines read all of it, resident or not
         self._slot_of: dict[int, int] = {}
         self._id_in = np.full(self.capacity, -1, dtype=np.int64)
         self._last_use = np.zeros(self.capacity, dtype=np.int64)

@@ -13,6 +13,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
 from .base import DamagedTermError, Term, checked_ids, mentioned, quoted
+from .screening import Part, centred, column_part, pair_part
 
 AFTER_A_FACTOR = re.compile(r"(?:\^([1-9]))?(?:\*(?=.)|\Z)", re.DOTALL)
 MAX_IDS = 2**60  # leaves room for the sums and products made on the way, all in int64
@@ -147,6 +149,29 @@ class MonomialSpace:
             present = np.flatnonzero(p >= 0)
             out[present] *= table[p[present]]
         return out
+
+    def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
+        """The monomials but for the constant, degree by degree, as `screening` tests them.
+
+        Of degree three and more they are tested as products of deviations from the means: on [0, 1] they would mostly
+        show what their factors do.
+        """
+        deviations = centred(table, weight) if self.degree > 2 else table
+        parts = [column_part(self, deviations, a, b, leans=True) for a, b in self.by_degree]
+        if self.degree > 0:
+            parts[0] = column_part(self, table, *self.by_degree[0])
+        if self.degree > 1:
+            parts[1] = pair_part(table, self.features, self.pair_ids, squares=True, leans=True)
+        return parts
+
+    @property
+    def by_degree(self) -> list[tuple[int, int]]:
+        """Range of the ids of every degree from 1 on."""
+        return list(pairwise([*self._first[1:].tolist(), self.n_terms]))
+
+    def pair_ids(self, i: IntArray, j: IntArray) -> IntArray:
+        """Ids of the products of the features at positions i <= j within `features`."""
+        return np.asarray(self._first[2] + i * self.features.size - i * (i + 1) // 2 + j)
 
     def terms(self, ids: IntArray) -> tuple[Monomial, ...]:
         """The monomials behind `ids`."""

@@ -27,6 +27,7 @@ from .monomials import (
     read_factors,
     unrank_subsets,
 )
+from .screening import Part, centred, column_part, pair_part
 
 LARGEST_DEGREE = 5
 
@@ -153,6 +154,24 @@ class RestrictedMonomialSpace:
         """For every id the monomials of one degree less that divide it; all of them where families give the shapes."""
         ranks = ([self.rank(shorter) for shorter in quotients(term.factors)] for term in self.terms(ids))
         return [tuple(j for j in row if j is not None) for row in ranks]
+
+    def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
+        """The monomials but for the constant, shape by shape, tested as those of `MonomialSpace`."""
+        deviations = centred(table, weight)
+        parts = []
+        for (k, shares), (first, last) in zip(self._blocks, pairwise(self._first.tolist()), strict=True):
+            if shares == [(1,)]:
+                parts.append(column_part(self, table, first, last))
+            elif shares == [(1, 1)]:
+                pairs = pair_part(table, self.features, self._pair_rank, squares=False, leans=True)
+                parts.append(pairs.shifted(first))
+            elif k:
+                parts.append(column_part(self, deviations, first, last, leans=True))
+        return parts
+
+    def _pair_rank(self, i: IntArray, j: IntArray) -> IntArray:
+        """Lexicographic rank of the pairs i < j."""
+        return np.asarray(i * (self.features.size - 1) - i * (i + 1) // 2 + j - 1)
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from .base import Term, TermSpace, checked_ids
 from .monomials import MAX_IDS
+from .screening import Part, parts_of
 
 
 class UnionSpace:
@@ -63,6 +64,11 @@ class UnionSpace:
             for i, parents in zip(which.tolist(), space.parents(local), strict=True):
                 found[i] = tuple(first + j for j in parents)
         return found
+
+    def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
+        """What every family suggests."""
+        pairs = zip(self._first.tolist(), self._spaces, strict=False)
+        return [part.shifted(first) for first, space in pairs for part in parts_of(space, table, weight)]
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:

@@ -1,0 +1,121 @@
+"""Wide tables as a user meets them: screened by size, the same whatever the threads, never looking ahead."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from rfsc import Restrictions, RFSCClassifier
+from rfsc import output as output_module
+from rfsc.bases import Hinge, Polynomial
+from rfsc.search import Screening
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+QUICK = {"n_models": 50, "max_iter": 60, "n_restarts": 2, "random_state": 0}
+
+
+def planted(seed, n_features=200, n_rows=400):
+    """A main effect and a pure interaction among 20,301 monomials."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features))
+    return X, (2 * X[:, 0] + 2 * X[:, 1] * X[:, 2] + rng.logistic(size=n_rows) > 0).astype(int)
+
+
+def features_of(clf):
+    return [set(term.features) for term in clf.models_[0].terms]
+
+
+@pytest.mark.parametrize("basis", ["polynomial", "centred", [Polynomial(interaction_only=True), Hinge()], "auto"])
+def test_planted_terms_are_found_by_default_in_a_space_too_large_for_random_draws(basis):
+    X, y = planted(0)
+    clf = RFSCClassifier(basis=basis, **QUICK).fit(X, y)
+    assert clf.initial_rip_ == ["screened"]
+    assert {0} in features_of(clf) or basis == "auto"
+    assert {1, 2} in features_of(clf)
+    uniform = RFSCClassifier(basis=basis, initial_rip="uniform", **QUICK).fit(X, y)
+    assert uniform.initial_rip_ == ["uniform"]
+    assert {1, 2} not in features_of(uniform)
+
+
+def test_small_spaces_begin_as_ever():
+    X, y = load_iris(return_X_y=True)
+    by_size, uniform = (RFSCClassifier(initial_rip=how, **QUICK).fit(X, y) for how in ("auto", "uniform"))
+    assert by_size.initial_rip_ == ["uniform"] * 3
+    assert np.array_equal(by_size.decision_function(X), uniform.decision_function(X))
+    screened = RFSCClassifier(basis="polynomial", initial_rip="screened", **QUICK).fit(X, y)
+    assert screened.initial_rip_ == ["screened"] * 3
+    assert screened.score(X, y) > 0.9
+
+
+def test_the_size_that_decides(monkeypatch):
+    X, y = planted(0, n_features=10)  # 66 terms
+    monkeypatch.setattr(output_module, "FEW_TERMS", 66)
+    assert RFSCClassifier(basis="polynomial", **QUICK).fit(X, y).initial_rip_ == ["uniform"]
+    monkeypatch.setattr(output_module, "FEW_TERMS", 65)
+    assert RFSCClassifier(basis="polynomial", **QUICK).fit(X, y).initial_rip_ == ["screened"]
+
+
+@pytest.mark.parametrize("again", [None, 10])
+def test_threads_do_not_change_the_result(again):
+    X, y = planted(1)
+    fits = [RFSCClassifier(basis="centred", rescreen_every=again, n_jobs=n, **QUICK).fit(X, y) for n in (1, 3)]
+    assert np.array_equal(*(clf.decision_function(X) for clf in fits))
+    assert fits[0].models_[0].names == fits[1].models_[0].names
+
+
+def test_weights_count_as_rows_when_screening():
+    X, y = planted(2, n_rows=200)
+    times = np.random.default_rng(0).integers(0, 3, 200)
+    weighted = RFSCClassifier(basis="polynomial", **QUICK).fit(X, y, times)
+    repeated = RFSCClassifier(basis="polynomial", **QUICK).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_what_shows_only_beside_the_rest_is_found_too(seed):
+    """A weak interaction is hidden by a strong main effect until a model holds that."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(400, 150))
+    y = (6 * X[:, 0] + 1.6 * X[:, 1] * X[:, 2] + 0.3 * rng.logistic(size=400) > 0).astype(int)
+    assert {1, 2} in features_of(RFSCClassifier(basis="centred", **QUICK).fit(X, y))
+    uniform = {"basis": "centred", "initial_rip": "uniform", **QUICK}
+    once, again = (RFSCClassifier(rescreen_every=n, **uniform).fit(X, y) for n in (None, 10))
+    assert {1, 2} not in features_of(once)
+    assert {1, 2} in features_of(again)
+
+
+def test_restrictions_are_obeyed():
+    X, y = planted(3)
+    rules = Restrictions(force=["x7"], forbid=[("x1", "x2"), "x0"], hierarchy=True)
+    clf = RFSCClassifier(basis="polynomial", restrictions=rules, rescreen_every=10, **QUICK).fit(X, y)
+    names = clf.models_[0].names
+    assert clf.initial_rip_ == ["screened"]
+    assert "x7" in names
+    assert {1, 2} not in features_of(clf)
+    assert not {"x0", "x0^2"} & set(names)
+    assert all(set(name.replace("^2", "").split("*")) <= set(names) for name in names if name != "1")
+
+
+def test_inner_folds_screen_only_the_rows_that_they_train_on(monkeypatch):
+    X, y = planted(4, n_features=150, n_rows=100)
+    seen = []
+    first_rips = Screening.first_rips
+    monkeypatch.setattr(Screening, "first_rips", lambda self, *a: seen.append(self._problem) or first_rips(self, *a))
+    RFSCClassifier(degree=2, n_models=10, max_iter=2, n_restarts=2, random_state=0).fit(X, y)
+    assert len(seen) == 3 * 5 + 1  # three mixes in five folds, and once for both restarts of the answer
+    assert {problem.target.size for problem in seen[:-1]} == {80}
+    assert seen[-1].target.size == 100
+
+
+def test_what_cannot_be_tested_is_said_or_left_out(monkeypatch):
+    X, y = planted(5, n_features=60, n_rows=300)
+    monkeypatch.setattr("rfsc.search.screening.MOST_WORK", 2e6)
+    settings = {"basis": "polynomial", "degree": 3, **QUICK}
+    with pytest.raises(ValueError, match=r"of 39,711 only 1,890 can be tested in reasonable time. Lower degree"):
+        RFSCClassifier(initial_rip="screened", **settings).fit(X, y)
+    clf = RFSCClassifier(**settings).fit(X, y)
+    assert clf.initial_rip_ == ["screened"]
+    assert {1, 2} in features_of(clf)
+    monkeypatch.setattr("rfsc.search.screening.MOST_WORK", 1.0)
+    assert RFSCClassifier(**settings).fit(X, y).initial_rip_ == ["uniform"]
