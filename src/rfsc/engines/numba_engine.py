@@ -91,10 +91,10 @@ class NumbaEngine:
 def _derivatives_of_all_terms(problem: Problem, store: ColumnStore) -> tuple[FloatArray, FloatArray]:
     """Hessian and negative gradient of every term at coefficients of zero, where every fit starts.
 
-    Worth its memory where all columns are resident anyway; empty for larger spaces.
+    Worth its memory where all columns are resident anyway; empty for larger spaces and where few supports will come.
     """
     n_terms = problem.space.n_terms
-    if n_terms > min(store.capacity, GRAM_TERMS):
+    if problem.few_supports or n_terms > min(store.capacity, GRAM_TERMS):
         return np.empty((0, 0)), np.empty(0)
     from .kernels import gram_matrix
 

@@ -6,6 +6,7 @@ from .observers import Observer, Verdict
 from .pool import pool
 from .restarts import RestartsResult, run_restarts
 from .rips import RIPs
+from .subsample import Subsamples, sample_size
 
 __all__ = [
     "Candidate",
@@ -15,8 +16,10 @@ __all__ = [
     "RestartsResult",
     "SearchResult",
     "SearchSpec",
+    "Subsamples",
     "Verdict",
     "pool",
     "run_restarts",
     "run_search",
+    "sample_size",
 ]

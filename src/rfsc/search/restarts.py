@@ -13,6 +13,7 @@ from ..terms.rules import Rules
 from .history import Candidate, SearchResult
 from .loop import SearchSpec, run_search
 from .observers import Verdict
+from .subsample import Subsamples
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ def run_restarts(
     rngs: Sequence[np.random.Generator],
     *,
     rules: Rules | None = None,
+    subsamples: Subsamples | None = None,
     observers: Sequence[Any] = (),
     output: int = 0,
     first: int = 0,
@@ -62,7 +64,15 @@ def run_restarts(
     verdict = Verdict.CONTINUE
     for restart, rng in enumerate(rngs, start=first):
         result, verdict = run_search(
-            engine, n_terms, spec, rng, rules=rules, observers=observers, output=output, restart=restart
+            engine,
+            n_terms,
+            spec,
+            rng,
+            rules=rules,
+            subsamples=subsamples,
+            observers=observers,
+            output=output,
+            restart=restart,
         )
         searches.append(result)
         if verdict is Verdict.STOP_ALL:

@@ -10,7 +10,7 @@ from .._typing import FloatArray, IntArray
 from .base import TermSpace
 
 BUDGET = 256 * 2**20  # bytes
-AT_A_TIME = 32 * 2**20  # bytes of columns that are computed together: scratch memory is a few times that
+AT_A_TIME = 8 * 2**20  # bytes of columns that are computed together: scratch memory is a few times that
 
 
 class ColumnStore:
