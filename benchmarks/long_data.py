@@ -1,4 +1,4 @@
-"""A long table whose truth is known: nine terms of eleven features, the rest is noise."""
+"""A long table whose truth is known: main effects, a square and interactions of different strength."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scipy.special import expit
 
 
 def make_long(n_rows: int, n_features: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Normal features, and classes drawn from a logistic model of degree 2."""
+    """Features from a normal distribution, and classes by a logistic model of eleven of them."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_features))
     x = X.T

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["Interval", "StrOptions", "check_sample_weight"]
+__all__ = ["Interval", "RealNotInt", "StrOptions", "check_sample_weight"]

@@ -18,6 +18,7 @@ from .output import (
     fit_output,
     output_rules,
 )
+from .prepare.distinct import distinct_rows
 from .restrictions import TermNotOfferedError
 from .terms import Basis
 
@@ -120,9 +121,9 @@ def _fold_of_rows(rows: Rows, rng: np.random.Generator) -> IntArray | None:
 
     Equal rows stay together: a row of weight 2 is the same as the row twice.
     """
-    labelled = np.column_stack([rows.table.T, rows.targets.code])
-    distinct, which = np.unique(labelled, axis=0, return_inverse=True)
-    members = [np.flatnonzero(distinct[:, -1] == c) for c in range(len(rows.targets.classes))]
+    code = rows.targets.code
+    distinct, which = distinct_rows([*rows.table, code], code.size)
+    members = [np.flatnonzero(code[distinct] == c) for c in range(len(rows.targets.classes))]
     n_folds = min(N_FOLDS, *(len(own) for own in members))
     if n_folds < 2:
         return None
@@ -131,7 +132,7 @@ def _fold_of_rows(rows: Rows, rng: np.random.Generator) -> IntArray | None:
     for own in members:
         some = rng.permutation(own)[: max(n_folds, round(share * len(own)))]
         fold[some] = np.arange(len(some)) % n_folds
-    return fold[which.ravel()]
+    return fold[which]
 
 
 def _left_out_values(

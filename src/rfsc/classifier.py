@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ._compat import Interval, StrOptions
+from ._compat import Interval, RealNotInt, StrOptions
 from ._random import spawn_with_seed
 from ._score_parameter import ScoreParameter
 from ._typing import BoolArray, FloatArray, IntArray
@@ -27,7 +27,7 @@ from .prepare.distance_correlation import independence_test, threshold
 from .prepare.scaling import Scaling
 from .prepare.targets import encode, row_weights
 from .restrictions import Restrictions, barred_features, named_features
-from .search import SearchSpec
+from .search import SearchSpec, sample_size
 from .search.progress import ConsoleProgress
 
 FEW_OBSERVATIONS = 20  # below, the t-test hardly lets a term pass
@@ -91,6 +91,11 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         out. None keeps all.
     max_terms : int, default=60
         Largest model that is drawn.
+    max_samples : int, float or None, default=None
+        For long tables: rows (float: share of the rows) that the models of an iteration are fitted and scored on, drawn
+        anew for each iteration with every class in its share, at least 20 rows of each. Which of the leading models a
+        search returns is decided on all rows, and its coefficients come from all rows. None, or as many as there are,
+        uses all rows throughout.
     tol : float, default=2e-3
         A search has converged when no inclusion probability moves by more.
     combine : {"pool", "best", "average"}, default="pool"
@@ -180,6 +185,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "ridge": [Interval(Real, 0, None, closed="left")],
         "filter_significance": [Interval(Real, 0, 1, closed="neither"), None],
         "max_terms": [Interval(Integral, 1, None, closed="left")],
+        "max_samples": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="right"), None],
         "tol": [Interval(Real, 0, None, closed="left")],
         "combine": [StrOptions({"pool", "best", "average"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -208,6 +214,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ridge: float = 1.0,
         filter_significance: float | None = None,
         max_terms: int = 60,
+        max_samples: float | None = None,
         tol: float = 2e-3,
         combine: str = "pool",
         class_weight: Any = None,
@@ -232,6 +239,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.ridge = ridge
         self.filter_significance = filter_significance
         self.max_terms = max_terms
+        self.max_samples = max_samples
         self.tol = tol
         self.combine = combine
         self.class_weight = class_weight
@@ -309,7 +317,9 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = check_table(self, X, y, reset=True, min_samples=2)
         weight = row_weights(sample_weight, self.class_weight, X, y)
         used = weight > 0
-        X, weight, targets = X[used], weight[used], encode(y[used])
+        if not used.all():  # the table may be long: no copy without need
+            X, y, weight = X[used], y[used], weight[used]
+        targets = encode(y)
         scaling = Scaling.from_rows(X)
         return Rows(targets, scaling, scaling.table(X), weight)
 
@@ -332,13 +342,16 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _spec(self, rows: Rows, layout_seed: int) -> OutputSpec:
         """How every output is fitted."""
+        n_rows = rows.weight.size
+        max_samples = sample_size(self.max_samples, n_rows)
+        observations = float(rows.weight.sum()) * min(1.0, (max_samples or n_rows) / n_rows)
         search = SearchSpec(
             n_models=self.n_models,
             max_iter=self.max_iter,
             tol=self.tol,
             unseen=self.unseen,
             # fewer terms than observations: the t-test needs degrees of freedom
-            max_terms=min(self.max_terms, max(int(rows.weight.sum()) - 1, 1)),
+            max_terms=min(self.max_terms, max(int(observations) - 1, 1)),
             rescreen_every=self.rescreen_every,
         )
         return OutputSpec(
@@ -348,6 +361,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             layout_seed=layout_seed,
             options=FitOptions(Score[vars(self)["score"].upper()], self.ridge, self.significance),
             search=search,
+            max_samples=max_samples,
             combine=self.combine,
             engine=self.engine,
             precision=self.precision,

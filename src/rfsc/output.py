@@ -16,7 +16,7 @@ from .model import SparseModel, refit
 from .prepare.scaling import Scaling
 from .prepare.targets import Targets
 from .restrictions import Restrictions, rules_for
-from .search import Candidate, RestartsResult, RIPs, Screening, SearchSpec, pool, run_restarts
+from .search import Candidate, RestartsResult, RIPs, Screening, SearchSpec, Subsamples, pool, run_restarts
 from .terms import Basis, TermSpace, Training
 from .terms.rules import Rules
 
@@ -52,7 +52,7 @@ class Rows:
         """Some of the rows; classes and scaling stay those of all."""
         targets = self.targets
         some = Targets(targets.classes, targets.code[which], tuple(output[which] for output in targets.outputs))
-        return Rows(some, self.scaling, np.ascontiguousarray(self.table[:, which]), self.weight[which])
+        return Rows(some, self.scaling, np.take(self.table, which, axis=1), self.weight[which])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +73,8 @@ class OutputSpec:
         How a support is fitted, tested and scored.
     search : SearchSpec
         How supports are searched.
+    max_samples : int or None
+        Rows that each iteration is scored on; None for all.
     combine : {"pool", "best", "average"}
         How the restarts become one model.
     engine : str
@@ -91,6 +93,7 @@ class OutputSpec:
     layout_seed: int
     options: FitOptions
     search: SearchSpec
+    max_samples: int | None
     combine: str
     engine: str
     precision: str
@@ -244,8 +247,14 @@ def fit_output(
     rules = output_rules(rows, space, spec)
     target = rows.targets.outputs[output]
     problem = Problem(space, rows.table, target, rows.weight, spec.options, spec.search.max_terms)
+    # each subsample remembers as well: late populations hold the same few supports many times
+    subsamples = Subsamples.of_size(
+        spec.max_samples, rows.targets.code, lambda some: Memo(_engine(spec, problem.take(some), rules))
+    )
+    problem = replace(problem, few_supports=subsamples is not None)
     engine = Memo(_engine(spec, problem, rules))
-    screening = Screening(problem, spec.search, rules, spec.n_threads)
+    tested = problem if subsamples is None else problem.take(subsamples.rows(generators[0]))
+    screening = Screening(tested, spec.search, rules, spec.n_threads)
     start = _first_rips(screening, engine, space, spec)
     began = "uniform" if start is None else "screened"
     restarts = run_restarts(
@@ -256,6 +265,7 @@ def fit_output(
         rules=rules,
         start=start,
         rescreen=screening.again,
+        subsamples=subsamples,
         observers=observers,
         output=output,
         first=first,
@@ -263,11 +273,15 @@ def fit_output(
     if spec.combine == "average":
         return OutputFit(space, restarts, *restarts.average(), None, None, began)
     largest = min(POOL_TERMS, max(POOL_LEAST, POOL_TOTAL // len(rows.targets.outputs)))
-    best = _pooled(problem, restarts, spec, largest, rules) if spec.combine == "pool" else restarts.best
+    best = restarts.best
+    if spec.combine == "pool":
+        some = None if subsamples is None else subsamples.rows(generators[0])
+        best = _pooled(problem, restarts, spec, largest, rules, some)
     store = problem.store()
-    slots = store.slots_of(best.ids)
-    penalty = spec.options.ridge * store.variance[slots]
-    final = refit(store.columns[slots], target, rows.weight, penalty, best.coef)
+    store.slots_of(best.ids)  # an empty store fills up from its first slot
+    n_terms = best.ids.size
+    penalty = spec.options.ridge * store.variance[:n_terms]
+    final = refit(store.columns[:n_terms], target, rows.weight, penalty, best.coef)
     return OutputFit(space, restarts, best.ids, final.coef, final.standard_error, best.score, began)
 
 
@@ -303,10 +317,21 @@ def _engine(spec: OutputSpec, problem: Problem, rules: Rules | None) -> Engine:
 
 
 def _pooled(
-    problem: Problem, restarts: RestartsResult, spec: OutputSpec, largest: int, rules: Rules | None
+    problem: Problem,
+    restarts: RestartsResult,
+    spec: OutputSpec,
+    largest: int,
+    rules: Rules | None,
+    some: IntArray | None,
 ) -> Candidate:
-    """The small model among the terms of all restarts, by left-out log-loss whatever the search maximised."""
+    """The small model among the terms of all restarts, by left-out log-loss whatever the search maximised.
+
+    Where `some` rows are given, terms are taken out by these, and only the best models on the way see all.
+    """
     options = replace(problem.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
-    engine = _engine(spec, replace(problem, options=options), rules)
-    pooled = pool(restarts.searches, engine, most=problem.max_terms, largest=largest, rules=rules)
+    problem = replace(problem, options=options)
+    engine = _engine(spec, problem if some is None else problem.take(some), rules)
+    all_rows = None if some is None else _engine(spec, problem, rules)
+    most = problem.max_terms
+    pooled = pool(restarts.searches, engine, most=most, largest=largest, rules=rules, all_rows=all_rows)
     return restarts.best if pooled is None else pooled

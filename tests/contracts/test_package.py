@@ -31,8 +31,8 @@ def test_public_names():
 def test_constructor_is_as_documented():
     parameters = inspect.signature(rfsc.RFSCClassifier).parameters
     names = """degree basis restrictions n_models max_iter n_restarts score significance initial_rip rescreen_every
-    unseen ridge filter_significance max_terms tol combine class_weight engine precision
-    n_jobs random_state callbacks verbose"""
+    unseen ridge filter_significance max_terms max_samples tol combine class_weight engine
+    precision n_jobs random_state callbacks verbose"""
     assert list(parameters) == names.split()
     assert all(p.kind is p.KEYWORD_ONLY for name, p in parameters.items() if name != "degree")
 

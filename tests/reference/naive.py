@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import stats
 
@@ -131,20 +133,36 @@ def update(rip, drawn, member, scores, unseen):
     return new
 
 
-def search(problem, draw, n_iterations, unseen, leave_one_out=None, start=None, rescreen=None, every=None):
+def stratified_rows(is_upper, size, rng):
+    """About `size` of the rows, each class in its share."""
+    chosen = []
+    for value in (False, True):
+        own = [k for k in range(len(is_upper)) if is_upper[k] == value]
+        chosen += rng.choice(own, round(size * len(own) / len(is_upper)), replace=False, shuffle=False).tolist()
+    return sorted(chosen)
+
+
+def search(problem, draw, n_iterations, unseen, leave_one_out=None, sample=None, start=None, rescreen=None, every=None):
     """Algorithm 1; `draw(rip, common)` gives the supports of an iteration, where `common` is the RIP of a term that
-    was never drawn. Yields (RIPs, common, scores, mean sizes). `start`, where given, is (first RIPs, common); every so
-    many iterations `rescreen(ids)` of the best model says to which RIPs some terms are lifted.
+    was never drawn, and `sample()` the rows that they are scored on, where these are not all. Yields (RIPs, common,
+    scores, mean sizes). `start`, where given, is (first RIPs, common); every so many iterations `rescreen(ids)` of the
+    best model says to which RIPs some terms are lifted.
     """
     n = problem.space.n_terms
     rip, common = (np.full(n, 1.0 / n), 1.0 / n) if start is None else start
     best = None
     for iteration in range(1, n_iterations + 1):
         supports = draw(rip, common)
+        part = problem
+        if sample is not None:
+            rows = sample()
+            part = replace(
+                problem, table=problem.table[:, rows], target=problem.target[rows], weight=problem.weight[rows]
+            )
         drawn, member = np.zeros((len(supports), n), bool), np.zeros((len(supports), n), bool)
         scores = np.zeros(len(supports))
         for m, ids in enumerate(supports):
-            kept, _, scores[m] = evaluate(problem, ids, leave_one_out)
+            kept, _, scores[m] = evaluate(part, ids, leave_one_out)
             if best is None or scores[m] > best[0] + 1e-12:
                 best = scores[m], kept
             drawn[m, ids], member[m, kept] = True, True

@@ -7,6 +7,7 @@ import pytest
 
 from rfsc.engines import Memo, Score, make_engine
 from rfsc.search import SearchSpec, pool, run_restarts
+from rfsc.search.subsample import FINALISTS
 from tests.reference import naive
 
 
@@ -37,6 +38,26 @@ def test_equals_naive_backward_elimination(pooled, largest):
         if len(support) <= largest:
             found.append((score, support))
     score, support = max(found)
+    assert fast.ids.tolist() == support
+    assert fast.score == pytest.approx(score, abs=1e-6)
+
+
+@pytest.mark.parametrize("largest", [3, 10])
+def test_terms_are_taken_out_on_few_rows_and_the_best_models_meet_on_all(pooled, largest):
+    searches, problem = pooled
+    part = problem.take(np.arange(0, 150, 2))
+    fast = pool(searches, make_engine("numba", part), most=20, largest=largest, all_rows=make_engine("numba", problem))
+
+    def value(rows, ids):
+        return naive.evaluate(rows, ids, naive.one_step_left_out_predictor)[2]
+
+    support = sorted({int(j) for s in searches for j in s.model.ids})
+    found = [(value(part, support), support)] if len(support) <= largest else []
+    while len(support) > 1:
+        score, support = max((value(part, rest), rest) for rest in ([i for i in support if i != j] for j in support))
+        if len(support) <= largest:
+            found.append((score, support))
+    score, support = max((value(problem, ids), ids) for _, ids in sorted(found)[-FINALISTS:])
     assert fast.ids.tolist() == support
     assert fast.score == pytest.approx(score, abs=1e-6)
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc.prepare.scaling import Scaling
+from rfsc.terms import radial
 from rfsc.terms.knots import rounded
 from rfsc.terms.radial import Radial, RadialTerm
 
@@ -56,10 +57,14 @@ def test_laws_of_every_space(X, seed):
             assert hash(again) == hash(one)
 
 
-@given(X=tables(), seed=st.integers(0, 9))
-def test_a_centre_is_a_mean_of_three_rows_and_never_a_row(X, seed):
+@given(X=tables(), seed=st.integers(0, 9), most=st.sampled_from([radial.MOST_POINTS, 9]))
+def test_a_centre_is_a_mean_of_three_rows_and_never_a_row(X, seed, most):
     training = training_of(X)
-    for term in all_terms(Radial(n_centres=50).space(training, np.random.default_rng(seed))):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(radial, "MOST_POINTS", most)
+        space = Radial(n_centres=50).space(training, np.random.default_rng(seed))
+    assert space.n_terms <= 3 * (most // 3)
+    for term in all_terms(space):
         rows = training.table[list(term.features)].T
         assert np.abs(rows - np.array(term.centre)).max(axis=1).min() > 1e-7
         assert len(np.unique(rows, axis=0)) >= 3
@@ -156,6 +161,13 @@ def test_bound_holds(X, seed):
         assert term.column(rows, 50).max() <= term.bound(ranges) <= 1.0
 
 
+@pytest.fixture(params=[radial.MOST_POINTS, 25], ids=["all rows", "long table"])
+def _points(request, monkeypatch):
+    """Clusters of all distinct rows, and of some."""
+    monkeypatch.setattr(radial, "MOST_POINTS", request.param)
+
+
+@pytest.mark.usefixtures("_points")
 def test_same_seed_same_space_whatever_the_order_of_the_rows():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(50, 3))
@@ -171,6 +183,7 @@ def test_same_seed_same_space_whatever_the_order_of_the_rows():
     assert all_terms(Radial(8).space(training_of(X), np.random.default_rng(2))) != first
 
 
+@pytest.mark.usefixtures("_points")
 def test_a_weight_of_two_is_a_row_that_comes_twice(rng):
     X = rng.normal(size=(40, 2))
     spaces = [

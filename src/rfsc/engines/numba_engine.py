@@ -97,12 +97,12 @@ def _padded(values: FloatArray, width: int, fill: float) -> FloatArray:
 def _derivatives_of_all_terms(problem: Problem, store: ColumnStore) -> tuple[FloatArray, FloatArray]:
     """Hessian and negative gradient of every term at coefficients of zero, where every fit starts.
 
-    Worth its memory where all columns are resident anyway; empty for larger spaces.
+    Worth its memory where all columns are resident anyway; empty for larger spaces and where few supports will come.
     """
     from .kernels import gram_matrix
 
     n_terms = problem.space.n_terms
-    if n_terms > min(store.capacity, GRAM_TERMS):
+    if problem.few_supports or n_terms > min(store.capacity, GRAM_TERMS):
         return np.empty((0, 0)), np.empty(0)
     store.slots_of(np.arange(n_terms))
     gradient = (store.columns * (problem.weight * problem.target / 2)).sum(axis=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +30,8 @@ class Problem:
         How to fit, test and score.
     max_terms : int
         Largest support that will be asked for.
+    few_supports : bool
+        Whether so few supports will be asked for that nothing should be computed ahead for all terms.
     """
 
     space: TermSpace
@@ -38,6 +40,12 @@ class Problem:
     weight: FloatArray
     options: FitOptions
     max_terms: int
+    few_supports: bool = False
+
+    def take(self, rows: IntArray) -> Problem:
+        """Some of the rows, for a few supports; the weight of a row stays what it is."""
+        table = np.take(self.table, rows, axis=1)
+        return replace(self, table=table, target=self.target[rows], weight=self.weight[rows], few_supports=True)
 
     def store(self) -> ColumnStore:
         """An empty store for the columns of this problem."""

@@ -11,6 +11,8 @@ from ..prepare.scaling import Scaling
 from ..terms import Term
 from .inference import p_values
 
+AT_A_TIME = 2**14  # samples: all terms of a long table at once would outgrow the table itself
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseModel:
@@ -75,8 +77,11 @@ class SparseModel:
 
     def decision(self, X: FloatArray) -> FloatArray:
         """f for every sample."""
+        X = np.asarray(X, dtype=np.float64)
+        # parts of about equal size: a last part of one sample would be summed, and rounded, differently
+        parts = np.array_split(X, 1 + len(X) // AT_A_TIME)
         # not a matrix product: its rounding would depend on the threads of the BLAS library
-        return np.asarray(np.einsum("j,jk->k", self.coef, self.columns(X)), dtype=np.float64)
+        return np.concatenate([np.einsum("j,jk->k", self.coef, self.columns(part)) for part in parts])
 
     def unscaled(self) -> dict[Term, float]:
         """Coefficients in the user's own units, by term; products are multiplied out, the constant is first."""

@@ -7,6 +7,7 @@ from .pool import pool
 from .restarts import RestartsResult, run_restarts
 from .rips import RIPs
 from .screening import Screening
+from .subsample import Subsamples, sample_size
 
 __all__ = [
     "Candidate",
@@ -17,8 +18,10 @@ __all__ = [
     "Screening",
     "SearchResult",
     "SearchSpec",
+    "Subsamples",
     "Verdict",
     "pool",
     "run_restarts",
     "run_search",
+    "sample_size",
 ]

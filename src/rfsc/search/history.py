@@ -15,6 +15,8 @@ from .rips import RIPs
 class IterationRecord:
     """One iteration, as observers see it.
 
+    With `max_samples` all scores are those on the rows of this iteration; other iterations saw other rows.
+
     Parameters
     ----------
     output, restart, iteration : int
@@ -84,7 +86,7 @@ class SearchResult:
     Parameters
     ----------
     model : Candidate
-        The better of the limit model and the best model visited.
+        The better of the limit model and the best model visited; fitted and scored on all rows.
     limit : Candidate or None
         The model of the terms whose RIP ended at or above the cutoff; None where there are none.
     history : tuple of IterationRecord

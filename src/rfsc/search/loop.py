@@ -16,6 +16,7 @@ from .history import Candidate, IterationRecord, SearchResult
 from .observers import Verdict, ask
 from .rips import RIPs, update
 from .sampling import sample_population
+from .subsample import Subsamples, best_on_all_rows
 
 Rescreen = Callable[[Candidate], tuple[IntArray, FloatArray]]
 
@@ -72,6 +73,7 @@ def run_search(
     rules: Rules | None = None,
     start: RIPs | None = None,
     rescreen: Rescreen | None = None,
+    subsamples: Subsamples | None = None,
     observers: Sequence[Any] = (),
     output: int = 0,
     restart: int = 0,
@@ -95,6 +97,8 @@ def run_search(
     rescreen : callable or None
         From a model to the terms that it lacks (ids, ascending) and RIPs for them; asked every
         `spec.rescreen_every` iterations, and before the search ends by itself.
+    subsamples : Subsamples or None
+        Rows that each population is scored on; None for those of the engine. What comes out is scored by the engine.
     observers : sequence
         Shown every finished iteration.
     output, restart : int
@@ -110,13 +114,15 @@ def run_search(
     rips = spec.first_rips(n_terms, rules) if start is None else start
     has_moved = start is None  # RIPs that begin unequal are no opinion of this search
     best: Candidate | None = None
+    leaders: list[Candidate] = []
     history: list[IterationRecord] = []
     stop_reason, verdict = "max_iter", Verdict.CONTINUE
     for iteration in range(1, spec.max_iter + 1):
         drawn = admit(sample_population(rips, spec.n_models, spec.max_terms, rng), rules, spec.max_terms)
-        result = engine.evaluate(drawn)
+        result = (engine if subsamples is None else subsamples.draw(rng)).evaluate(drawn)
         rips, max_change = update(rips, drawn, result, unseen=spec.unseen, bounds=spec.rip_bounds)
         leader = Candidate.best_of(result)
+        leaders.append(leader)
         best = leader if best is None else min(best, leader, key=lambda c: c.rank)
         record = IterationRecord(
             output=output,
@@ -148,6 +154,8 @@ def run_search(
             break
     assert best is not None  # max_iter is at least 1
     limit = _limit_model(engine, rips, spec, rules)
+    if subsamples is not None:
+        best = best_on_all_rows(leaders, subsamples.draw(rng), engine)
     model = best if limit is None else min(best, limit, key=lambda c: c.rank)
     return SearchResult(model, limit, tuple(history), stop_reason), verdict
 

@@ -15,10 +15,17 @@ from .._typing import IntArray
 from ..engines.base import Engine, Supports
 from ..terms.rules import Rules
 from .history import Candidate, SearchResult
+from .subsample import FINALISTS
 
 
 def pool(
-    searches: Sequence[SearchResult], engine: Engine, *, most: int, largest: int, rules: Rules | None = None
+    searches: Sequence[SearchResult],
+    engine: Engine,
+    *,
+    most: int,
+    largest: int,
+    rules: Rules | None = None,
+    all_rows: Engine | None = None,
 ) -> Candidate | None:
     """The best model of at most `largest` terms on the way from all pooled terms down to one.
 
@@ -36,6 +43,8 @@ def pool(
         Size that the answer may have.
     rules : Rules or None
         What models obey; the engine must obey them too.
+    all_rows : Engine or None
+        Scores the best models on the way once more, and decides between them, where `engine` sees part of the rows.
 
     Returns
     -------
@@ -46,13 +55,16 @@ def pool(
     if support.size == 0:
         return None
     leader = Candidate.best_of(engine.evaluate(Supports.from_lists([support])))
-    best = leader if support.size <= largest else None
+    small = [leader] if support.size <= largest else []
     while shorter := _one_step_down(support, rules):
         leader = Candidate.best_of(engine.evaluate(shorter))
         support = leader.ids if leader.ids.size else shorter[0]
-        if support.size <= largest and (best is None or leader.rank < best.rank):
-            best = leader
-    return leader if best is None else best
+        if support.size <= largest:
+            small.append(leader)
+    found = sorted(small or [leader], key=lambda c: c.rank)
+    if all_rows is None:
+        return found[0]
+    return Candidate.best_of(all_rows.evaluate(Supports.from_lists(c.ids for c in found[:FINALISTS])))
 
 
 def _one_step_down(support: IntArray, rules: Rules | None) -> Supports:

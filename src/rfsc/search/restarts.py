@@ -14,6 +14,7 @@ from .history import Candidate, SearchResult
 from .loop import Rescreen, SearchSpec, run_search
 from .observers import Verdict
 from .rips import RIPs
+from .subsample import Subsamples
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ def run_restarts(
     rules: Rules | None = None,
     start: RIPs | None = None,
     rescreen: Rescreen | None = None,
+    subsamples: Subsamples | None = None,
     observers: Sequence[Any] = (),
     output: int = 0,
     first: int = 0,
@@ -72,6 +74,7 @@ def run_restarts(
             rules=rules,
             start=start,
             rescreen=rescreen,
+            subsamples=subsamples,
             observers=observers,
             output=output,
             restart=restart,

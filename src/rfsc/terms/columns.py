@@ -11,6 +11,7 @@ from .._typing import FloatArray, IntArray
 from .base import TermSpace
 
 BUDGET = 256 * 2**20  # bytes
+AT_A_TIME = 8 * 2**20  # bytes of columns that are computed together: scratch memory is a few times that
 CACHE_LINE = 8  # in numbers of 8 bytes
 ROW_MULTIPLE = 4 * CACHE_LINE  # columns are filled up with zeros to whole multiples, so that vector loops come out even
 
@@ -78,11 +79,14 @@ class ColumnStore:
     def _load(self, ids: IntArray) -> IntArray:
         """Compute the columns of `ids` into the slots that were used least recently."""
         slots = np.argsort(self._last_use, kind="stable")[: ids.size]
-        columns = self._space.columns(self._table, ids)
-        # row by row: a matrix product would round a column differently beside other columns
-        mean = (columns * self._share).sum(axis=1)
-        self.columns[slots] = columns
-        self.variance[slots] = (np.square(columns - mean[:, None]) * self._share).sum(axis=1)
+        step = max(AT_A_TIME // (8 * self._table.shape[1]), 1)
+        for first in range(0, ids.size, step):
+            part = slice(first, first + step)
+            columns = self._space.columns(self._table, ids[part])
+            # row by row: a matrix product would round a column differently beside other columns
+            mean = (columns * self._share).sum(axis=1)
+            self.columns[slots[part]] = columns
+            self.variance[slots[part]] = (np.square(columns - mean[:, None]) * self._share).sum(axis=1)
         for slot, old, new in zip(slots.tolist(), self._id_in[slots].tolist(), ids.tolist(), strict=True):
             self._slot_of.pop(old, None)
             self._slot_of[new] = slot

@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..prepare.distinct import distinct_rows
 from ..prepare.scaling import Scaling
 from .base import DamagedTermError, Term, Training, Unrelated, check_count, checked_ids, quoted
 from .knots import rounded
 
 LEAST = 3  # observations, and distinct rows, behind a centre
 DECIMALS = 6  # training ranges closer than this are the same value to the clustering
+MOST_POINTS = 20_000  # distinct rows that are clustered; those of a longer table are drawn
 MAX_SHOWN = 3  # features of a centre that its name tells
 MARKS = "≈,"  # what a list of values is read by
 WORDS = ("narrow", "medium", "wide")
@@ -194,9 +196,16 @@ class Radial:
         if not features.size:
             return RadialSpace(features, np.empty((0, 0)), dict.fromkeys(self._sizes(), 1.0), [])
         # every row once: its copies weigh as much as a weight does, and the order of the rows cannot matter
-        points, which = np.unique(np.round(training.table[features].T, DECIMALS), axis=0, return_inverse=True)
-        weight = np.bincount(which.ravel(), weights=training.weight).astype(np.float64)
+        table = training.table
+        distinct, which = distinct_rows((np.round(table[p], DECIMALS) for p in features), table.shape[1])
+        weight = np.bincount(which, weights=training.weight).astype(np.float64)
+        if distinct.size > MOST_POINTS:
+            some = np.sort(rng.choice(distinct.size, MOST_POINTS, replace=False, shuffle=False))
+            distinct, weight = distinct[some], weight[some]
+        points = np.ascontiguousarray(np.round(table[np.ix_(features, distinct)], DECIMALS).T)
         centres = _cluster_means(points, weight, self.n_centres, seed)
+        # a mean may be a row by chance
+        centres = centres[np.array([not _is_a_row(centre, features, table) for centre in centres], dtype=np.bool_)]
         typical = _typical_distance(points, weight, centres)
         widths = {size: math.sqrt(2.0) * width * typical for size, width in self._sizes().items()}
         mean = np.average(points, axis=0, weights=weight)
@@ -215,7 +224,7 @@ class Radial:
 
 
 def _cluster_means(points: FloatArray, weight: FloatArray, n_centres: int, seed: int) -> FloatArray:
-    """Centres that are safe to show, shape (n_kept, n_used), by falling weight."""
+    """Centres of clusters that are large enough, shape (n_kept, n_used), by falling weight."""
     from sklearn.cluster import KMeans  # slow to import, and few models need it
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
@@ -231,13 +240,18 @@ def _cluster_means(points: FloatArray, weight: FloatArray, n_centres: int, seed:
     for k in range(n_clusters):
         inside = label == k
         size = float(weight[inside].sum())
-        if np.count_nonzero(inside) < LEAST or size < LEAST:
-            continue
-        centre = np.average(points[inside], axis=0, weights=weight[inside])
-        if np.abs(points - centre).max(axis=1).min() > 10.0**-DECIMALS:  # the mean may be a row by chance
-            found.append((size, centre))
+        if np.count_nonzero(inside) >= LEAST and size >= LEAST:
+            found.append((size, np.average(points[inside], axis=0, weights=weight[inside])))
     found.sort(key=lambda cluster: -cluster[0])
     return np.stack([centre for _, centre in found]) if found else np.empty((0, points.shape[1]))
+
+
+def _is_a_row(centre: FloatArray, features: IntArray, table: FloatArray) -> bool:
+    """Whether a centre shows a row of the table; looks at a feature only where all before it agree."""
+    rows = np.arange(table.shape[1])
+    for p, value in zip(features.tolist(), centre.tolist(), strict=True):
+        rows = rows[np.abs(np.round(table[p, rows], DECIMALS) - value) <= 10.0**-DECIMALS]
+    return rows.size > 0
 
 
 def _typical_distance(points: FloatArray, weight: FloatArray, centres: FloatArray) -> float:

@@ -1,0 +1,104 @@
+"""Part of the rows, drawn anew for every iteration, so that a search costs the same however long the table is.
+
+All models of an iteration see the same rows, so a lucky draw lifts them all and leaves the importances alone. Scores
+of different iterations do not compare; what a search returns is therefore decided on all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+
+from .._typing import IntArray
+from ..engines.base import Engine, Supports
+from .history import Candidate
+
+LEAST_OF_A_CLASS = 20  # rows, where a class has as many: a rare class must be seen in every iteration
+FINALISTS = 3  # models of a search that are worth a fit on all rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subsamples:
+    """Random subsets of the rows in which every class has its share, each as an engine.
+
+    Parameters
+    ----------
+    strata : tuple of ndarray of int
+        The rows of each class.
+    sizes : tuple of int
+        How many of them to draw.
+    engine_over : callable
+        Makes an engine out of rows.
+    """
+
+    strata: tuple[IntArray, ...]
+    sizes: tuple[int, ...]
+    engine_over: Callable[[IntArray], Engine]
+
+    @classmethod
+    def of_size(cls, size: int | None, code: IntArray, engine_over: Callable[[IntArray], Engine]) -> Subsamples | None:
+        """Subsamples of about `size` rows; None where that leaves none out.
+
+        Parameters
+        ----------
+        size : int or None
+            Rows to draw; None for all. A class of few rows may add some.
+        code : ndarray of int of shape (n_rows,)
+            Class of every row.
+        engine_over : callable
+            Makes an engine out of rows.
+        """
+        if size is None or size >= code.size:
+            return None
+        strata = tuple(np.flatnonzero(code == c) for c in range(int(code.max()) + 1))
+        shares = [round(size * own.size / code.size) for own in strata]
+        sizes = tuple(min(own.size, max(n, LEAST_OF_A_CLASS)) for own, n in zip(strata, shares, strict=True))
+        return cls(strata, sizes, engine_over) if sum(sizes) < code.size else None
+
+    def rows(self, rng: np.random.Generator) -> IntArray:
+        """Rows of one subsample, ascending."""
+        drawn = [
+            rng.choice(own, n, replace=False, shuffle=False) for own, n in zip(self.strata, self.sizes, strict=True)
+        ]
+        return np.sort(np.concatenate(drawn))
+
+    def draw(self, rng: np.random.Generator) -> Engine:
+        """An engine over a fresh subsample."""
+        return self.engine_over(self.rows(rng))
+
+
+def sample_size(max_samples: float | None, n_rows: int) -> int | None:
+    """Rows that `max_samples` stands for: an integer counts them, a float is their share, None means all.
+
+    Parameters
+    ----------
+    max_samples : int, float or None
+        As the user gave it.
+    n_rows : int
+        How many there are.
+    """
+    if max_samples is None:
+        return None
+    return int(max_samples) if isinstance(max_samples, Integral) else max(round(max_samples * n_rows), 1)
+
+
+def best_on_all_rows(models: Sequence[Candidate], few_rows: Engine, all_rows: Engine) -> Candidate:
+    """The best of models that were scored on different rows: those that lead on the same few rows, on all of them.
+
+    Parameters
+    ----------
+    models : sequence of Candidate
+        At least one; the same model may come several times.
+    few_rows, all_rows : Engine
+        Fit and score supports.
+    """
+    distinct = list({tuple(model.ids.tolist()): model.ids for model in models}.values())
+    supports = Supports.from_lists(distinct)
+    if len(distinct) > FINALISTS:
+        result = few_rows.evaluate(supports)
+        order = np.lexsort((result.supports.sizes, result.log_loss, -result.score))
+        supports = supports.take(order[:FINALISTS])
+    return Candidate.best_of(all_rows.evaluate(supports))
