@@ -66,7 +66,8 @@ def test_agrees_with_the_naive_search_from_screened_rips_and_when_screened_again
         return [population[m] for m in range(30)]
 
     one_step = naive.one_step_left_out_predictor
-    slow = naive.search(problem, draw, 9, "keep", one_step, (start.dense(), start.default), lacking, every=2)
+    first = (start.dense(), start.default)
+    slow = naive.search(problem, draw, 9, "keep", one_step, start=first, rescreen=lacking, every=2)
     for record, (rip, _, scores, drawn_size, _) in zip(result.history, slow, strict=True):
         np.testing.assert_allclose(record.rips.values, rip[record.rips.ids], atol=1e-5)
         assert record.mean_score == pytest.approx(scores.mean(), abs=1e-6)

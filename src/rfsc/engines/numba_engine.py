@@ -77,6 +77,8 @@ class NumbaEngine:
 
     def _compile(self) -> None:
         """Compile or load the kernels with a call that has nothing to do; say so when it takes long."""
+        if self._kernels.evaluate_supports.signatures:
+            return
         notice = threading.Timer(NOTICE_AFTER, lambda: sys.stderr.write(COMPILE_NOTICE))
         notice.daemon = True
         notice.start()
