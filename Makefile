@@ -4,10 +4,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(shell find src -name '*.py')
 
-.PHONY: help demo test lint bench accuracy reproduce clean
+.PHONY: help demo test lint bench bench-gpu accuracy reproduce clean
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 $(VENV)/created:
 	$(PYTHON) -m venv $(VENV)
@@ -34,11 +34,17 @@ lint: $(VENV)/extra-test $(VENV)/extra-lint  ## format, lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/extra-bench  ## measure the speed bars; writes docs/benchmarks.md
-	$(BIN)/python benchmarks/speed.py --write docs/benchmarks.md
 
 # a folder with bupa.csv, ionosphere.csv and sonar.csv, which scikit-learn does not ship; empty: fetch them from OpenML
 RFSC_DATA ?= $(wildcard ../shared/data)
+
+bench: $(VENV)/extra-bench  ## measure the speed bars (half an hour); writes docs/performance.md
+	RFSC_DATA=$(RFSC_DATA) $(BIN)/python benchmarks/speed.py --write docs/performance.md
+	$(BIN)/python benchmarks/long.py --write docs/performance.md
+	$(BIN)/python benchmarks/wide.py --most 3 --write docs/performance.md
+
+bench-gpu: $(VENV)/extra-bench $(VENV)/extra-torch  ## the same on an NVIDIA GPU
+	$(BIN)/python benchmarks/gpu.py --raw docs/performance/gpu.json --write docs/performance.md
 
 accuracy: $(VENV)/extra-bench  ## measure the accuracy bars; writes docs/accuracy.md
 	$(BIN)/python benchmarks/recovery.py --write docs/accuracy.md
