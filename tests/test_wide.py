@@ -48,6 +48,22 @@ def test_small_spaces_begin_as_ever():
     assert screened.score(X, y) > 0.9
 
 
+def test_long_tables_begin_screened_and_find_interactions_that_draws_give_up():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6_000, 12))
+    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.logistic(size=6_000) > 0
+    settings = {"basis": "polynomial", "max_samples": 2_000, "n_restarts": 2, "random_state": 0}
+    by_size, uniform = (RFSCClassifier(initial_rip=how, **settings).fit(X, y) for how in ("auto", "uniform"))
+    assert by_size.initial_rip_ == ["screened"]
+    assert uniform.initial_rip_ == ["uniform"]
+    assert {"x0", "x1*x2"} <= set(by_size.models_[0].names)
+    assert by_size.score(X, y) >= uniform.score(X, y)
+    weighted = RFSCClassifier(n_models=20, max_iter=3, n_restarts=1, random_state=0).fit(
+        X[:600], y[:600], np.full(600, 9.0)
+    )
+    assert weighted.initial_rip_ == ["screened"]  # nine observations a row
+
+
 def test_the_size_that_decides(monkeypatch):
     X, y = planted(0, n_features=10)  # 66 terms
     monkeypatch.setattr(output_module, "FEW_TERMS", 66)

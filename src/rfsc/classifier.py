@@ -22,7 +22,16 @@ from .bases import auto_mixes, resolve
 from .basis_choice import choose_bases
 from .engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
 from .model import SparseModel, weighted_mean
-from .output import OutputFit, OutputSpec, Rows, class_codes, class_probabilities, decision_table, fit_outputs
+from .output import (
+    OutputFit,
+    OutputSpec,
+    Rows,
+    class_codes,
+    class_probabilities,
+    decision_table,
+    fit_outputs,
+    start_by_size,
+)
 from .prepare.distance_correlation import independence_test, threshold
 from .prepare.scaling import Scaling
 from .prepare.targets import encode, row_weights
@@ -40,6 +49,7 @@ PAPER: dict[str, Any] = {
     "significance": 0.01,
     "ridge": 0.1,
     "combine": "best",
+    "initial_rip": "uniform",
 }
 
 
@@ -77,7 +87,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     initial_rip : {"auto", "uniform", "screened"}, default="auto"
         Inclusion probabilities with which a search begins. "uniform": the same for all terms, as in the paper.
         "screened": a score test of every term against the class gives those that stand out a higher one. "auto"
-        screens spaces of more than 2,000 terms, which random draws cannot explore, as far as testing is affordable.
+        screens where there are more than 2,000 terms, which random draws cannot explore, or more than 5,000
+        observations, which tell well what matters, as far as testing is affordable.
     rescreen_every : int or None, default=None
         After so many iterations, and before it ends, a search tests all terms again, against what its best model leaves
         unexplained, and brings in those that stand out. Each time costs as much as the screening.
@@ -366,7 +377,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             engine=self.engine,
             precision=self.precision,
             n_threads=effective_n_jobs(self.n_jobs),
-            initial_rip=self.initial_rip,
+            initial_rip=start_by_size(rows.weight.sum()) if self.initial_rip == "auto" else self.initial_rip,
         )
 
     @property

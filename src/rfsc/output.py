@@ -24,6 +24,7 @@ POOL_TERMS = 15  # largest model of one output that combine="pool" returns
 POOL_TOTAL = 20  # and of all outputs together, as long as that leaves each at least
 POOL_LEAST = 5
 FEW_TERMS = 2_000  # beyond, random draws find less than half of what screening finds, in ten times the time
+FEW_OBSERVATIONS = 5_000  # beyond, the tests tell well what matters, and draws soon give up what they tried too early
 NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
 
 
@@ -83,8 +84,8 @@ class OutputSpec:
         In which precision a device begins to fit.
     n_threads : int
         Threads that it may use.
-    initial_rip : {"auto", "uniform", "screened"}
-        Whether score tests of all terms set the RIPs with which the searches begin.
+    initial_rip : {"uniform", "screened", "as far as possible", "by terms"}
+        Whether score tests of all terms set the RIPs with which the searches begin; see `start_by_size`.
     """
 
     bases: tuple[Basis, ...]
@@ -285,6 +286,14 @@ def fit_output(
     return OutputFit(space, restarts, best.ids, final.coef, final.standard_error, best.score, began)
 
 
+def start_by_size(n_observations: float) -> str:
+    """What initial_rip="auto" means for a table: screened where it is long, else where a space has many terms.
+
+    Decided once for a fit, so that the parts of the rows on which bases are compared are searched like the whole.
+    """
+    return "as far as possible" if n_observations > FEW_OBSERVATIONS else "by terms"
+
+
 def candidate_terms(rows: Rows, features: IntArray, spec: OutputSpec) -> TermSpace:
     """All terms of the families over the features that an output may use."""
     return build_space(spec.bases, Training(rows.table, rows.weight, features, rows.scaling), spec.layout_seed)
@@ -298,7 +307,7 @@ def output_rules(rows: Rows, space: TermSpace, spec: OutputSpec) -> Rules | None
 
 def _first_rips(screening: Screening, engine: Engine, space: TermSpace, spec: OutputSpec) -> RIPs | None:
     """RIPs that follow the score tests where these were asked for or pay; None where all terms begin alike."""
-    if spec.initial_rip == "uniform" or (spec.initial_rip == "auto" and space.n_terms <= FEW_TERMS):
+    if spec.initial_rip == "uniform" or (spec.initial_rip == "by terms" and space.n_terms <= FEW_TERMS):
         return None
     if spec.initial_rip == "screened" and not screening.is_complete:
         msg = (
