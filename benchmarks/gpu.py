@@ -137,9 +137,8 @@ def search(X: np.ndarray, y: np.ndarray, engine: str, **settings: Any) -> dict[s
     from rfsc import RFSCClassifier
 
     start = time.perf_counter()
-    # uniform: screening is done by the processor, whatever the engine
-    settings = {"basis": "polynomial", "initial_rip": "uniform", **settings}
-    clf = RFSCClassifier(engine=engine, random_state=0, **settings).fit(X, y)
+    fixed = {"basis": "polynomial", "initial_rip": "uniform", "random_state": 0}  # the processor does all screening
+    clf = RFSCClassifier(engine=engine, **fixed, **settings).fit(X, y)
     return {
         "rows": len(X),
         "engine": clf.engine_,
@@ -281,7 +280,8 @@ def _searches(raw: dict[str, Any]) -> str:
     long = [run["supports"][0] for run in raw["searches"] if run["rows"] == ROWS]
     with_cpu, among = ("the same support" if _equal(found) else "DIFFERENT supports" for found in (short, long))
     head = ["rows", "engine", "restarts", "seconds", "bar, s", "iterations"]
-    return f"""Whole fits of `RFSCClassifier(basis="polynomial", initial_rip="uniform")`: 30 features, degree 2, all rows in every iteration.
+    return f"""Whole fits of `RFSCClassifier(basis="polynomial", initial_rip="uniform")`: 30 features, degree 2, all rows
+in every iteration.
 The first fit of a process also imports PyTorch, wakes the device and compiles the kernels.
 
 {table(head, lines)}
