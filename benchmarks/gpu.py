@@ -280,8 +280,8 @@ def _searches(raw: dict[str, Any]) -> str:
     long = [run["supports"][0] for run in raw["searches"] if run["rows"] == ROWS]
     with_cpu, among = ("the same support" if _equal(found) else "DIFFERENT supports" for found in (short, long))
     head = ["rows", "engine", "restarts", "seconds", "bar, s", "iterations"]
-    return f"""Whole fits of `RFSCClassifier(basis="polynomial", initial_rip="uniform")`: 30 features, degree 2, all rows
-in every iteration.
+    return f"""Whole fits of `RFSCClassifier(basis="polynomial", initial_rip="uniform")`: 30 features, degree 2, all
+rows in every iteration.
 The first fit of a process also imports PyTorch, wakes the device and compiles the kernels.
 
 {table(head, lines)}
