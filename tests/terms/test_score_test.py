@@ -94,3 +94,13 @@ def test_noise_is_about_standard_normal():
     found = ScoreTest.of_model(target, np.ones(400)).of_products(table[:60], table[60:])
     assert np.mean(found > 1.96) == pytest.approx(0.05, abs=0.015)
     assert np.mean(found > 3.29) == pytest.approx(0.001, abs=0.0015)
+
+
+def test_long_tables_are_summed_in_parts(monkeypatch):
+    rng = np.random.default_rng(0)
+    target, weight = np.where(rng.random(500) < 0.4, 1.0, -1.0), rng.uniform(0.5, 2.0, 500)
+    left, right = rng.random((4, 500)), rng.random((3, 500))
+    test = ScoreTest.of_model(target, weight)
+    whole = test.of_products(left, right)
+    monkeypatch.setattr("rfsc.terms.score_test.AT_ONCE", 64)  # leaves a part of 52 rows
+    np.testing.assert_allclose(test.of_products(left, right), whole, rtol=1e-10)

@@ -20,6 +20,7 @@ from scipy.special import expit
 
 from .._typing import FloatArray
 
+AT_ONCE = 2**13  # rows whose products are formed together, so that scratch memory does not grow with the table
 LEAST_OWN = 1e-9  # share of a column's sum of squares that must be its own, or it is rounding that would be tested
 
 
@@ -61,7 +62,7 @@ class ScoreTest:
         columns : ndarray of shape (n_terms, n_rows)
             Values of the terms.
         """
-        own = self._centred(columns)
+        own = columns - self._mean(columns)[:, None]
         squares = np.square(own) @ self.curvature
         return _ratio(own @ self.residual, squares, np.square(columns) @ self.curvature)
 
@@ -80,29 +81,34 @@ class ScoreTest:
         ndarray of shape (n_left, n_right)
             Statistics.
         """
-        r, c = self.residual, self.curvature
-        a, b = self._centred(left), self._centred(right)
-        n, a_squared, b_squared = len(a), np.square(a), np.square(b)
-        a_weighted, a_squared_weighted = a * c, a_squared * c
-        # sums over the rows of r a b, c a b, c a^2 b, then c a b^2, c a^2 b^2, for all pairs
-        first = np.concatenate([a * r, a_weighted, a_squared_weighted]) @ b.T
-        second = np.concatenate([a_weighted, a_squared_weighted]) @ b_squared.T
+        n, means = len(left), (self._mean(left), self._mean(right))
+        first, second, single = np.zeros((3 * n, len(right))), np.zeros((2 * n, len(right))), []
+        for start in range(0, self.residual.size, AT_ONCE):
+            some = slice(start, start + AT_ONCE)
+            r, c = self.residual[some], self.curvature[some]
+            a, b = (side[:, some] - mean[:, None] for side, mean in zip((left, right), means, strict=True))
+            a_squared, b_squared = np.square(a), np.square(b)
+            a_weighted, a_squared_weighted = a * c, a_squared * c
+            # sums over the rows of r a b, c a b, c a^2 b, then c a b^2, c a^2 b^2, for all pairs
+            first += np.concatenate([a * r, a_weighted, a_squared_weighted]) @ b.T
+            second += np.concatenate([a_weighted, a_squared_weighted]) @ b_squared.T
+            single.append([a @ r, b @ r, a_squared @ c, b_squared @ c])
         rab, cab, caab, cabb, caabb = first[:n], first[n : 2 * n], first[2 * n :], second[:n], second[n:]
-        ra, rb, caa, cbb = a @ r, b @ r, a_squared @ c, b_squared @ c
+        ra, rb, caa, cbb = (np.sum(sums, axis=0) for sums in zip(*single, strict=True))
+        r_sum, c_sum = self.residual.sum(), self.curvature.sum()
         # a is taken out first, then what is left of b; a feature that does not vary, or repeats the other, has nothing
         on_a = cab * _inverse(caa)[:, None]
         b_left = cbb - on_a * cab
         b_left = np.where(b_left > LEAST_OWN * cbb, b_left, np.inf)
         with_b = cabb - on_a * caab
         product_on_a = caab * _inverse(caa)[:, None]
-        scores = rab - cab * (r.sum() / c.sum()) - product_on_a * ra[:, None]
+        scores = rab - cab * (r_sum / c_sum) - product_on_a * ra[:, None]
         scores -= (rb - on_a * ra[:, None]) * with_b / b_left
-        squares = caabb - np.square(cab) / c.sum() - product_on_a * caab - np.square(with_b) / b_left
+        squares = caabb - np.square(cab) / c_sum - product_on_a * caab - np.square(with_b) / b_left
         return _ratio(scores, squares, caabb)
 
-    def _centred(self, columns: FloatArray) -> FloatArray:
-        mean = (columns @ self.curvature) / self.curvature.sum()
-        return np.asarray(columns - mean[:, None])
+    def _mean(self, columns: FloatArray) -> FloatArray:
+        return np.asarray((columns @ self.curvature) / self.curvature.sum())
 
 
 def _inverse(squares: FloatArray) -> FloatArray:

@@ -133,11 +133,16 @@ class PairBlock:
 
     def statistics(self, test: ScoreTest) -> FloatArray:
         """Of every pair, by rows; on the diagonal, pairs that come twice are left out the second time."""
-        rows, columns = (self.table[self.features[slice(*side)]] for side in (self.left, self.right))
-        found = test.of_products(rows, columns)
+        found = test.of_products(*(self._features(side) for side in (self.left, self.right)))
         if self.left == self.right:
             found[np.tril_indices(len(found), -1 if self.squares else 0)] = -1.0
         return found.ravel()
+
+    def _features(self, side: tuple[int, int]) -> FloatArray:
+        """The features of one range; no copy where they stand one after the other in the table."""
+        chosen = self.features[slice(*side)]
+        first, last = int(chosen[0]), int(chosen[-1])
+        return self.table[first : last + 1] if last - first + 1 == chosen.size else self.table[chosen]
 
     def ids(self, entries: IntArray) -> IntArray:
         """Ids of the products."""
