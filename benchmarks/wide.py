@@ -30,13 +30,13 @@ PLANTED = ((0,), (1,), (2,), (3, 4), (5, 6))  # three main effects, two pure int
 STRONG, WEAK = 3.0, 1.5  # weight of each planted term, beside logistic noise of scale 1
 # (strength, RIPs, settings, number of data sets); the settings of the package were chosen on other data sets
 CASES = (
-    (STRONG, "uniform, one restart", {"initial_rip": "uniform", "n_restarts": 1}, 5),
-    (STRONG, "screened", {}, 20),
+    (STRONG, "uniform, one restart", {"initial_rip": "uniform", "n_restarts": 1}, 3),
+    (STRONG, "screened", {}, 10),
     (WEAK, "screened", {}, 10),
-    (WEAK, "screened, three restarts", {"n_restarts": 3}, 10),
-    (WEAK, "screened again every 50 iterations, three restarts", {"n_restarts": 3, "rescreen_every": 50}, 10),
+    (WEAK, "screened, three restarts", {"n_restarts": 3}, 3),
+    (WEAK, "screened again every 50 iterations, three restarts", {"n_restarts": 3, "rescreen_every": 50}, 3),
 )
-N_BARS = 3  # data sets for time and memory
+N_BARS = 2  # data sets for time and memory
 FIRST_SEED = 20  # seeds below were seen while the settings were chosen
 MOST_SECONDS, MOST_MEGABYTES = 300.0, 1500.0
 # features that give about 10^2, 10^3, ... terms
@@ -150,8 +150,7 @@ def bars(results: Results, most: int) -> str:
     for name, settings in cases.items():
         fits = [planted_fit(results, seed, **settings) for seed in seeds(min(most, N_BARS))]
         wall, peak = max(fit["wall"] for fit in fits), max(fit["megabytes"] for fit in fits)
-        # on an idle machine a fit takes no longer than its processor time; wall time alone would judge the neighbours
-        met = max(min(fit["wall"], fit["cpu"]) for fit in fits) <= MOST_SECONDS and peak <= MOST_MEGABYTES
+        met = wall <= MOST_SECONDS and peak <= MOST_MEGABYTES
         cpu, screening = (np.mean([fit[what] for fit in fits]) for what in ("cpu", "screening"))
         terms = f"{fits[0]['n_terms']:,}"
         rows.append([name, terms, f"{wall:.0f}", f"{cpu:.0f}", f"{screening:.0f}", f"{peak:.0f}", verdict(met)])
@@ -322,8 +321,8 @@ def section(results: Results, plot: Path, page: Path | None, most: int) -> str:
     link = plot.relative_to(page.parent) if page is not None and plot.is_relative_to(page.parent) else plot
     parts = [
         f"{N_ROWS} rows, {N_FEATURES:,} features, default settings but for what is named. Made by `benchmarks/wide.py` "
-        f"on {machine()}; other programs ran on it (load {os.getloadavg()[1]:.1f}), which wall times show and "
-        "processor times do not. A bar on time is judged by the lesser of the two.",
+        f"on {machine()}, load {os.getloadavg()[1]:.1f} at the end: other programs lengthen wall times, by which bars are "
+        "judged, and hardly processor times.",
         bars(results, most),
         "Planted terms: three main effects and two pure interactions of independent features, equal in weight, among "
         "50 million monomials; data sets with normal and evenly spread features take turns. Strength is the weight "
