@@ -321,8 +321,8 @@ def section(results: Results, plot: Path, page: Path | None, most: int) -> str:
     link = plot.relative_to(page.parent) if page is not None and plot.is_relative_to(page.parent) else plot
     parts = [
         f"{N_ROWS} rows, {N_FEATURES:,} features, default settings but for what is named. Made by `benchmarks/wide.py` "
-        f"on {machine()}, load {os.getloadavg()[1]:.1f} at the end: other programs lengthen wall times, by which bars are "
-        "judged, and hardly processor times.",
+        f"on {machine()}, load {os.getloadavg()[1]:.1f} at the end: other programs lengthen wall times, by which "
+        "bars are judged, and hardly processor times.",
         bars(results, most),
         "Planted terms: three main effects and two pure interactions of independent features, equal in weight, among "
         "50 million monomials; data sets with normal and evenly spread features take turns. Strength is the weight "

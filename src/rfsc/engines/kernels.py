@@ -41,10 +41,10 @@ TILE = 3  # terms worked on at a time: nine sums fit into registers
 # trick is exactly what an algebraic simplifier would remove.
 SUMS = {"reassoc", "contract", "nsz"}
 EXACT = {"contract"}
-# Only the outermost function is called from Python and cached; it carries the code of the others. Those that are called
-# from one place only become part of their caller before compilation, which takes a third off its time. The others are
-# inlined by the compiler: a call left over would reach another copy of them in the process that compiles than in those
-# that load its cache, and the copies round differently.
+# Only the outermost function is called from Python and cached; it carries the code of the others. Small ones that are
+# called from one place only (ONCE) become part of their caller before compilation, which takes a third off its time. The
+# others are inlined by the compiler: a call left over would reach another copy of them in the process that compiles than
+# in those that load its cache, and the copies round differently.
 SHARED: Any = {
     "fastmath": SUMS,
     "error_model": "numpy",
