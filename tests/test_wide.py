@@ -131,7 +131,29 @@ def test_what_cannot_be_tested_is_said_or_left_out(monkeypatch):
     with pytest.raises(ValueError, match=r"of 39,711 only 1,890 can be tested in reasonable time. Lower degree"):
         RFSCClassifier(initial_rip="screened", **settings).fit(X, y)
     clf = RFSCClassifier(**settings).fit(X, y)
-    assert clf.initial_rip_ == ["screened"]
+    assert clf.initial_rip_ == ["partly screened"]
     assert {1, 2} in features_of(clf)
     monkeypatch.setattr("rfsc.search.screening.MOST_WORK", 1.0)
     assert RFSCClassifier(**settings).fit(X, y).initial_rip_ == ["uniform"]
+
+
+@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("max_terms", [1, 2, 5])
+def test_more_terms_may_stand_out_than_a_model_holds(engine, max_terms):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 20))
+    y = X[:, :15].sum(axis=1) + rng.logistic(size=300) > 0
+    settings = {**QUICK, "max_terms": max_terms, "engine": engine}
+    clf = RFSCClassifier(basis="polynomial", initial_rip="screened", **settings).fit(X, y)
+    assert clf.initial_rip_ == ["screened"]
+    assert len(clf.models_[0].terms) <= max_terms
+
+
+def test_a_forbidden_product_does_not_raise_its_parents():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2_000, 8))
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * rng.logistic(size=2_000) > 0
+    settings = {"basis": "polynomial", "initial_rip": "screened", "n_restarts": 2, "random_state": 0}
+    rules = Restrictions(forbid=["x0*x1"])
+    clf = RFSCClassifier(restrictions=rules, rescreen_every=3, **settings).fit(X, y)
+    assert [search.stop_reason for search in clf.searches_[0]] == ["converged"] * 2

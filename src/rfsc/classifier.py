@@ -66,7 +66,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Largest degree of a polynomial term.
     basis : str, object or list, default="auto"
         What terms are made of. "auto" chooses between polynomials, centred products, hinges and straight lines with
-        radial functions by cross-validation inside the training rows, which takes about twice as long as one of
+        radial functions by cross-validation inside the training rows, which takes at least about twice as long as one of
         them. "polynomial" (the paper), "centred", "hinge", "radial", "fourier", "sigmoid", "step", a family with
         settings from `rfsc.bases`, a fitted transformer, or a list of these, which then compete in one search.
     restrictions : Restrictions or None, default=None
@@ -122,7 +122,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         installed and has a CUDA device, else "numba". "cupy" needs a CUDA device, "torch" takes the CPU without one.
     precision : {"float64", "float32"}, default="float64"
         Precision in which "torch" and "cupy" take the first Newton steps; the last steps, and all that is tested and
-        scored, are in double precision. "numba" and "numpy" know double precision only.
+        scored, are in double precision. "numba" and "numpy" know double precision only; where "auto" takes one of
+        them, this has no effect.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -146,7 +147,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     support_ : ndarray of shape (n_features_in_,), dtype=bool
         Features that some model uses.
     initial_rip_ : list of str
-        Per output how its searches began: "uniform" or "screened".
+        Per output how its searches began: "uniform", "screened", or "partly screened" where only part of the terms
+        could be tested in reasonable time.
     basis_ : tuple of Basis
         Families of terms that were searched.
     basis_losses_ : dict of str to float
@@ -354,7 +356,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _spec(self, rows: Rows, layout_seed: int) -> OutputSpec:
         """How every output is fitted."""
         n_rows = rows.weight.size
-        max_samples = sample_size(self.max_samples, n_rows)
+        max_samples = sample_size(self.max_samples, n_rows, rows.targets.classes.size)
         observations = float(rows.weight.sum()) * min(1.0, (max_samples or n_rows) / n_rows)
         search = SearchSpec(
             n_models=self.n_models,
@@ -430,7 +432,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_terms_ = np.array([sum(fit.space.n_terms for fit in own) for own in fits], dtype=np.int64)
         self.searches_ = [[search for fit in own for search in fit.restarts.searches] for own in fits]
         began = [{fit.initial_rip for fit in own} for own in fits]
-        self.initial_rip_ = ["screened" if "screened" in some else "uniform" for some in began]
+        self.initial_rip_ = [some.pop() if len(some) == 1 else "partly screened" for some in began]
         self.constant_features_ = np.flatnonzero(rows.scaling.constant)
         self.n_iter_ = np.array([max(s.n_iter for s in searches) for searches in self.searches_], dtype=np.int64)
         self.support_: BoolArray = np.zeros(self.n_features_in_, dtype=np.bool_)
@@ -467,7 +469,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"The rows count for only {n:.3g} observations, too few for the t-test: add rows, raise significance "
                 "or, where sample_weight was scaled to a small sum, scale it to count observations."
             )
-        return "Raise max_iter or n_models, or check that the features carry information about y."
+        more = "max_samples, max_iter" if self.max_samples is not None else "max_iter"
+        return f"Raise {more} or n_models, or check that the features carry information about y."
 
     def term_names(self, ids: Any, output: int = 0, restart: int = 0) -> list[str]:
         """Names of candidate terms, for the ids that `searches_` records.

@@ -118,7 +118,7 @@ class OutputFit:
         None for an average.
     score : float or None
         Score of the answer; None for an average.
-    initial_rip : {"uniform", "screened"}
+    initial_rip : {"uniform", "screened", "partly screened"}
         How the searches began.
     """
 
@@ -257,7 +257,7 @@ def fit_output(
     tested = problem if subsamples is None else problem.take(subsamples.rows(generators[0]))
     screening = Screening(tested, spec.search, rules, spec.n_threads)
     start = _first_rips(screening, engine, space, spec)
-    began = "uniform" if start is None else "screened"
+    began = "uniform" if start is None else "screened" if screening.is_complete else "partly screened"
     restarts = run_restarts(
         engine,
         space.n_terms,

@@ -153,6 +153,12 @@ def test_bits_do_not_depend_on_neighbours_order_threads_or_chunks(name, rng, mak
         assert whole.score[m] == alone.score[0] == shuffled.score[position]
 
 
+def test_the_compiled_engine_refuses_supports_larger_than_its_workspace(rng, make_problem):
+    engine = make_engine("numba", make_problem(rng, max_terms=5))
+    with pytest.raises(ValueError, match="at most 5 terms were announced, got 6"):
+        engine.evaluate(Supports.from_lists([range(6)]))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_small_store_changes_nothing(name, rng, make_problem, monkeypatch):
     problem = make_problem(rng, ridge=0.01)

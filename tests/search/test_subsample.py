@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rfsc import RFSCClassifier
 from rfsc.engines import Memo, Score, make_engine
 from rfsc.search import Candidate, SearchSpec, Subsamples, run_restarts, run_search, sample_size
 from rfsc.search.sampling import sample_population
@@ -82,9 +83,18 @@ def test_rows_are_drawn_evenly_and_anew():
     assert abs(times - 200).max() < 50  # five deviations of a fair coin thrown 400 times
 
 
-@pytest.mark.parametrize(("given_as", "rows"), [(None, None), (7, 7), (0.25, 25), (1.0, 100), (1, 1), (0.001, 1)])
+@pytest.mark.parametrize(("given_as", "rows"), [(None, None), (70, 70), (0.55, 55), (1.0, 100), (1, 40), (0.001, 40)])
 def test_max_samples_as_rows(given_as, rows):
-    assert sample_size(given_as, 100) == rows
+    assert sample_size(given_as, n_rows=100, n_classes=2) == rows
+
+
+def test_the_smallest_subsample_still_finds_a_model():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = X[:, 0] + X[:, 1] > 0
+    clf = RFSCClassifier(basis="polynomial", max_samples=1, n_restarts=1, random_state=0).fit(X, y)
+    assert {0, 1} <= set(clf.models_[0].features)
+    assert clf.score(X, y) > 0.9
 
 
 @given(size=st.integers(120, 400))

@@ -42,9 +42,9 @@ TILE = 3  # terms worked on at a time: nine sums fit into registers
 SUMS = {"reassoc", "contract", "nsz"}
 EXACT = {"contract"}
 # Only the outermost function is called from Python and cached; it carries the code of the others. Small ones that are
-# called from one place only (ONCE) become part of their caller before compilation, which takes a third off its time. The
-# others are inlined by the compiler: a call left over would reach another copy of them in the process that compiles than
-# in those that load its cache, and the copies round differently.
+# called from one place only (ONCE) become part of their caller before compilation, which takes a third off its time.
+# The others are inlined by the compiler: a call left over would reach another copy of them in the process that compiles
+# than in those that load its cache, and the copies round differently.
 SHARED: Any = {
     "fastmath": SUMS,
     "error_model": "numpy",
@@ -178,8 +178,8 @@ def _scale_by_power_of_two(typingctx, value, rounded):  # type: ignore[no-untype
     return float64(float64, float64), codegen
 
 
-# Rows of the small tables are too short for a compiled loop to come to its vector part. The next two work on the eight
-# numbers of one cache line at once.
+# Rows of the small tables are too short for a compiled loop to come to its vector part. The next three work on the
+# eight numbers of one cache line at once.
 LINE = ir.VectorType(ir.DoubleType(), CACHE_LINE)
 
 
@@ -195,6 +195,18 @@ def _spread(builder: Any, value: Any) -> Any:
     """A line that repeats one number."""
     first = builder.insert_element(ir.Constant(LINE, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), CACHE_LINE), None))
+
+
+@intrinsic
+def _copy_line(typingctx, to, k, line, source):  # type: ignore[no-untyped-def]
+    """to[k, j] = source[k, j] for the columns j of a line."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        target, source = (_place(context, builder, signature.args[n], args[n], *args[1:3]) for n in (0, 3))
+        builder.store(builder.load(source, align=8), target, align=8)
+        return context.get_dummy_value()
+
+    return none(to, intp, intp, source), codegen
 
 
 @intrinsic
@@ -300,17 +312,20 @@ def _derivatives(m, coef, stride, data, ws):  # type: ignore[no-untyped-def]
 
 @njit(**ONCE)
 def _predict_block(m, coef, start, stop, data, ws):  # type: ignore[no-untyped-def]
-    """Linear predictor of one block, three terms at a time."""
+    """Linear predictor of one block, six terms at a time; coefficients past the last are zero."""
     f = ws.predictor[start:stop]
     for k in range(f.size):
         f[k] = 0.0
-    for j in range(0, m, TILE):
-        c0, c1, c2 = coef[j], coef[j + 1] if j + 1 < m else 0.0, coef[j + 2] if j + 2 < m else 0.0
+    for j in range(0, m, 2 * TILE):
+        c0, c1, c2, c3, c4, c5 = coef[j], coef[j + 1], coef[j + 2], coef[j + 3], coef[j + 4], coef[j + 5]
         a0 = data.columns[ws.slots[j], start:stop]
         a1 = data.columns[ws.slots[j + 1], start:stop]
         a2 = data.columns[ws.slots[j + 2], start:stop]
+        a3 = data.columns[ws.slots[j + 3], start:stop]
+        a4 = data.columns[ws.slots[j + 4], start:stop]
+        a5 = data.columns[ws.slots[j + 5], start:stop]
         for k in range(f.size):
-            f[k] += c0 * a0[k] + c1 * a1[k] + c2 * a2[k]
+            f[k] += c0 * a0[k] + c1 * a1[k] + c2 * a2[k] + (c3 * a3[k] + c4 * a4[k] + c5 * a5[k])
 
 
 @njit(**ONCE)
@@ -395,8 +410,8 @@ def _factorise(m, ws):  # type: ignore[no-untyped-def]
     hessian, factor = ws.hessian, ws.factor
     width = (m // CACHE_LINE + 1) * CACHE_LINE
     for i in range(m):
-        for j in range(i, width):
-            factor[i, j] = hessian[i, j]
+        for line in range(i // CACHE_LINE * CACHE_LINE, width, CACHE_LINE):
+            _copy_line(factor, i, line, hessian)  # type: ignore[call-arg]
     for i in range(m):
         pivot = factor[i, i]
         scale = 1.0 / math.sqrt(pivot) if pivot > PIVOT_TOL * hessian[i, i] else 0.0
@@ -497,6 +512,8 @@ def _go(m, decrement, stride, data, ws):  # type: ignore[no-untyped-def]
         slope = 0.0
         for j in range(m):
             ws.trial[j] = ws.coef[j] + ws.step[j]
+        for j in range(m, m + 2 * TILE):
+            ws.trial[j] = 0.0
         _derivatives(m, ws.trial, stride, data, ws)
         for j in range(m):
             slope -= ws.hessian[j, m] * ws.step[j]
@@ -737,7 +754,7 @@ def _evaluate_support(m, start, data, t_quantile, score, ties, ws):  # type: ign
 @njit(**SHARED)
 def _fill_tile(m, ws):  # type: ignore[no-untyped-def]
     """Let the places past the last term repeat the first one: any column will do, as long as it is there."""
-    for j in range(m, m + TILE):
+    for j in range(m, m + 2 * TILE):
         ws.slots[j] = ws.slots[0]
 
 

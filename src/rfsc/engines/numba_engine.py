@@ -47,6 +47,9 @@ class NumbaEngine:
 
     def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
         """Fit, prune and score every support; what a tie holds is not pruned."""
+        if supports.sizes.max(initial=0) > self._problem.max_terms:  # the kernels would write beyond their workspace
+            msg = f"supports of at most {self._problem.max_terms} terms were announced, got {supports.sizes.max()}."
+            raise ValueError(msg)
         ties = Ties.none() if ties is None else ties
         out = self._kernels.Output.allocate(len(supports), supports.ids.size)
         if self._gram.size:  # every column is resident, in the order of the ids

@@ -79,6 +79,8 @@ class ConsoleProgress:
             else:
                 self._stream.write(self._text(self._previous) + "\n")
             self._stream.flush()
+        elif self._live and self._tried is not None:
+            self._stream.write("\n")  # stopped while bases were compared
 
     def _draw(self, text: str, part: float) -> None:
         width = shutil.get_terminal_size().columns - 1

@@ -78,9 +78,11 @@ class Screening:
         engine : Engine
             Fits that model.
         """
+        room = self._spec.max_terms
         ids, values = self._rated(ScoreTest.of_model(self._problem.target, self._problem.weight))
         ids, values = _highest_of(np.append(ids, constant), np.append(values, HIGHEST))
-        together = admit(Supports.from_lists([ids[values >= HIGHEST / 2]]), self._rules, self._spec.max_terms)
+        best_first = ids[np.argsort(-values, kind="stable")][: min(np.count_nonzero(values >= HIGHEST / 2), room)]
+        together = admit(Supports.from_lists([best_first]), self._rules, room)
         hidden, more = self.again(Candidate.best_of(engine.evaluate(together)))
         ids, values = _highest_of(np.concatenate([ids, hidden]), np.concatenate([values, more]))
         others = replace(self._spec, initial_size=REST).first_rips(self._problem.space.n_terms, self._rules)
@@ -105,19 +107,24 @@ class Screening:
     def _rated(self, test: ScoreTest, *, only_standing_out: bool = False) -> tuple[IntArray, FloatArray]:
         """The best terms, and those that they need to show what they are; and their RIPs."""
         found = [strongest(part, test, KEEP, self._n_threads) for part in self._parts]
-        ids, values = rated(found, only_standing_out=only_standing_out)
+        ids, values = self._allowed(*rated(found, only_standing_out=only_standing_out))
         leaning = np.isin(ids, np.concatenate([np.empty(0, np.int64), *(f.ids for f in found if f.leans)]))
         parents = self._problem.space.parents(ids[leaning])
         above = np.array([k for own in parents for k in own], dtype=np.int64)
         above_values = np.repeat(values[leaning], [len(own) for own in parents])
         return _highest_of(np.concatenate([ids, above]), np.concatenate([values, above_values]))
 
+    def _allowed(self, ids: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Without the terms that no model may hold."""
+        if self._rules is None:
+            return ids, values
+        self._rules.look_at(ids)
+        allowed = np.array([self._rules.needs(j) is not None for j in ids.tolist()], dtype=np.bool_)
+        return ids[allowed], values[allowed]
+
     def _admissible(self, ids: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
         """Without the terms that no model may hold; no more than models have room for."""
-        if self._rules is not None:
-            self._rules.look_at(ids)
-            allowed = np.array([self._rules.needs(j) is not None for j in ids.tolist()], dtype=np.bool_)
-            ids, values = ids[allowed], values[allowed]
+        ids, values = self._allowed(ids, values)
         room = self._spec.max_terms / 2.0
         return ids, values * min(1.0, room / max(float(values.sum()), room))
 

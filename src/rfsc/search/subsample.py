@@ -70,19 +70,22 @@ class Subsamples:
         return self.engine_over(self.rows(rng))
 
 
-def sample_size(max_samples: float | None, n_rows: int) -> int | None:
+def sample_size(max_samples: float | None, n_rows: int, n_classes: int) -> int | None:
     """Rows that `max_samples` stands for: an integer counts them, a float is their share, None means all.
+
+    Never fewer than every class has to give.
 
     Parameters
     ----------
     max_samples : int, float or None
         As the user gave it.
-    n_rows : int
+    n_rows, n_classes : int
         How many there are.
     """
     if max_samples is None:
         return None
-    return int(max_samples) if isinstance(max_samples, Integral) else max(round(max_samples * n_rows), 1)
+    size = int(max_samples) if isinstance(max_samples, Integral) else round(max_samples * n_rows)
+    return max(size, LEAST_OF_A_CLASS * n_classes)
 
 
 def best_on_all_rows(models: Sequence[Candidate], few_rows: Engine, all_rows: Engine) -> Candidate:
