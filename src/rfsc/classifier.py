@@ -67,8 +67,9 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     basis : str, object or list, default="auto"
         What terms are made of. "auto" chooses between polynomials, centred products, hinges and straight lines with
         radial functions by cross-validation inside the training rows, which takes about twice as long as one of them,
-        longer on long tables. "polynomial" (the paper), "centred", "hinge", "radial", "fourier", "sigmoid", "step", a family with
-        settings from `rfsc.bases`, a fitted transformer, or a list of these, which then compete in one search.
+        longer on long tables. "polynomial" (the paper), "centred", "hinge", "radial", "fourier", "sigmoid", "step", a
+        family with settings from `rfsc.bases`, a fitted transformer, or a list of these, which then compete in one
+        search.
     restrictions : Restrictions or None, default=None
         Terms that every model holds, that none may hold, that come only together, and whether products need their
         parents. None leaves the search free.
