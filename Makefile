@@ -38,10 +38,10 @@ lint: $(VENV)/extra-test $(VENV)/extra-lint  ## format, lint, types, layers
 # a folder with bupa.csv, ionosphere.csv and sonar.csv, which scikit-learn does not ship; empty: fetch them from OpenML
 RFSC_DATA ?= $(wildcard ../shared/data)
 
-bench: $(VENV)/extra-bench  ## measure the speed bars (half an hour); writes docs/performance.md
+bench: $(VENV)/extra-bench  ## measure the speed bars (most of an hour); writes docs/performance.md
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python benchmarks/speed.py --write docs/performance.md
 	$(BIN)/python benchmarks/long.py --write docs/performance.md
-	$(BIN)/python benchmarks/wide.py --most 3 --write docs/performance.md
+	$(BIN)/python benchmarks/wide.py --write docs/performance.md
 
 bench-gpu: $(VENV)/extra-bench $(VENV)/extra-torch  ## the same on an NVIDIA GPU
 	$(BIN)/python benchmarks/gpu.py --raw docs/performance/gpu.json --write docs/performance.md
