@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +66,10 @@ def quantity(value: float, unit: str) -> str:
         if value * factor >= 1.0:
             return f"{value * factor:.3g} {name}"
     return f"{value * 1e6:.3g} µs"
+
+
+def processor() -> str:
+    """What the processor calls itself."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    named = (line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())

@@ -33,7 +33,7 @@ from threadpoolctl import threadpool_limits
 
 from experiment import experiment_section
 from markdown import replace_section
-from report import Row, Section
+from report import Row, Section, processor
 from rfsc import RFSCClassifier
 from rfsc.engines import FitOptions, Problem, Score, Supports, make_engine
 from rfsc.prepare.distance_correlation import independence_test
@@ -477,15 +477,11 @@ def first_fits(basis: str) -> list[list[float]]:
 
 def machine() -> str:
     """Processor, versions and load; no names, no paths."""
-    model = platform.processor()
-    if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), model)
     packages = ("rfsc", "numpy", "scipy", "scikit-learn", "numba", "statsmodels", "dcor")
     versions = ", ".join(f"{p} {version_of(p)}" for p in packages)
     load = f", load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
     return (
-        f"{model or platform.machine()}, {os.cpu_count()} cores{load}; {platform.system()}, "
+        f"{processor()}, {os.cpu_count()} cores{load}; {platform.system()}, "
         f"Python {platform.python_version()}, {versions}."
     )
 

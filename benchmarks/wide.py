@@ -24,6 +24,7 @@ import numpy as np
 from scipy.special import expit
 
 from markdown import replace_section, table
+from report import processor
 
 N_ROWS, N_FEATURES, N_TEST = 500, 10_000, 2000
 PLANTED = ((0,), (1,), (2,), (3, 4), (5, 6))  # three main effects, two pure interactions
@@ -309,9 +310,7 @@ def draw(points: Sequence[dict[str, Any]], path: Path) -> None:
 
 def machine() -> str:
     """Where this ran."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
-    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}"
+    return f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}"
 
 
 def section(results: Results, plot: Path, page: Path | None, most: int) -> str:

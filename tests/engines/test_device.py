@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from rfsc import Restrictions, RFSCClassifier, RFSCSelector
 from rfsc.bases import build_space, resolve
@@ -26,6 +25,7 @@ from rfsc.engines.devices import HostDevice, current_device
 from rfsc.prepare.scaling import Scaling
 from rfsc.terms import MonomialSpace, Training
 from rfsc.terms.rules import Rules
+from tests.engines.degenerate import degenerate
 
 KEEP_ALL = 0.5 - 1e-12
 
@@ -198,15 +198,9 @@ def test_separable_classes(device, precision):
 @given(data=st.data())
 def test_degenerate_columns_never_break_a_fit(name, ridge, data):
     """Duplicated, constant, zero, tiny and collinear columns, in any mixture."""
-    n = 30
-    base = data.draw(arrays(float, (3, n), elements=st.floats(0, 1)))
-    target = np.where(data.draw(arrays(bool, n)), 1.0, -1.0)
-    target[:2] = [-1.0, 1.0]
-    table = np.vstack([base, base[0], np.zeros(n), np.full(n, 0.5), base[1] * 1e-150, 0.3 * base[0] + 0.5 * base[1]])
-    problem = Problem(MonomialSpace(np.arange(8), 2), table, target, np.ones(n), FitOptions(ridge=ridge), 12)
-    chosen = data.draw(st.lists(st.lists(st.integers(0, 44), max_size=12, unique=True), min_size=1, max_size=4))
+    problem, supports = degenerate(data, ridge)
     precision = data.draw(st.sampled_from(["float64", "float32"]))
-    result = DeviceEngine(problem, device_called(name), precision).evaluate(Supports.from_lists(chosen))
+    result = DeviceEngine(problem, device_called(name), precision).evaluate(supports)
     assert np.isfinite(result.coef).all()
     assert ((result.score >= 0) & (result.score <= 1)).all()
     assert np.isfinite(result.log_loss).all()

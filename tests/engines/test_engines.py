@@ -10,13 +10,13 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from rfsc.engines import ArrayEngine, FitOptions, Memo, Problem, Score, Status, Supports, make_engine
 from rfsc.engines.base import MAX_NEWTON
 from rfsc.engines.kernels import COARSE_ROWS
 from rfsc.model.inference import refit
 from rfsc.terms import MonomialSpace
+from tests.engines.degenerate import degenerate
 from tests.reference import naive
 
 NAMES = ["numpy", "numba"]
@@ -203,14 +203,8 @@ def test_separable_classes_without_ridge_stop_at_the_cap(name):
 @given(data=st.data())
 def test_degenerate_columns_never_break_a_fit(name, ridge, data):
     """Duplicated, constant, zero, tiny and collinear columns, in any mixture."""
-    n = 30
-    base = data.draw(arrays(float, (3, n), elements=st.floats(0, 1)))
-    target = np.where(data.draw(arrays(bool, n)), 1.0, -1.0)
-    target[:2] = [-1.0, 1.0]
-    table = np.vstack([base, base[0], np.zeros(n), np.full(n, 0.5), base[1] * 1e-150, 0.3 * base[0] + 0.5 * base[1]])
-    problem = Problem(MonomialSpace(np.arange(8), 2), table, target, np.ones(n), FitOptions(ridge=ridge), 12)
-    chosen = data.draw(st.lists(st.lists(st.integers(0, 44), max_size=12, unique=True), min_size=1, max_size=4))
-    result = make_engine(name, problem).evaluate(Supports.from_lists(chosen))
+    problem, supports = degenerate(data, ridge)
+    result = make_engine(name, problem).evaluate(supports)
     assert np.isfinite(result.coef).all()
     assert ((result.score >= 0) & (result.score <= 1)).all()
     assert np.isfinite(result.log_loss).all()

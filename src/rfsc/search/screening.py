@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtr
@@ -51,19 +52,23 @@ class Screening:
 
     def __init__(self, problem: Problem, spec: SearchSpec, rules: Rules | None, n_threads: int) -> None:
         self._problem, self._spec, self._rules, self._n_threads = problem, spec, rules, n_threads
-        parts = parts_of(problem.space, problem.table, problem.weight)
-        self._parts, self._left_out = affordable(parts, problem.target.size)
         self._known: dict[bytes, tuple[IntArray, FloatArray]] = {}
+
+    @cached_property
+    def _split(self) -> tuple[list[Part], list[Part]]:
+        """The parts to test and those to leave out; searches that begin uniform never ask, and may copy no table."""
+        problem = self._problem
+        return affordable(parts_of(problem.space, problem.table, problem.weight), problem.target.size)
 
     @property
     def n_tested(self) -> int:
         """How many terms can be tested."""
-        return sum(part.n_terms for part in self._parts)
+        return sum(part.n_terms for part in self._split[0])
 
     @property
     def is_complete(self) -> bool:
         """Whether no term would cost too much to test."""
-        return not self._left_out
+        return not self._split[1]
 
     def first_rips(self, constant: int, engine: Engine) -> RIPs:
         """RIPs that follow the evidence against the model of the constant alone; all other terms share a small one.
@@ -106,7 +111,7 @@ class Screening:
 
     def _rated(self, test: ScoreTest, *, only_standing_out: bool = False) -> tuple[IntArray, FloatArray]:
         """The best terms, and those that they need to show what they are; and their RIPs."""
-        found = [strongest(part, test, KEEP, self._n_threads) for part in self._parts]
+        found = [strongest(part, test, KEEP, self._n_threads) for part in self._split[0]]
         ids, values = self._allowed(*rated(found, only_standing_out=only_standing_out))
         leaning = np.isin(ids, np.concatenate([np.empty(0, np.int64), *(f.ids for f in found if f.leans)]))
         parents = self._problem.space.parents(ids[leaning])
