@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfsc.model import SparseModel
+from rfsc.model import Predictor, SparseModel
 from rfsc.prepare.scaling import Scaling
 from rfsc.terms.centred import CentredTerm, Deviation
 from rfsc.terms.fourier import FourierTerm
@@ -105,6 +105,12 @@ def random_models(seed, labels, **settings) -> list[SparseModel]:
     """One model for each label over the same features, as a classifier of three and more classes holds them."""
     ranges = settings.pop("ranges", None) or random_ranges(np.random.default_rng(seed))
     return [random_model((seed, k), ranges=ranges, label=label, **settings) for k, label in enumerate(labels)]
+
+
+def random_predictor(seed, classes=("no", "yes"), **settings) -> Predictor:
+    """A classifier of random models that takes plain arrays."""
+    labels = classes[1:] if len(classes) == 2 else classes
+    return Predictor(random_models(seed, labels, **settings), list(classes), named=False)
 
 
 def ordinary_rows(model, rng, n_rows=20):
