@@ -135,6 +135,13 @@ def awkward_rows(model, rng, n_rows=60):
     return X
 
 
+def answers(predictor, X):
+    """Values of the formulas, shape (n_samples, n_outputs), class probabilities and classes."""
+    with np.errstate(invalid="ignore"):  # scikit-learn looks for infinite values by a sum, which may be inf - inf
+        decision = predictor.decision_function(X).reshape(len(X), -1)
+        return decision, predictor.predict_proba(X), predictor.predict(X).tolist()
+
+
 def with_gaps(X, rng, share=0.2):
     """A copy with some values missing."""
     X = X.copy()

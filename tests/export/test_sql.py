@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rfsc.export.sql import sql_expressions, to_sql
-from rfsc.model import Predictor, as_predictor
+from rfsc.export.sql import to_sql
 
-from .random_models import assert_agree, awkward_rows, ordinary_rows, random_predictor
+from .random_models import answers, assert_agree, awkward_rows, ordinary_rows, random_predictor
 
 
 def numbers(names):
@@ -23,8 +22,9 @@ def test_select_of_random_models(database, seed, classes):
     X = np.vstack([ordinary_rows(model, rng), awkward_rows(model, rng)])
     database.load(X.tolist(), numbers(model.feature_names))
     names, rows = database.ask(to_sql(predictor, dialect=database.dialect, keep=["row_number"]))
+    decision, probability, predicted = answers(predictor, X)
     n = len(predictor.models_)
     assert names[-1] == "predicted"
-    assert_agree([row[:n] for row in rows], predictor.decision_function(X).reshape(len(X), n))
-    assert_agree([row[n:-1] for row in rows], predictor.predict_proba(X))
-    assert [row[-1] for row in rows] == predictor.predict(X).tolist()
+    assert_agree([row[:n] for row in rows], decision)
+    assert_agree([row[n:-1] for row in rows], probability)
+    assert [row[-1] for row in rows] == predicted

@@ -116,9 +116,13 @@ class Printer:
 
     def output(self, program: Program, output: int) -> list[str]:
         """The summands of one output, one for each of its terms."""
-        pairs = program.outputs[output]
-        parts = (Number(coef) if part == Number(1.0) else Product((Number(coef), bare(part))) for coef, part in pairs)
-        return self.summands(parts) or [self.number(0.0)]
+        return self.summands(weighted_terms(program, output)) or [self.number(0.0)]
+
+
+def weighted_terms(program: Program, output: int) -> list[Expression]:
+    """The terms of one output, each times its coefficient."""
+    pairs = program.outputs[output]
+    return [Number(coef) if part == Number(1.0) else Product((Number(coef), bare(part))) for coef, part in pairs]
 
 
 def bare(node: Expression) -> Expression:
@@ -172,8 +176,9 @@ def plain_label(label: Any) -> str | int | float | bool:
 
 
 def one_line(text: str) -> str:
-    """A text for a comment: on one line, in ASCII, not too long, and without what could end or open a comment."""
-    shown = ascii(text if len(text) <= LONGEST else text[:LONGEST] + "...")[1:-1]
+    """A text for a comment: on one line, not too long, and without what could end a comment, open one or go on."""
+    shown = text if len(text) <= LONGEST else text[:LONGEST] + "..."
+    shown = "".join(letter if letter.isprintable() else " " for letter in shown)
     for bad, good in (("\\", "/"), ("*/", "* /"), ("/*", "/ *"), ("--", "- -"), ("??", "? ?")):
         while bad in shown:
             shown = shown.replace(bad, good)

@@ -68,7 +68,7 @@ def to_sql(
     answers = _answers(printer, output, wanted, plain=label is not None)
     aliases = _unique([*keep, *answers], printer.longest_name)
     final = dict(zip(map(printer.identifier, aliases), [*kept, *answers.values()], strict=True))
-    return _chained(steps, final, list(kept), [printer.identifier(name) for name in names])
+    return _chained(steps, final, list(kept), [printer.identifier(name) for name in names], printer.fence)
 
 
 def sql_expressions(source: Any, *, dialect: str = "sqlite", table: str = "data") -> dict[Any, str]:
@@ -94,7 +94,7 @@ def sql_expressions(source: Any, *, dialect: str = "sqlite", table: str = "data"
     for k, label in enumerate(output_labels(program)):
         used = list(program.used[k])
         steps = {"columns": _columns(printer, used, printer.identifier(table)), **_features(printer, used)}
-        out[label] = _nested(list(steps.values()), _formula(printer, k))
+        out[label] = _nested(list(steps.values()), _formula(printer, k), printer.fence)
     return out
 
 
@@ -199,7 +199,9 @@ def _wanted(program: Program, label: Any) -> list[int]:
         return list(range(len(program.classes)))
     places = [k for k, known in enumerate(program.classes) if known == label]
     if not places:
-        shown = ", ".join(repr(known) for known in program.classes[:10]) + (", ..." if len(program.classes) > 10 else "")
+        shown = ", ".join(repr(known) for known in program.classes[:10]) + (
+            ", ..." if len(program.classes) > 10 else ""
+        )
         msg = f"label must be one of the classes ({shown}), got {label!r}."
         raise ValueError(msg)
     return places
@@ -222,28 +224,31 @@ def _cut(name: str, longest: int | None) -> str:
     return name.encode()[:longest].decode(errors="ignore")
 
 
-def _chained(steps: dict[str, dict[str, str]], final: dict[str, str], kept: list[str], table: list[str]) -> str:
+def _chained(
+    steps: dict[str, dict[str, str]], final: dict[str, str], kept: list[str], table: list[str], fence: str
+) -> str:
     """A query in steps, each reading from the one before, and the last giving what was asked for."""
     prefix = "rfsc_"
     while table[-1].lower().startswith(f'"{prefix}'):  # SQLite would take the table for the step of that name
         prefix += "_"
     origin, blocks = f"{'.'.join(table)} AS d", []
     for name, columns in steps.items():
-        blocks.append(f"{prefix}{name} AS (\n{_select({k: k for k in kept} | columns, origin)}\n)")
+        body = _select({k: k for k in kept} | columns, f"\nFROM {origin}{fence}")
+        blocks.append(f"{prefix}{name} AS (\n{body}\n)")
         origin = prefix + name
-    return f"WITH {', '.join(blocks)}\n{_select(final, origin)}"
+    return f"WITH {', '.join(blocks)}\n" + _select(final, f"\nFROM {origin}")
 
 
-def _nested(steps: Sequence[dict[str, str]], final: str) -> str:
+def _nested(steps: Sequence[dict[str, str]], final: str, fence: str) -> str:
     """The same as one value: every step within the brackets of the next."""
-    inner = ""
+    origin = ""
     for step in steps:
         if step:
-            inner = f" FROM ({_select(step, '')}{inner}) AS t" if inner else f" FROM ({_select(step, '')}) AS t"
-    return f"(SELECT {final}{inner})"
+            origin = f"\nFROM ({_select(step, origin + fence)}) AS t"
+    return f"(SELECT {final}{origin})"
 
 
-def _select(columns: dict[str, str], origin: str) -> str:
+def _select(columns: dict[str, str], rest: str) -> str:
     """A SELECT; a column that keeps its name needs no other."""
     lines = [text if text == alias else f"{text} AS {alias}" for alias, text in columns.items()]
-    return "SELECT\n  " + ",\n  ".join(lines) + (f"\nFROM {origin}" if origin else "")
+    return "SELECT\n  " + ",\n  ".join(lines) + rest

@@ -46,6 +46,7 @@ class SQLite(Printer):
     double = "REAL"
     greatest, least = "max", "min"
     longest_name: int | None = None  # bytes
+    fence = "\nLIMIT -1 OFFSET 0"  # keeps the planner from writing out a step wherever a later one mentions it
 
     def __init__(self, program: Program) -> None:
         super().__init__({p: f"s{p}" for p in features_used(program)})
@@ -140,6 +141,7 @@ class DuckDB(SQLite):
 
     double = "DOUBLE"
     greatest, least = "greatest", "least"
+    fence = ""
 
     def number(self, value: float) -> str:
         """A constant with all its digits."""
@@ -174,9 +176,10 @@ class PostgreSQL(DuckDB):
 
     double = "double precision"
     longest_name = 63
+    fence = "\nOFFSET 0"
 
     NEAR = 1e-250  # times four more factors of FAR it is still nothing
-    SMALL = -300.0  # logarithm of a product that counts as zero; five factors of at most FAR stay above it on the way
+    SMALL = -300.0  # logarithm of what counts as zero; a product of five that is larger vanishes nowhere on the way
     SAFE = 1e-290  # no guard is needed where a product cannot be smaller
 
     def number(self, value: float) -> str:
@@ -219,8 +222,12 @@ class PostgreSQL(DuckDB):
         return (f"WHEN {x} IS NULL THEN NULL " if gaps else "") + f"WHEN abs({x}) <= {near!r} THEN {value!r} "
 
     def exp(self, part: str) -> str:
-        """The exponential of what is never above zero."""
-        return f"exp(greatest({part}, {self.SMALL!r}))"
+        """The exponential of what is never above zero; exactly zero from exp(SMALL) on."""
+        return f"(exp(greatest({part}, {self.SMALL!r})) - exp({self.SMALL!r}::float8))"
+
+    def ramp(self, part: Expression) -> str:
+        """1 / (1 + exp(-part)); exactly zero from exp(SMALL) on."""
+        return f"({super().ramp(part)} - 1.0 / (1.0 + exp({-self.SMALL!r}::float8)))"
 
     def sigmoid(self, minus: str) -> str:
         """1 / (1 + exp(minus)), in brackets."""
@@ -266,7 +273,7 @@ class PostgreSQL(DuckDB):
             case Positive(part):
                 return self._least(part)
             case Exp() | Ramp():
-                return math.exp(self.SMALL - 1.0)
+                return math.exp(self.SMALL) * RELATIVE
             case Wave(kind, part):
                 return min(1e-25, self._least(part)) if kind == "sin" else 1e-25  # no double is nearer to a root
             case Above() | Equals():
