@@ -126,6 +126,10 @@ class SQLite(Printer):
         """1 / (1 + exp(minus)), in brackets."""
         return f"(1.0 / (1.0 + exp({minus})))"
 
+    def unless_null(self, value: str, text: str) -> str:  # noqa: ARG002  see PostgreSQL
+        """A text that is NULL where a value is, as most are by themselves."""
+        return text
+
     def choose(self, condition: str, *, flipped: bool = False) -> str:
         """1 where a condition holds, else 0; the other way round where flipped."""
         yes, no = ("0.0", "1.0") if flipped else ("1.0", "0.0")
@@ -232,6 +236,10 @@ class PostgreSQL(DuckDB):
     def sigmoid(self, minus: str) -> str:
         """1 / (1 + exp(minus)), in brackets."""
         return f"(1.0 / (1.0 + exp(least(greatest({minus}, {self.SMALL!r}), {-self.SMALL!r}))))"
+
+    def unless_null(self, value: str, text: str) -> str:
+        """A text that is NULL where a value is; the bounds of exponentials would make a number of it."""
+        return f"CASE WHEN {value} IS NOT NULL THEN {text} END"
 
     def choose(self, condition: str, *, flipped: bool = False) -> str:
         """1 where a condition holds, else 0, as doubles."""
