@@ -1,6 +1,8 @@
 """A model as formulas of a spreadsheet (Excel, LibreOffice, Google Sheets): one row of cells, to be filled down.
 
-A formula may have 8,192 characters. Where one would be longer, scaled features and terms get cells of their own.
+A formula may have 8,192 characters. Where one would be longer, scaled features and terms get cells of their own. An
+empty text cannot be told from an empty cell, so it counts as missing. Spreadsheets refuse sines of huge numbers: where
+a model has waves, rows beyond some ten million training ranges show an error.
 """
 
 from __future__ import annotations
@@ -192,6 +194,8 @@ class _Layout:
             case LevelOf(_, levels, other):
                 tests = [self.missing(made.column)] if None in levels else []
                 for level in levels:
+                    if level == "":
+                        continue  # an empty cell is a missing one
                     if isinstance(level, str):
                         tests.append(f"EXACT({cell},{_text(level)})")  # = would not tell "a" from "A"
                     elif level is not None:
