@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+from sklearn.pipeline import Pipeline
+
 from .._optional import require
 from ..model.access import as_predictor
 from ..model.predictor import Predictor
-from .onnx_converter import ALIAS, convert, parse, set_types
+from ..prepare.recipe import RawColumn
+from .onnx_converter import ALIAS, convert, input_columns, parse, set_types
 from .onnx_steps import register_steps
+from .program import Program
 
 OPSET = {"": 18, "ai.onnx.ml": 3}  # onnxruntime reads these from 1.14 on
 # what the classifiers of skl2onnx take; with "raw_scores" decision values stand in the place of the probabilities
@@ -57,39 +62,77 @@ def register() -> None:
         )
 
 
-def to_onnx(source: Any, *, target_opset: int | dict[str, int] | None = None) -> Any:
+def to_onnx(source: Any, X: Any = None, *, target_opset: int | dict[str, int] | None = None) -> Any:
     """A model as an ONNX graph.
 
     Parameters
     ----------
     source : RFSCClassifier, Predictor, Pipeline or SparseModel
-        What to convert. A table without a recipe is one input ``X`` of shape (n_samples, n_features). With a recipe, or
-        for a pipeline that can be written as one, every raw column is an input of its own, of shape (n_samples, 1):
-        numbers as doubles with NaN for missing ones, texts with "" for missing ones.
+        What to convert. What reads a table of features, or an array of numbers, becomes a graph with one input ``X``
+        of shape (n_samples, n_columns). With a recipe for named or text columns, every raw column that the model reads
+        is an input of its own, of shape (n_samples, 1), under its name: numbers are doubles with NaN for missing ones,
+        texts have "" for missing ones. A pipeline is read as a recipe where that is possible.
+    X : array-like or data frame, default=None
+        Some rows, of which only the types are read. Needed for a pipeline with steps that no recipe can say, such as
+        PCA, and with columns of text: one input for each column of a data frame, else one for all.
     target_opset : int, dict or None, default=None
-        Version of the operators, at least 15; None for version 18, and 3 of ai.onnx.ml.
+        Version of the operators, at least 15; None for at most 18, and 3 of ai.onnx.ml.
 
     Returns
     -------
     onnx.ModelProto
-        With the outputs ``label``, ``probabilities`` and ``decision``. Where a number that the model needs is missing,
-        the last two are NaN, and the label is "" for labels of text, NaN for floats and otherwise the first class.
+        With the outputs ``label``, ``probabilities`` and ``decision``, all but the first in double precision. Where a
+        number that the model needs is missing, these are NaN, and the label is "" for labels of text, NaN for floats
+        and otherwise the first class.
     """
     register()
+    opset = OPSET if target_opset is None else target_opset
+    if isinstance(source, Pipeline):
+        as_predictor(source[-1])  # refuses what is not ours, in words that say so
+        try:
+            source = as_predictor(source)
+        except TypeError:  # no recipe says what its steps do
+            return _converted_by_skl2onnx(source, _inputs_like(source, X), opset)
+    predictor = as_predictor(source)
+    return _converted_by_skl2onnx(predictor, _inputs_of(predictor), opset)
+
+
+def _converted_by_skl2onnx(estimator: Any, inputs: list[tuple[str, Any]], opset: Any) -> Any:
     from skl2onnx import convert_sklearn
+
+    model = convert_sklearn(estimator, "rfsc", inputs, target_opset=opset)
+    _rename_inputs(model.graph, [name for name, _ in inputs])
+    return model
+
+
+def _inputs_of(predictor: Predictor) -> list[tuple[str, Any]]:
+    """Names and types of the inputs: one for all columns of an array, else one for each column that is read."""
+    program = Program.of(predictor)
+    is_array = not predictor.named and all(raw.kind == "number" for raw in program.columns)
+    if predictor.recipe_ is None or is_array:
+        return _one_input(len(program.columns))
+    return _one_each([program.columns[c] for c in input_columns(program)])
+
+
+def _inputs_like(pipeline: Any, X: Any) -> list[tuple[str, Any]]:
+    """The inputs for a pipeline that reads such rows."""
+    if not hasattr(X, "columns"):
+        return _one_input(pipeline.n_features_in_)
+    kinds = ["number" if np.asarray(X[name]).dtype.kind in "biuf" else "text" for name in X.columns]
+    return _one_each([RawColumn(str(name), kind) for name, kind in zip(X.columns, kinds, strict=True)])
+
+
+def _one_input(n_columns: int) -> list[tuple[str, Any]]:
+    from skl2onnx.common.data_types import DoubleTensorType
+
+    return [("X", DoubleTensorType([None, n_columns]))]
+
+
+def _one_each(columns: Sequence[RawColumn]) -> list[tuple[str, Any]]:
     from skl2onnx.common.data_types import DoubleTensorType, StringTensorType
 
-    predictor = as_predictor(source)
-    if predictor.recipe_ is None:
-        names, inputs = ["X"], [("X", DoubleTensorType([None, predictor.n_features_in_]))]
-    else:
-        columns = predictor.recipe_.columns
-        names = [raw.name for raw in columns]
-        kinds = {"number": DoubleTensorType, "text": StringTensorType}
-        inputs = [(f"column{c}", kinds[raw.kind]([None, 1])) for c, raw in enumerate(columns)]
-    model = convert_sklearn(predictor, "rfsc", inputs, target_opset=target_opset or OPSET)
-    _rename_inputs(model.graph, names)
-    return model
+    kinds = {"number": DoubleTensorType, "text": StringTensorType}
+    return [(raw.name or "_", kinds[raw.kind]([None, 1])) for raw in columns]  # skl2onnx wants a name
 
 
 def _rename_inputs(graph: Any, names: Sequence[str]) -> None:
@@ -99,7 +142,7 @@ def _rename_inputs(graph: Any, names: Sequence[str]) -> None:
     new: dict[str, str] = {}
     for given, name in zip(graph.input, names, strict=True):
         taken.discard(given.name)
-        while not name or name in taken:
+        while name in taken:
             name += "_"
         new[given.name] = given.name = name
         taken.add(name)

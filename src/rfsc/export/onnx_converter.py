@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -117,18 +117,7 @@ def _cells(graph: Graph, inputs: Any, program: Program) -> Callable[[int], str]:
     """From the index of a raw column to the name of its cells, shape (n_samples, 1)."""
     from skl2onnx.common.data_types import StringTensorType
 
-    names = [raw.name for raw in program.columns]
-    widths = [variable.type.shape[1] if len(variable.type.shape) == 2 else None for variable in inputs]
-    by_name = {variable.raw_name: (variable, 0) for variable in inputs}
-    if len(inputs) == 1 and widths[0] is None:  # what steps of a pipeline put out may have any width
-        places = [(inputs[0], c) for c in range(len(names))]
-    elif all(name in by_name for name in names):  # as columns of a data frame are found
-        places = [by_name[name] for name in names]
-    else:
-        places = [(variable, c) for variable, width in zip(inputs, widths, strict=True) for c in range(width or 1)]
-    if len(places) != len(names):
-        msg = f"the model reads {len(names)} columns, got inputs with {len(places)}. Declare as many columns."
-        raise ValueError(msg)
+    places = _places(inputs, program)
 
     def cells(c: int) -> str:
         variable, position = places[c]
@@ -143,13 +132,45 @@ def _cells(graph: Graph, inputs: Any, program: Program) -> Callable[[int], str]:
     return cells
 
 
+def _places(inputs: Any, program: Program) -> dict[int, tuple[Any, int]]:
+    """Which column of which input a raw column is: by name as in a data frame, else by its place."""
+    n_columns, read = len(program.columns), input_columns(program)
+    widths = [variable.type.shape[1] if len(variable.type.shape) == 2 else None for variable in inputs]
+    if len(inputs) == 1 and widths[0] in (None, n_columns):  # steps of a pipeline do not always tell their width
+        return {c: (inputs[0], c) for c in range(n_columns)}
+    named = {variable.raw_name: (variable, 0) for variable in inputs}
+    names = [program.columns[c].name for c in read]
+    if len(set(names)) == len(names) and all(name in named for name in names):
+        return {c: named[name] for c, name in zip(read, names, strict=True)}
+    found = [(variable, k) for variable, width in zip(inputs, widths, strict=True) for k in range(width or 1)]
+    for columns in (range(n_columns), read):
+        if len(found) == len(columns):
+            return dict(zip(columns, found, strict=True))
+    msg = f"the model was fitted to {n_columns} columns and reads {len(read)} of them, got {len(found)}. Declare these."
+    raise ValueError(msg)
+
+
+def input_columns(program: Program) -> tuple[int, ...]:
+    """The raw columns that a graph needs: those that are read, and at least one, to count the rows.
+
+    Parameters
+    ----------
+    program : Program
+        What the graph computes.
+
+    Returns
+    -------
+    tuple of int
+        Their indices, ascending.
+    """
+    return program.read or (0,)
+
+
 def _answers(
     graph: Graph, program: Program, cells: Callable[[int], str], table: str, *, wants_scores: bool
 ) -> tuple[str, str, str]:
     """Label, probabilities (or decision values for every class) and decision values."""
-    missing = _missing(graph, program, cells, table)
-    columns = _values(graph, program, cells, missing)
-    labels = _labels(program.classes)
+    columns = _values(graph, program, cells, table)
     flat = graph.constant(np.array([1]))
     if len(columns) == 1:
         (values,) = columns
@@ -160,27 +181,14 @@ def _answers(
     else:
         scores = decision = graph.node("Concat", *columns, axis=1)
         best = graph.node("ArgMax", decision, axis=1, keepdims=0)
-        probabilities = many_probabilities(graph, decision, best, len(labels))
-    no_label = 0
-    if labels.dtype.kind in "Of":
-        no_label, nothing = len(labels), np.nan if labels.dtype.kind == "f" else NO_TEXT
-        labels = np.append(labels, np.array([nothing], dtype=labels.dtype))
-    best = graph.node("Where", graph.node("Squeeze", missing, flat), graph.constant(np.array([no_label])), best)
-    label = graph.node("Gather", graph.constant(labels), best, axis=0)
+        probabilities = many_probabilities(graph, decision, best, len(columns))
+    missing = _missing(graph, program.required, cells, table)
+    label = _label(graph, _labels(program.classes), best, graph.node("Squeeze", missing, flat))
     return label, scores if wants_scores else probabilities, decision
 
 
-def _missing(graph: Graph, program: Program, cells: Callable[[int], str], table: str) -> str:
-    """Whether a row lacks a number that is needed, shape (n_samples, 1)."""
-    n_samples = graph.node("Shape", table, start=0, end=1)
-    shape = graph.node("Concat", n_samples, graph.constant(np.array([1])), axis=0)
-    gaps = [graph.node("IsNaN", cells(c)) for c in program.required]
-    gaps.append(graph.node("Expand", graph.constant(np.array([False])), shape))  # for models that need no number
-    return reduce(lambda a, b: graph.node("Or", a, b), gaps)
-
-
-def _values(graph: Graph, program: Program, cells: Callable[[int], str], missing: str) -> list[str]:
-    """The value of every output, shape (n_samples, 1)."""
+def _values(graph: Graph, program: Program, cells: Callable[[int], str], table: str) -> list[str]:
+    """The value of every output, shape (n_samples, 1); NaN where it lacks a number."""
 
     def scaled(p: int) -> str:
         made = program.features[p]
@@ -188,8 +196,27 @@ def _values(graph: Graph, program: Program, cells: Callable[[int], str], missing
         return scaled_feature(graph, feature_of(graph, made, cells(made.column), is_text=is_text), program.scaling, p)
 
     values = []
-    for output in program.outputs:
-        parts = [graph.node("Mul", graph.constant(float(coef)), column(graph, term, scaled)) for coef, term in output]
-        total = reduce(lambda a, b: graph.node("Add", a, b), parts, graph.constant(0.0))
+    for k, output in enumerate(program.outputs):
+        parts = [graph.multiply(graph.constant(coef), column(graph, term, scaled)) for coef, term in output]
+        total = reduce(graph.add, parts, graph.constant(0.0))
+        missing = _missing(graph, program.required_by(k), cells, table)
         values.append(graph.node("Where", missing, graph.constant(np.nan), total))
     return values
+
+
+def _missing(graph: Graph, required: Sequence[int], cells: Callable[[int], str], table: str) -> str:
+    """Whether a cell of a required column is missing, shape (n_samples, 1)."""
+    n_samples = graph.node("Shape", table, start=0, end=1)
+    shape = graph.node("Concat", n_samples, graph.constant(np.array([1])), axis=0)
+    nowhere = graph.node("Expand", graph.constant(np.array([False])), shape)  # for models that need no number
+    return reduce(lambda a, b: graph.node("Or", a, b), (graph.node("IsNaN", cells(c)) for c in required), nowhere)
+
+
+def _label(graph: Graph, labels: np.ndarray[Any, Any], best: str, missing: str) -> str:
+    """The labels at the best positions; where there is no answer, and the type allows it, a label that says so."""
+    no_label = 0
+    if labels.dtype.kind in "Of":
+        no_label = len(labels)
+        labels = np.append(labels, np.array([np.nan if labels.dtype.kind == "f" else NO_TEXT], dtype=labels.dtype))
+    position = graph.node("Where", missing, graph.constant(np.array([no_label])), best)
+    return graph.node("Gather", graph.constant(labels), position, axis=0)

@@ -30,6 +30,7 @@ from ..terms.expression import (
 )
 
 NO_TEXT = ""  # what stands for a missing text: tensors of texts know no missing values
+NEAR_ZERO, NEAR_ONE = 1e-40, 1e-6  # single precision may take a number for 0, or for 1
 NEXT = 1.0 + np.finfo(np.float64).eps
 
 
@@ -47,8 +48,10 @@ class Graph:
     def __init__(self, scope: Any, container: Any) -> None:
         self._scope, self._container = scope, container
         self._known: dict[Any, str] = {}
+        self._numbers: dict[str, float] = {}
+        self._unused: dict[str, tuple[int, list[int], list[Any]]] = {}  # constants; onnxruntime warns of unused ones
 
-    def node(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
+    def node(self, kind: str, *inputs: str, domain: str = "", version: int | None = None, **attributes: Any) -> str:
         """Name of the result of an operator.
 
         Parameters
@@ -59,30 +62,62 @@ class Graph:
             Names of what it reads.
         domain : str, default=""
             Where the operator is from.
+        version : int or None, default=None
+            Its version; None for the newest that the target allows.
         **attributes : object
             Its settings.
         """
+        if len(inputs) == 2 and inputs[1] in self._numbers and (kept := self._kept(kind, *inputs)):
+            return kept
         key = (kind, inputs, repr(sorted(attributes.items())))
         if key not in self._known:
             name = self._scope.get_unique_variable_name(f"rfsc_{kind.lower()}")
             operator = self._scope.get_unique_operator_name(f"rfsc_{kind}")
-            self._container.add_node(kind, list(inputs), [name], op_domain=domain, name=operator, **attributes)
+            for constant in self._unused.keys() & set(inputs):
+                self._container.add_initializer(constant, *self._unused.pop(constant))
+            where = {"op_domain": domain, "op_version": version}
+            self._container.add_node(kind, list(inputs), [name], name=operator, **where, **attributes)
             self._known[key] = name
         return self._known[key]
+
+    def add(self, a: str, b: str) -> str:
+        """Sum of two values."""
+        return self.node("Add", *self._number_last(a, b))
+
+    def multiply(self, a: str, b: str) -> str:
+        """Product of two values."""
+        return self.node("Mul", *self._number_last(a, b))
+
+    def _number_last(self, a: str, b: str) -> tuple[str, str]:
+        return (b, a) if a in self._numbers else (a, b)
+
+    def _kept(self, kind: str, value: str, constant: str) -> str | None:
+        """The same by operators that onnxruntime keeps, where it would drop this one; else None.
+
+        It takes a constant for 0 or 1 where it is so in single precision only.
+        """
+        number = self._numbers[constant]
+        if kind in ("Add", "Sub") and 0 < abs(number) < NEAR_ZERO:
+            return self.node("Sum", value, self.constant(number if kind == "Add" else -number))
+        if kind in ("Mul", "Div") and 0 < abs(number - 1.0) < NEAR_ONE:
+            return self.node(kind, self.node(kind, value, self.constant(number / 2)), self.constant(2.0))
+        return None
 
     def constant(self, values: Any) -> str:
         """Name of an array of doubles, integers, truth values or texts."""
         from onnx import helper
 
         array = np.atleast_1d(np.asarray(values))
-        key = (array.dtype.kind, array.shape, array.tobytes())
+        key = (array.dtype.kind, repr(array.tolist()))
         if key not in self._known:
             name = self._scope.get_unique_variable_name("rfsc_constant")
             is_text = array.dtype.kind in "UO"
             content = [text.encode() for text in array.tolist()] if is_text else array.ravel().tolist()
             kind = helper.np_dtype_to_tensor_dtype(np.dtype(object) if is_text else array.dtype)
-            self._container.add_initializer(name, kind, list(array.shape), content)
+            self._unused[name] = kind, list(array.shape), content
             self._known[key] = name
+            if array.dtype.kind == "f" and array.size == 1:
+                self._numbers[name] = float(array[0])
         return self._known[key]
 
     def cast(self, value: str, dtype: type[np.generic]) -> str:
@@ -127,9 +162,9 @@ def column(graph: Graph, term: Expression, scaled: Callable[[int], str]) -> str:
         case Scaled(feature):
             return scaled(feature)
         case Sum(parts):
-            return reduce(lambda a, b: graph.node("Add", a, b), map(of, parts))
+            return reduce(graph.add, map(of, parts))
         case Product(parts):
-            return reduce(lambda a, b: graph.node("Mul", a, b), map(of, parts))
+            return reduce(graph.multiply, map(of, parts))
         case Divided(part, by):
             return graph.node("Div", of(part), graph.constant(float(by)))
         case Positive(part):
@@ -186,7 +221,8 @@ def _is_level(graph: Graph, cells: str, levels: Sequence[str | float | None], is
     if is_text:
         keys = list(dict.fromkeys(NO_TEXT if level is None else str(level) for level in levels))
         attributes = {"keys_strings": keys, "values_int64s": [1] * len(keys), "default_int64": 0}
-        return graph.cast(graph.node("LabelEncoder", cells, domain="ai.onnx.ml", **attributes), np.float64)
+        found = graph.node("LabelEncoder", cells, domain="ai.onnx.ml", version=2, **attributes)
+        return graph.cast(found, np.float64)
     tests = [
         graph.node("IsNaN", cells) if level is None else graph.node("Equal", cells, graph.constant(float(level)))
         for level in levels

@@ -24,7 +24,9 @@ def register_steps() -> None:
 
     for scaler in SCALERS:
         update_registered_parser(scaler, _parse_joined)
-    update_registered_converter(SimpleImputer, "RfscSimpleImputer", _set_imputed, _convert_imputer, parser=_parse_joined)
+    update_registered_converter(
+        SimpleImputer, "RfscSimpleImputer", _set_imputed, _convert_imputer, parser=_parse_joined
+    )
 
 
 def _parse_joined(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
@@ -48,7 +50,7 @@ def _is_double(operator: Any) -> bool:
 
 def _kept(imputer: Any) -> tuple[Any, Any]:
     """Columns that are put out, and those of which an indicator follows."""
-    empty = np.isnan(imputer.statistics_) & (imputer.strategy != "constant")
+    empty = np.isnan(imputer.statistics_.astype(np.float64)) & (imputer.strategy != "constant")
     kept = np.flatnonzero(~empty | imputer.keep_empty_features)
     return kept, np.asarray(imputer.indicator_.features_ if imputer.add_indicator else [], dtype=np.int64)
 
