@@ -173,12 +173,21 @@ def column(graph: Graph, term: Expression, scaled: Callable[[int], str]) -> str:
             return graph.node("Exp", of(part))
         case Ramp(part):
             return logistic(graph, of(part))
-        case Wave(kind, part):
-            return graph.node("Sin" if kind == "sin" else "Cos", of(part))
+        case Wave("sin", part):
+            return graph.node("Sin", of(part))
+        case Wave(_, part):
+            return cosine(graph, of(part))
         case Above(part, knot):
             return graph.cast(graph.node("Greater", of(part), graph.constant(float(knot))), np.float64)
         case Equals(part, level):
             return graph.cast(graph.node("Equal", of(part), graph.constant(float(level))), np.float64)
+
+
+def cosine(graph: Graph, value: str) -> str:
+    """1 - 2 sin(value / 2)^2; onnxruntime 1.26 and older have no Cos for doubles, and halving is exact."""
+    sine = graph.node("Sin", graph.node("Div", value, graph.constant(2.0)))
+    square = graph.node("Mul", graph.node("Mul", sine, sine), graph.constant(2.0))
+    return graph.node("Sub", graph.constant(1.0), square)
 
 
 def logistic(graph: Graph, value: str) -> str:
