@@ -184,7 +184,7 @@ def column(graph: Graph, term: Expression, scaled: Callable[[int], str]) -> str:
 
 
 def cosine(graph: Graph, value: str) -> str:
-    """1 - 2 sin(value / 2)^2; onnxruntime 1.26 and older have no Cos for doubles, and halving is exact."""
+    """1 - 2 sin(value / 2)^2; onnxruntime before 1.29 has no Cos for doubles, and halving is exact."""
     sine = graph.node("Sin", graph.node("Div", value, graph.constant(2.0)))
     square = graph.node("Mul", graph.node("Mul", sine, sine), graph.constant(2.0))
     return graph.node("Sub", graph.constant(1.0), square)
