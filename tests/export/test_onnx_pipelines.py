@@ -134,17 +134,18 @@ def test_the_default_missing_label_of_a_pipeline():
 
 
 def test_steps_that_no_recipe_can_say():
-    X = FILLED.to_numpy()
-    pipeline = make_pipeline(SimpleImputer(), StandardScaler(), PCA(3), classifier()).fit(X, DIAGNOSIS)
-    check(pipeline, X, to_onnx(pipeline))
-    numbers = ColumnTransformer(
-        [("n", make_pipeline(SimpleImputer(), PCA(2)), NUMBERS), ("t", OneHotEncoder(), ["stage é"])]
-    )
-    pipeline = make_pipeline(numbers, classifier()).fit(FRAME, DIAGNOSIS)
-    frame = FRAME.assign(site="unread")
-    model = to_onnx(pipeline, frame)
+    for X in (FILLED, FILLED.to_numpy()):
+        pipeline = make_pipeline(SimpleImputer(), StandardScaler(), PCA(3), classifier()).fit(X, DIAGNOSIS)
+        check(pipeline, X, to_onnx(pipeline))
+    numbers = make_pipeline(SimpleImputer(), PCA(2))
+    mixed = ColumnTransformer([("n", numbers, NUMBERS), ("t", OneHotEncoder(), ["stage é"])])
+    pipeline = make_pipeline(mixed, classifier()).fit(FRAME, DIAGNOSIS)
+    model = to_onnx(pipeline, FRAME)
     assert [given.name for given in model.graph.input] == list(FRAME.columns)
-    check(pipeline, frame, model)
+    check(pipeline, FRAME, model)
+    assert model.SerializeToString() == to_onnx(pipeline, FRAME.iloc[:1]).SerializeToString()
+    with pytest.raises(ValueError, match="Pass some rows as a data frame"):
+        to_onnx(pipeline)
 
 
 def test_three_classes():

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from .._optional import require
@@ -73,8 +74,8 @@ def to_onnx(source: Any, X: Any = None, *, target_opset: int | dict[str, int] | 
         is an input of its own, of shape (n_samples, 1), under its name: numbers are doubles with NaN for missing ones,
         texts have "" for missing ones. A pipeline is read as a recipe where that is possible.
     X : array-like or data frame, default=None
-        Some rows, of which only the types are read. Needed for a pipeline with steps that no recipe can say, such as
-        PCA, and with columns of text: one input for each column of a data frame, else one for all.
+        Some rows, of which only the types are read. Needed only for a pipeline that picks columns by name and has steps
+        that no recipe can say, such as PCA: there, every column of X is an input.
     target_opset : int, dict or None, default=None
         Version of the operators, at least 15; None for at most 18, and 3 of ai.onnx.ml.
 
@@ -87,14 +88,21 @@ def to_onnx(source: Any, X: Any = None, *, target_opset: int | dict[str, int] | 
     """
     register()
     opset = OPSET if target_opset is None else target_opset
-    if isinstance(source, Pipeline):
-        as_predictor(source[-1])  # refuses what is not ours, in words that say so
-        try:
-            source = as_predictor(source)
-        except TypeError:  # no recipe says what its steps do
-            return _converted_by_skl2onnx(source, _inputs_like(source, X), opset)
-    predictor = as_predictor(source)
+    predictor = _as_one(source)
+    if predictor is None:
+        return _converted_by_skl2onnx(source, _inputs_like(source, X), opset)
     return _converted_by_skl2onnx(predictor, _inputs_of(predictor), opset)
+
+
+def _as_one(source: Any) -> Predictor | None:
+    """The source without a pipeline; None for a pipeline with steps that no recipe can say."""
+    if not isinstance(source, Pipeline):
+        return as_predictor(source)
+    as_predictor(source[-1])  # refuses what is not ours, in words that say so
+    try:
+        return as_predictor(source)
+    except TypeError:
+        return None
 
 
 def _converted_by_skl2onnx(estimator: Any, inputs: list[tuple[str, Any]], opset: Any) -> Any:
@@ -115,9 +123,15 @@ def _inputs_of(predictor: Predictor) -> list[tuple[str, Any]]:
 
 
 def _inputs_like(pipeline: Any, X: Any) -> list[tuple[str, Any]]:
-    """The inputs for a pipeline that reads such rows."""
-    if not hasattr(X, "columns"):
+    """The inputs for a pipeline that reads such rows: one for each column only where its first step picks columns."""
+    if not isinstance(pipeline[0], ColumnTransformer) or not hasattr(pipeline, "feature_names_in_"):
         return _one_input(pipeline.n_features_in_)
+    if not hasattr(X, "columns"):
+        msg = (
+            "the pipeline has steps that no recipe can say, and a graph must know which of its columns are texts. Pass "
+            "some rows as a data frame: to_onnx(pipeline, X)."
+        )
+        raise ValueError(msg)
     kinds = ["number" if np.asarray(X[name]).dtype.kind in "biuf" else "text" for name in X.columns]
     return _one_each([RawColumn(str(name), kind) for name, kind in zip(X.columns, kinds, strict=True)])
 
@@ -139,9 +153,9 @@ def _rename_inputs(graph: Any, names: Sequence[str]) -> None:
     """Give the inputs the very names of the columns, which skl2onnx would turn into identifiers."""
     taken = {name for node in graph.node for name in (*node.input, *node.output)}
     taken |= {constant.name for constant in graph.initializer}
+    taken -= {given.name for given in graph.input}
     new: dict[str, str] = {}
     for given, name in zip(graph.input, names, strict=True):
-        taken.discard(given.name)
         while name in taken:
             name += "_"
         new[given.name] = given.name = name

@@ -73,8 +73,9 @@ class Graph:
         if key not in self._known:
             name = self._scope.get_unique_variable_name(f"rfsc_{kind.lower()}")
             operator = self._scope.get_unique_operator_name(f"rfsc_{kind}")
-            for constant in self._unused.keys() & set(inputs):
-                self._container.add_initializer(constant, *self._unused.pop(constant))
+            for constant in inputs:
+                if constant in self._unused:
+                    self._container.add_initializer(constant, *self._unused.pop(constant))
             where = {"op_domain": domain, "op_version": version}
             self._container.add_node(kind, list(inputs), [name], name=operator, **where, **attributes)
             self._known[key] = name
