@@ -71,7 +71,8 @@ def test_recipes(database, seed, classes):
 def test_products_of_tiny_features_do_not_stop_the_query(database):
     """The worst of PostgreSQL: every feature may be next to nothing, and the product even less."""
     names = [f"x{p}" for p in range(5)]
-    model = random_model(0, families=["monomial"], ranges=[(0.0, 1.0)] * 5, n_terms=40, names=names)
+    families = ["monomial", "centred", "hinge"]
+    model = random_model(0, families=families, ranges=[(0.0, 1.0)] * 5, n_terms=60, names=names)
     rng = np.random.default_rng(0)
     X = rng.choice([0.0, 1e-300, -1e-200, 1e-160, 1e-100, 1e-60, 1e60, 1.0, 1e300], (200, 5))
     database.load(X.tolist(), numbers(names))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import Counter
 from collections.abc import Callable
 
 from ..prepare.recipe import LevelOf, MissingIn, NumberOf
@@ -249,20 +250,20 @@ class PostgreSQL(DuckDB):
     def product(self, parts: tuple[Expression, ...]) -> str:
         """The parts multiplied from left to right, or zero where they would come near to it."""
         text = super().product(parts)
-        if self._least_product(parts) >= self.SAFE:
+        if not self._may_vanish(parts):
             return text
         logs = [
-            repr(math.log(abs(part.value)))
+            repr(math.log(abs(part.value) or 1.0))
             if isinstance(part, Number)
-            else f"ln(greatest(abs({self.text(part)}), 1e-300))"
-            for part in parts
+            else f"{f'{times} * ' if times > 1 else ''}ln(greatest(abs({self.text(part)}), 1e-300))"
+            for part, times in Counter(_not_signs(parts)).items()
         ]
         return f"CASE WHEN {' + '.join(logs)} < {self.SMALL!r} THEN 0.0 ELSE {text} END"
 
-    def _least_product(self, parts: tuple[Expression, ...]) -> float:
-        """What a product is at least where it is not zero; a sign changes nothing."""
-        sizes = [self._least(part) for part in parts if part not in (Number(1.0), Number(-1.0))]
-        return math.prod(sizes) if len(sizes) > 1 else math.inf
+    def _may_vanish(self, parts: tuple[Expression, ...]) -> bool:
+        """Whether a product of what is not zero could be."""
+        factors = _not_signs(parts)
+        return len(factors) > 1 and math.prod(map(self._least, factors)) < self.SAFE
 
     def _least(self, node: Expression) -> float:
         """What the absolute value of a node is at least where it is not zero."""
@@ -275,7 +276,8 @@ class PostgreSQL(DuckDB):
             case Sum((_, Number(value))) | Sum((Number(value), _)):
                 return abs(value) * RELATIVE
             case Product(parts):
-                return max(self._least_product(parts), math.exp(self.SMALL - 1.0))
+                least = math.prod(map(self._least, _not_signs(parts)))
+                return math.exp(self.SMALL - 1.0) if self._may_vanish(parts) else least
             case Divided(part, by):
                 return self._least(part) / by
             case Positive(part):
@@ -295,6 +297,11 @@ class PostgreSQL(DuckDB):
 
 
 DIALECTS: dict[str, type[SQLite]] = {"sqlite": SQLite, "duckdb": DuckDB, "postgresql": PostgreSQL}
+
+
+def _not_signs(parts: tuple[Expression, ...]) -> list[Expression]:
+    """The factors that change the size of a product."""
+    return [part for part in parts if part not in (Number(1.0), Number(-1.0))]
 
 
 def _possible(text: str) -> str:
