@@ -200,9 +200,7 @@ class _Layout:
                         tests.append(f"EXACT({cell},{_text(level)})")  # = would not tell "a" from "A"
                     elif level is not None:
                         tests.append(f"AND(ISNUMBER({cell}),{cell}={number(level)})")
-                blocks = [tests[i : i + AT_ONCE] for i in range(0, len(tests), AT_ONCE)]
-                any_of = ",".join(f"OR({','.join(block)})" for block in blocks) or "FALSE"
-                text = f"IF({f'OR({any_of})' if len(blocks) > 1 else any_of},{'0,1' if other else '1,0'})"
+                text = f"IF({_any(tests)},{'0,1' if other else '1,0'})"
         if is_indicator(self.program, p):
             return text
         low, span = float(self.program.scaling.half_minimum[p]), float(self.program.scaling.half_span[p])
@@ -295,6 +293,13 @@ def _letters(number: int) -> str:
         number, rest = divmod(number - 1, 26)
         text = chr(ord("A") + rest) + text
     return text
+
+
+def _any(tests: list[str]) -> str:
+    """The condition that one of some conditions holds."""
+    if len(tests) > AT_ONCE:
+        return _any([_any(tests[i : i + AT_ONCE]) for i in range(0, len(tests), AT_ONCE)])
+    return f"OR({','.join(tests)})" if len(tests) > 1 else "".join(tests) or "FALSE"
 
 
 def _less(text: str, number: float) -> str:
