@@ -18,12 +18,11 @@ from .drawing import (
     legend_above,
     make_axes,
     set_title,
-    shorten,
     shorten_all,
     spread,
     tidy,
 )
-from .sources import best_restart, model_of, traced_evidence
+from .sources import best_restart, model_of, search_title, traced_evidence
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -78,13 +77,12 @@ class RIPEvolutionDisplay(Display):
         evidence = traced_evidence(model)
         restart = best_restart(evidence, restart)
         traced = np.array(evidence.traced, dtype=np.int64)
-        where = f"restart {restart + 1} of {evidence.n_restarts}"
         display = cls(
             rips=evidence.traces[restart].rips,
             names=tuple(evidence.term_names[j] for j in traced),
             in_model=traced < len(model.terms),
             chosen=evidence.selected[restart, traced],
-            title=f"The search for class {shorten(model.label, 20)}: {where}, {evidence.n_candidates:,} candidate terms",
+            title=f"{search_title(model.label, restart, evidence)}, {evidence.n_candidates:,} candidate terms",
         )
         return display.plot(ax, max_names=max_names)
 

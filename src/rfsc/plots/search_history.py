@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from .._typing import FloatArray
-from .drawing import AGAINST, FAINT, FOR, Display, legend_above, make_axes, set_title, shorten, tidy
-from .sources import best_restart, model_of, traced_evidence
+from .drawing import AGAINST, FAINT, FOR, Display, legend_above, make_axes, set_title, tidy
+from .sources import best_restart, model_of, search_title, traced_evidence
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -65,8 +65,8 @@ class SearchHistoryDisplay(Display):
             sizes_drawn=tuple(trace.size_drawn for trace in evidence.traces),
             sizes_kept=tuple(trace.size_kept for trace in evidence.traces),
             shown=shown,
-            score=f"score: {evidence.score}",
-            title=f"The search for class {shorten(model.label, 20)}: restart {shown + 1} of {evidence.n_restarts}",
+            score=f"score ({evidence.score})",
+            title=search_title(model.label, shown, evidence),
         )
         return display.plot(ax)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..model import Evidence, SparseModel
 from ..model.access import models_of
+from .drawing import class_name
 
 
 def model_of(source: Any, output: int) -> SparseModel:
@@ -59,6 +60,12 @@ def best_restart(evidence: Evidence, restart: int | None) -> int:
         msg = f"restart must be between 0 and {n - 1}, the last restart of this search, got {restart}."
         raise ValueError(msg)
     return restart
+
+
+def search_title(label: object, restart: int, evidence: Evidence) -> str:
+    """Which search a picture shows."""
+    which = f"restart {restart + 1} of {evidence.n_restarts}" if evidence.n_restarts > 1 else "a single restart"
+    return f"The search for class {class_name(label)}: {which}"
 
 
 def position(feature: int | str, names: Sequence[str]) -> int:
