@@ -25,7 +25,7 @@ SMALL, TITLE = 9, 11  # points: legends and notes; titles
 LONGEST = 36  # characters of a name
 MOST_FACTORS = 3  # of a product that are cut one by one
 KEPT = 4  # characters before the first in which names differ
-LETTERS = 12  # of the small font that take an inch
+LETTERS = 14  # of the small font that take an inch
 
 
 class Display:
@@ -92,19 +92,28 @@ def shorten_all(names: Iterable[object], longest: int = LONGEST) -> list[str]:
     Returns
     -------
     list of str
-        Cut in the middle; where that would make some alike, cut at both ends of where they differ, or numbered.
+        Cut in the middle; where that makes some alike, what all begin with is left out, or they are numbered.
     """
-    names = [_printable(name) for name in names]
-    short = [shorten(name, longest) for name in names]
-    if len(set(short)) == len(set(names)):
+    texts = [_printable(name) for name in names]
+    short = [shorten(text, longest) for text in texts]
+    if len(set(short)) == len(set(texts)):
         return short
-    long = [name for name in names if len(name) > longest]
+    without = _without_common_start(texts, longest // 2)
+    short = [shorten(text, longest) for text in without]
+    if len(set(short)) == len(set(texts)):
+        return short
+    number = {text: place for place, text in enumerate(dict.fromkeys(texts), start=1)}
+    return [f"{shorten(text, longest - 5)} ({number[text]})" for text in texts]
+
+
+def _without_common_start(texts: Sequence[str], longest: int) -> list[str]:
+    """The same names, the part that all their long factors begin with left out but for a few letters."""
+    long = {factor for text in texts for factor in text.split("*") if len(factor) > longest}
     differ = next((place for place, letters in enumerate(zip(*long, strict=False)) if len(set(letters)) > 1), 0)
     first = max(0, differ - KEPT)
-    parts = {name: name if len(name) <= longest else f"…{name[first : first + longest - 2]}…" for name in names}
-    if len(set(parts.values())) < len(parts):
-        parts = {name: f"{_cut(name, longest - 5)} ({place})" for place, name in enumerate(parts, start=1)}
-    return [parts[name].replace("$", r"\$") for name in names]
+    if not first:
+        return list(texts)
+    return ["*".join("…" + f[first:] if f in long else f for f in text.split("*")) for text in texts]
 
 
 def _printable(name: object) -> str:
@@ -176,6 +185,12 @@ def tidy(ax: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
+def iteration_axis(ax: Any, n_iter: int) -> None:
+    """Iterations from the first to the last, whole numbers."""
+    ax.set_xlim((1, n_iter) if n_iter > 1 else (0.5, 1.5))
+    ax.xaxis.get_major_locator().set_params(integer=True)
+
+
 def set_title(ax: Any, title: str) -> None:
     """A title that starts with the picture and is not larger than it has to be."""
     ax.set_title(title, loc="left", fontsize=TITLE)
@@ -187,8 +202,9 @@ def legend_above(ax: Any, handles: Sequence[Any] | None = None) -> None:
     if not handles:
         return
     width = ax.get_position().width * ax.get_figure(root=True).get_figwidth()
-    entry = 7 + max(len(handle.get_label()) for handle in handles)  # with its mark and the space around it
-    n_columns = min(len(handles), max(1, int(width * LETTERS / entry)))
+    entries = [7 + len(handle.get_label()) for handle in handles]  # with the mark and the space around it
+    fits = sum(entries) <= width * LETTERS
+    n_columns = len(handles) if fits else max(1, int(width * LETTERS / max(entries)))
     n_lines = -(-len(handles) // n_columns)
     options = {"frameon": False, "fontsize": SMALL, "borderaxespad": 0.2, "borderpad": 0.0, "columnspacing": 1.4}
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=n_columns, **options)

@@ -26,7 +26,7 @@ class FilterDisplay(Display):
         What a statistic must exceed for the feature to be kept.
     significance : float
         Level of the test.
-    about : str, default=""
+    about : str, default="the class"
         What the features are tested against.
     """
 
@@ -34,7 +34,7 @@ class FilterDisplay(Display):
     names: tuple[str, ...]
     threshold: float
     significance: float
-    about: str = ""
+    about: str = "the class"
 
     @property
     def kept(self) -> BoolArray:
@@ -119,7 +119,7 @@ class FilterDisplay(Display):
         ax.xaxis.set_major_formatter("{x:g}")
         name_rows(ax, [self.names[j] for j in shown], note)
         ax.set_xlabel(f"statistic; threshold {self.threshold:.3g} for level {self.significance:g}")
-        set_title(ax, f"Does the feature tell of {self.about}?" if self.about else "Filter")
+        set_title(ax, f"Dependence on {self.about}, feature by feature")
         legend_above(ax)
         self._show_in(axes)
         return self

@@ -15,6 +15,7 @@ from .drawing import (
     SMALL,
     STYLES,
     Display,
+    iteration_axis,
     legend_above,
     make_axes,
     set_title,
@@ -109,19 +110,19 @@ class RIPEvolutionDisplay(Display):
             (~self.in_model & ~only_here, {"color": FAINT, "lw": 0.7, "zorder": 1}, "given up"),
             (only_here, {"color": GREY, "lw": 1.0, "zorder": 2}, "chosen by this restart only"),
         )
-        handles = []
+        handles: list[Any] = []
         for which, look, label in kinds:
             lines = ax.plot(iterations, self.rips[:, which], **look)
             if lines:
                 lines[0].set_label(label)
                 handles.insert(0, lines[0])
         model_terms = np.flatnonzero(self.in_model)
-        looks = {j: (COLOURS[k % 7], STYLES[k // 7 % 3]) for k, j in enumerate(model_terms)}
+        looks = {int(j): (COLOURS[k % 7], STYLES[k // 7 % 3]) for k, j in enumerate(model_terms)}
         for j, (colour, style) in looks.items():
             ax.plot(iterations, self.rips[:, j], color=colour, ls=style, lw=2.4, zorder=3)
         self._name_lines(ax, looks, max_names)
         ax.set(xlabel="iteration", ylabel="inclusion probability (RIP)", ylim=(-0.03, 1.03))
-        ax.set_xlim(1 if len(iterations) > 1 else 0.5, len(iterations) + (len(iterations) == 1))
+        iteration_axis(ax, len(iterations))
         tidy(ax)
         set_title(ax, self.title)
         if handles:

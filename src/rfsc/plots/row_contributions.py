@@ -96,10 +96,10 @@ class RowContributionsDisplay(Display):
         ax.barh(rows[~positive], bars[~positive], 0.62, color=AGAINST, hatch="///", edgecolor="w", lw=0)
         ax.axvline(0, color="0.3", lw=1)
         for row, bar in zip(rows, bars, strict=True):
-            side = 1 if bar >= 0 else -1
-            text, where = minus(f"{bar:+.2f}"), "left" if side > 0 else "right"
+            way = 1 if bar >= 0 else -1
+            text, where = minus(f"{bar:+.2f}"), "left" if way > 0 else "right"
             ax.annotate(
-                text, (bar, row), (4 * side, 0), textcoords="offset points", va="center", ha=where, fontsize=SMALL
+                text, (bar, row), (4 * way, 0), textcoords="offset points", va="center", ha=where, fontsize=SMALL
             )
         ax.margins(x=0.14)
         name_rows(ax, names, note)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._typing import FloatArray
-from .drawing import AGAINST, FAINT, FOR, Display, legend_above, make_axes, set_title, tidy
+from .drawing import AGAINST, FAINT, FOR, Display, iteration_axis, legend_above, make_axes, set_title, tidy
 from .sources import best_restart, model_of, search_title, traced_evidence
 
 
@@ -97,7 +97,7 @@ class SearchHistoryDisplay(Display):
         score.tick_params(labelbottom=False)
         longest = max(len(values) for values in self.mean_scores)
         for one in axes:
-            one.set_xlim(1 if longest > 1 else 0.5, longest + (longest == 1))
+            iteration_axis(one, longest)
             tidy(one)
         set_title(score, self.title)
         if self.best_scores:

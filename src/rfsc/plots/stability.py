@@ -99,7 +99,7 @@ class StabilityDisplay(Display):
         ax.set_xlim(0, self.n_restarts)
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_xlabel(f"restarts out of {self.n_restarts} that chose the term")
-        set_title(ax, f"How often terms for class {class_name(self.label)} were chosen")
+        set_title(ax, f"Terms chosen for class {class_name(self.label)}")
         legend_above(ax)
         self._show_in(axes)
         return self
