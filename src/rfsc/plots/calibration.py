@@ -11,6 +11,7 @@ from scipy import stats
 from .._typing import BoolArray, FloatArray, IntArray
 from ..model.access import as_predictor
 from .drawing import FOR, GREY, SMALL, Display, class_name, legend_above, make_axes, set_title, tidy
+from .sources import codes_of
 
 FEW = 10  # samples: below, a bin is drawn hollow
 MANY = 200  # samples: with fewer, bins are twice as wide
@@ -75,20 +76,17 @@ class CalibrationDisplay(Display):
             Drawn.
         """
         predictor = as_predictor(estimator)
-        proba, y, classes = predictor.predict_proba(X), np.asarray(y), list(predictor.classes_)
-        if len(y) != len(proba):
-            msg = f"X and y must have as many rows as each other, got {len(proba)} and {len(y)}."
-            raise ValueError(msg)
+        proba, classes = predictor.predict_proba(X), list(predictor.classes_)
+        code = codes_of(estimator, y, len(proba))
         if label is None and len(classes) > 2:
-            best = proba.argmax(axis=1)
-            happened = np.asarray(predictor.classes_)[best] == y
-            return cls.from_predictions(happened, proba.max(axis=1), what="the predicted class", n_bins=n_bins, ax=ax)
+            right = code == proba.argmax(axis=1)
+            return cls.from_predictions(right, proba.max(axis=1), what="the predicted class", n_bins=n_bins, ax=ax)
         label = classes[1] if label is None else label
         if label not in classes:
             msg = f"label must be one of the {len(classes)} classes of the classifier, or None."
             raise ValueError(msg)
-        what = f"class {class_name(label)}"
-        return cls.from_predictions(y == label, proba[:, classes.index(label)], what=what, n_bins=n_bins, ax=ax)
+        k, what = classes.index(label), f"class {class_name(label)}"
+        return cls.from_predictions(code == k, proba[:, k], what=what, n_bins=n_bins, ax=ax)
 
     @classmethod
     def from_predictions(
@@ -115,10 +113,14 @@ class CalibrationDisplay(Display):
             Drawn.
         """
         happened, probability = np.asarray(happened, dtype=bool), np.asarray(probability, dtype=np.float64)
-        known = np.isfinite(probability)  # rows with missing cells have no prediction
-        happened, probability = happened[known], probability[known]
-        if not happened.size:
-            msg = "calibration needs at least one sample with a predicted probability, got none."
+        if happened.shape != probability.shape or happened.ndim != 1 or not happened.size:
+            msg = (
+                "happened and probability must be two lists of the same length with at least one sample, got shapes "
+                f"{happened.shape} and {probability.shape}."
+            )
+            raise ValueError(msg)
+        if not ((probability >= 0) & (probability <= 1)).all():
+            msg = "probabilities must lie between 0 and 1; some do not. Pass predict_proba, not decision_function."
             raise ValueError(msg)
         n_bins = (10 if happened.size >= MANY else 5) if n_bins is None else n_bins
         return cls(what=what, **_in_bins(happened, probability, n_bins)).plot(ax)

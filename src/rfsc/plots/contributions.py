@@ -11,7 +11,7 @@ from .._typing import BoolArray, FloatArray
 from ..explain import ForAgainst, for_and_against
 from ..model.access import as_predictor
 from .drawing import AGAINST, FOR, Display, class_name, legend_above, make_axes, set_title, tidy
-from .sources import model_of
+from .sources import labels_of, model_of
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -63,11 +63,7 @@ class ContributionsDisplay(Display):
         """
         model = model_of(estimator, output)
         sides = for_and_against(model, as_predictor(estimator).features(X))
-        n = len(sides.for_class)
-        if y is not None and len(y) != n:
-            msg = f"X and y must have as many rows as each other, got {n} and {len(y)}."
-            raise ValueError(msg)
-        truth = None if y is None else np.asarray(y) == model.label
+        truth = None if y is None else labels_of(y, len(sides.for_class)) == model.label
         return cls(sides=sides, truth=truth, label=model.label).plot(ax, max_samples=max_samples)
 
     def plot(self, ax: Any = None, *, max_samples: int = 30) -> Self:

@@ -12,7 +12,7 @@ from .._typing import FloatArray, IntArray
 from ..model import class_probabilities, decision_table
 from ..model.access import as_predictor
 from .drawing import COLOURS, GREY, MARKERS, Display, legend_above, legend_name, make_axes, set_title, shorten_all
-from .sources import position
+from .sources import codes_of, position
 
 MOST_POINTS = 1_000  # more only cover each other
 STRENGTH = 0.55  # of the colour where a class is certain
@@ -105,7 +105,7 @@ class DecisionMapDisplay(Display):
             up=up,
             probability=proba.reshape(n_grid, n_grid, -1),
             points=table[:, [a, b]],
-            code=None if y is None else _codes(y, predictor.classes_, len(table)),
+            code=None if y is None else codes_of(estimator, y, len(table)),
             classes=tuple(str(label) for label in predictor.classes_),
             names=(names[a], names[b]),
             held=_held(len(used - {a, b}), "held" if held else "at the median"),
@@ -194,16 +194,3 @@ def _axis(values: FloatArray, n: int) -> FloatArray:
     low, high = values.min(), values.max()
     margin = 0.05 * (high - low) or 1.0
     return np.linspace(low - margin, high + margin, n)
-
-
-def _codes(y: Any, classes: Any, n_samples: int) -> IntArray:
-    """Position of every label among the classes."""
-    y = np.asarray(y)
-    if len(y) != n_samples:
-        msg = f"X and y must have as many rows as each other, got {n_samples} and {len(y)}."
-        raise ValueError(msg)
-    match = y[:, None] == np.asarray(classes)[None, :]
-    if not match.any(axis=1).all():
-        msg = "y holds labels that the classifier does not know."
-        raise ValueError(msg)
-    return np.asarray(match.argmax(axis=1), dtype=np.int64)

@@ -45,7 +45,7 @@ class Display:
     def _show_in(self, axes: Any) -> None:
         """Publish the axes, a single one as itself."""
         self.ax_ = axes if len(axes) > 1 else axes[0]
-        self.figure_ = axes[0].get_figure(root=True)
+        self.figure_ = axes[0].figure.figure  # the whole one, where the axes are in a subfigure
 
     def _repr_svg_(self) -> str | None:
         # notebooks show pyplot's figures by themselves
@@ -201,7 +201,7 @@ def legend_above(ax: Any, handles: Sequence[Any] | None = None) -> None:
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     if not handles:
         return
-    width = ax.get_position().width * ax.get_figure(root=True).get_figwidth()
+    width = ax.get_window_extent().width / ax.figure.dpi
     entries = [7 + len(handle.get_label()) for handle in handles]  # with the mark and the space around it
     fits = sum(entries) <= width * LETTERS
     n_columns = len(handles) if fits else max(1, int(width * LETTERS / max(entries)))

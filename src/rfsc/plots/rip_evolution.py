@@ -135,7 +135,7 @@ class RIPEvolutionDisplay(Display):
         """Names of the model's terms beside the ends of their lines, moved apart."""
         shown = list(looks)[:max_names]
         ends = self.rips[-1, shown] if shown else np.empty(0)
-        room = 72 * ax.get_figure(root=True).get_figheight() * ax.get_position().height  # in points
+        room = 72 * ax.get_window_extent().height / ax.figure.dpi  # in points
         note = len(looks) - len(shown)
         places = spread((ends + 0.03) / 1.06, 1.35 * SMALL / room, 0.06 if note else 0.0, 1.0)
         beside = ax.get_yaxis_transform()
