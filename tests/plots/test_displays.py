@@ -55,13 +55,23 @@ def test_rip_evolution_shows_what_the_search_recorded(two_classes):
     assert chosen <= set(clf.term_names(search.model.ids, 0, 1))
 
 
-def test_the_restart_with_the_best_score_is_shown(two_classes):
+def test_the_restart_behind_the_model_is_shown(two_classes):
     clf, _, _ = two_classes
-    best = int(np.argmax([max(r.best_score for r in search.history) for search in clf.searches_[0]]))
-    np.testing.assert_array_equal(
-        RIPEvolutionDisplay.from_estimator(clf).rips, RIPEvolutionDisplay.from_estimator(clf, restart=best).rips
-    )
-    assert SearchHistoryDisplay.from_estimator(clf).shown == best
+    for restart in range(2):  # as combine="best" would have it
+        model, evidence = clf.restart_model(restart), clf.models_[0].evidence
+        order = [evidence.terms.index(term) for term in model.terms]
+        order += [j for j in range(len(evidence.terms)) if j not in order]
+        terms, selected = tuple(evidence.terms[j] for j in order), evidence.selected[:, order]
+        model = replace(model, evidence=replace(evidence, terms=terms, selected=selected))
+        assert SearchHistoryDisplay.from_estimator(model).shown == restart
+
+
+def test_of_equal_restarts_the_one_with_the_best_score_is_shown(large):
+    model, _, _ = large
+    evidence = replace(model.evidence, selected=np.ones_like(model.evidence.selected))
+    best = int(np.argmax([trace.best_score.max() for trace in evidence.traces]))
+    display = RIPEvolutionDisplay.from_estimator(replace(model, evidence=evidence))
+    np.testing.assert_array_equal(display.rips, evidence.traces[best].rips)
 
 
 def test_search_history_shows_what_the_search_recorded(two_classes):

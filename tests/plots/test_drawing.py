@@ -63,7 +63,7 @@ def test_spread_labels_keep_their_order_and_distance(wanted, gap):
     places = spread(np.array(wanted), gap, 0.0, 1.0)
     assert ((places >= -1e-12) & (places <= 1 + 1e-12)).all()
     if len(wanted) > 1:
-        order = np.argsort(wanted, kind="stable")
+        order = sorted(range(len(wanted)), key=lambda j: (wanted[j], -j))
         room = min(gap, 1 / (len(wanted) - 1))
         assert (np.diff(places[order]) >= room - 1e-12).all()
 
