@@ -106,8 +106,20 @@ def test_axes_of_the_wrong_kind_or_number():
     ax = Figure().subplots()
     with pytest.raises(ValueError, match="sequence of 2 Axes"):
         make_axes(ax, (3, 2), (1, 1))
-    with pytest.raises(ValueError, match=r"one Axes or None, got 1 object\(s\) of type str"):
+    with pytest.raises(ValueError, match=r"one Axes, a Figure or None, got 1 object\(s\) of type str"):
         make_axes("here", (3, 2))
+
+
+def test_a_figure_is_filled_and_given_its_size():
+    figure = Figure()
+    axes = make_axes(figure, (3, 2), (1, 1))
+    assert figure.axes == axes.tolist()
+    assert figure.get_size_inches().tolist() == [3, 2]
+    left, right = Figure(figsize=(5, 1)).subfigures(1, 2)
+    display = CoefficientsDisplay(coef=np.ones(1), reach=None, names=("a",), level=0.9, label=1).plot(right)
+    assert display.ax_.figure is right
+    assert display.figure_.get_size_inches().tolist() == [5, 1]
+    assert not left.axes
 
 
 # ---- pictures as text

@@ -67,8 +67,8 @@ class CalibrationDisplay(Display):
             is predicted: how often is the classifier right when it says that it is 80 % sure?
         n_bins : int or None, default=None
             Number of bins; None takes 10, or 5 where there are fewer than 200 samples.
-        ax : sequence of two Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -104,8 +104,8 @@ class CalibrationDisplay(Display):
             What the probability is of.
         n_bins : int or None, default=None
             Number of bins; None takes 10, or 5 where there are fewer than 200 samples.
-        ax : sequence of two Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -130,8 +130,8 @@ class CalibrationDisplay(Display):
 
         Parameters
         ----------
-        ax : sequence of two Axes or None, default=None
-            Where to draw shares and counts; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw shares and counts; a figure is given the size that suits, None makes one.
 
         Returns
         -------

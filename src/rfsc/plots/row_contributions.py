@@ -48,8 +48,8 @@ class RowContributionsDisplay(Display):
             The row, as a table of a single row: `X.iloc[[5]]` or `X[5:6]`.
         output : int, default=0
             Which of its models.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=20
             Most terms that are drawn, those that add most; the others together take one bar.
 
@@ -74,8 +74,8 @@ class RowContributionsDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=20
             Most terms that are drawn, the first ones; the others together take one bar.
 
