@@ -143,7 +143,7 @@ class CalibrationDisplay(Display):
         shares.plot([0, 1], [0, 1], color="0.5", lw=1.2, ls="--", label="perfect")
         many = self.count >= FEW
         for which, fill, label in (
-            (many, FOR, "observed"),
+            (many, FOR, "observed, 95 % interval"),
             (~many & (self.count > 0), "w", f"fewer than {FEW} samples"),
         ):
             if which.any():
@@ -152,7 +152,7 @@ class CalibrationDisplay(Display):
                 shares.errorbar(self.predicted[which], self.observed[which], reach, fmt="o", label=label, **look)
         shares.set(ylabel="share for which it was true", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         shares.tick_params(labelbottom=False)
-        set_title(shares, f"Calibration of {self.what}, {self.count.sum():,} samples, 95 % intervals")
+        set_title(shares, f"Calibration of {self.what}, {self.count.sum():,} samples")
         legend_above(shares)
         width = np.diff(self.edges)
         counts.bar(self.edges[:-1] + width / 2, self.count, 0.9 * width, color="0.75")
