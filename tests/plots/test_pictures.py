@@ -117,5 +117,5 @@ def test_few_samples_are_hollow():
     axes = Figure().subplots(2, 1)
     display = CalibrationDisplay.from_predictions([True] * 3 + [False] * 20, [0.9] * 3 + [0.1] * 20, ax=axes)
     labels = [text.get_text() for text in display.ax_[0].get_legend().get_texts()]
-    assert labels == ["perfect", "observed, 95 % interval", "fewer than 10 samples"]
+    assert labels == ["perfect", "observed, 95 % interval", "under 10 samples"]
     assert [text.get_text() for text in display.ax_[1].texts] == ["20", "0", "0", "0", "3"]

@@ -144,7 +144,7 @@ class CalibrationDisplay(Display):
         many = self.count >= FEW
         for which, fill, label in (
             (many, FOR, "observed, 95 % interval"),
-            (~many & (self.count > 0), "w", f"fewer than {FEW} samples"),
+            (~many & (self.count > 0), "w", f"under {FEW} samples"),
         ):
             if which.any():
                 reach = np.stack([self.observed - self.low, self.high - self.observed])[:, which]

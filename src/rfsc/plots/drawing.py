@@ -25,7 +25,7 @@ SMALL, TITLE = 9, 11  # points: legends and notes; titles
 LONGEST = 36  # characters of a name
 MOST_FACTORS = 3  # of a product that are cut one by one
 KEPT = 4  # characters before the first in which names differ
-LETTERS = 14  # of the small font that take an inch
+LETTERS = 15  # of the small font that take an inch
 
 
 class Display:

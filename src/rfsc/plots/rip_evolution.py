@@ -121,7 +121,7 @@ class RIPEvolutionDisplay(Display):
                 lines[0].set_label(label)
                 handles.insert(0, lines[0])
         model_terms = np.flatnonzero(self.in_model)
-        looks = {int(j): (COLOURS[k % 7], STYLES[k // 7 % 3]) for k, j in enumerate(model_terms)}
+        looks = {int(j): _look(k) for k, j in enumerate(model_terms)}
         for place, (j, (colour, style)) in enumerate(looks.items()):
             width = THICK if place < max_names else 1.2
             ax.plot(iterations, self.rips[:, j], color=colour, ls=style, lw=width, zorder=3)
@@ -156,3 +156,8 @@ class RIPEvolutionDisplay(Display):
             ax.text(
                 1.09, -0.03, f"+{note} more", transform=beside, va="center", fontsize=SMALL, color=GREY, style="italic"
             )
+
+
+def _look(place: int) -> tuple[str, str]:
+    """Colour and line style of the model's terms, different for the first 21."""
+    return COLOURS[place % len(COLOURS)], STYLES[place // len(COLOURS) % len(STYLES)]

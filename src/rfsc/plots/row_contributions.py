@@ -101,7 +101,7 @@ class RowContributionsDisplay(Display):
             ax.annotate(
                 text, (bar, row), (4 * way, 0), textcoords="offset points", va="center", ha=where, fontsize=SMALL
             )
-        ax.margins(x=0.14)
+        ax.margins(x=0.2)
         name_rows(ax, names, note)
         ax.set_xlabel("contribution to f (against | for the class)")
         side = "for" if self.total > 0 else "against"
