@@ -147,7 +147,9 @@ class Latex(Text):
         if len(parts) <= 3:
             return super().total(parts)
         lines = [f"{'-' if negative else '+'} {part}" for negative, part in parts]
-        return r"\begin{aligned} f ={} & " + r" \\ & ".join([lines[0].removeprefix("+ "), *lines[1:]]) + r" \end{aligned}"
+        return (
+            r"\begin{aligned} f ={} & " + r" \\ & ".join([lines[0].removeprefix("+ "), *lines[1:]]) + r" \end{aligned}"
+        )
 
 
 class Html(Text):
