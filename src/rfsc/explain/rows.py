@@ -54,7 +54,7 @@ def row_cells(predictor: Predictor, row: Any) -> list[Any]:
         if cells.shape != (len(names),):
             msg = f"expected one row of {len(names)} values, got an array of shape {cells.shape}."
             raise ValueError(msg)
-        return cells.tolist()
+        return list(cells)
     absent = [name for name in names if name not in named]
     if absent:
         shown = ", ".join(repr(name) for name in absent[:5]) + (", ..." if len(absent) > 5 else "")

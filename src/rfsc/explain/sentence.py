@@ -114,12 +114,11 @@ def _outside(row: _Row) -> str:
             if not -TINY <= float(scaled[p][0]) <= 1.0 + TINY:
                 low, high = (_written(_raw(row, p, end)) for end in ends)
                 found[f"{row.value(p)} ({low} to {high})"] = None
-    shown = [*list(found)[:MOST_OUTSIDE], *([f"{len(found) - MOST_OUTSIDE} more"] if len(found) > MOST_OUTSIDE else [])]
-    return (
-        f"; take it with care, for outside of the training range {'lies' if len(found) == 1 else 'lie'} {_joined(shown)}"
-        if found
-        else ""
-    )
+    if not found:
+        return ""
+    names, more = list(found)[:MOST_OUTSIDE], len(found) - MOST_OUTSIDE
+    shown = _joined([*names, f"{more} more"] if more > 0 else names)
+    return f"; take it with care, for outside of the training range {'lies' if len(found) == 1 else 'lie'} {shown}"
 
 
 def _raw(row: _Row, feature: int, value: float) -> float:
