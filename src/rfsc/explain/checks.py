@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..model import SparseModel
 from ..model.access import models_of
 
@@ -45,7 +47,7 @@ def one_model(source: Any, label: object = None) -> SparseModel:
         return models[0]
     found = [model for model in models if label is not None and model.label == label]
     if len(found) != 1:
-        labels = ", ".join(repr(model.label) for model in models)
+        labels = ", ".join(map(repr, np.array([model.label for model in models]).tolist()))  # never np.int64(0)
         msg = f"there are {len(models)} outputs: pass label, one of {labels}; got {label!r}."
         raise ValueError(msg)
     return found[0]

@@ -12,7 +12,7 @@ from .._typing import FloatArray
 from ..model import Predictor, SparseModel, class_codes, class_probabilities, decision_table
 from ..model.access import as_predictor
 from ..prepare.recipe import NumberOf
-from ..terms import Monomial, Term
+from ..terms import Monomial
 from ..terms.knots import written
 from .contributions import split
 from .rounding import training_ranges
@@ -83,17 +83,20 @@ def explain(source: Any, row: Any) -> str:
 def _reasons(row: _Row, model: SparseModel, parts: FloatArray) -> str:
     """The strongest terms on either side."""
     order = np.argsort(-np.abs(parts), kind="stable").tolist()
-    pros = [_term(row, model.terms[j], model, parts[j]) for j in order if parts[j] > 0][:MOST_FOR]
-    cons = [_term(row, model.terms[j], model, parts[j]) for j in order if parts[j] < 0][:MOST_AGAINST]
-    why = f"because {_joined(pros)} {_speak(pros)} for it" if pros else "although nothing speaks for it"
-    if not cons:
-        return f"{why} and nothing speaks against it"
-    return f"{why}, {'while' if pros else 'and'} {_joined(cons)} {_speak(cons)} against it"
+    above, below = [j for j in order if parts[j] > 0], [j for j in order if parts[j] < 0]
+    pros = [_term(row, model, j, parts[j]) for j in above[:MOST_FOR]]
+    cons = [_term(row, model, j, parts[j]) for j in below[:MOST_AGAINST]]
+    against = f"{_joined(cons)} {_speak(cons)} against it" if cons else "nothing speaks against it"
+    if not pros:
+        return f"although nothing speaks for it and {against}"
+    if cons and len(above) == 1 and not model.terms[above[0]].features and parts.sum() > 0:
+        return f"because {pros[0]} outweighs {_joined(cons)}"  # no feature speaks for it, but too little against it
+    return f"because {_joined(pros)} {_speak(pros)} for it{', while' if cons else ' and'} {against}"
 
 
-def _term(row: _Row, term: Term, model: SparseModel, part: float) -> str:
+def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
     """A term with the values of the row behind it, and what it adds."""
-    adds = f"{part:+.2f}"
+    term, adds = model.terms[j], f"{part:+.2f}"
     if not term.features:
         return f"the constant ({adds})"
     if isinstance(term, Monomial) and len(term.factors) == 1 and row.is_number(term.features[0]):
