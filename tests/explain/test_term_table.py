@@ -13,7 +13,8 @@ from sklearn.datasets import load_iris
 
 from rfsc import RFSCClassifier
 from rfsc.explain import term_table
-from rfsc.model import Evidence, weighted_mean
+from rfsc.model import Evidence, Predictor, weighted_mean
+from rfsc.prepare.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 
 from .models import FAMILIES, NAMES, model_of, table
 
@@ -83,6 +84,20 @@ def test_odds_ratio_is_what_happens_to_the_odds(family, change):
             gap = float(np.diff(alone.decision(rows))[0])
             assert gap == pytest.approx(change, rel=0.01)
         assert found.odds_ratio[j] == pytest.approx(np.exp(coef * gap), rel=0.02 * (1 + abs(coef)))
+
+
+def test_features_made_of_levels_change_from_no_to_yes():
+    model = model_of("polynomial", n_terms=30)
+    recipe = Recipe(
+        (RawColumn("a", "number"), RawColumn("city", "text")),
+        (NumberOf(0), MissingIn(0), LevelOf(1, ("Rome",)), LevelOf(1, ("Oslo",))),
+        NAMES,
+    )
+    found = term_table(Predictor([model], [0, 1], recipe))
+    lines = {name: words for name, words in zip(found.term, found.change, strict=True) if name in NAMES}
+    assert lines
+    assert all((words == "no to yes") == (name != "a") for name, words in lines.items())
+    assert "no to yes" not in term_table(model).change  # a model alone does not know what its features are made of
 
 
 def test_unknown_columns_are_left_out():

@@ -21,6 +21,7 @@ from .rows import column_names, feature_table, row_cells
 MOST_FOR, MOST_AGAINST = 3, 2  # terms that the sentence names
 MOST_OUTSIDE = 5  # features outside of their range that it names
 MOST_VALUES = 3  # features of a term whose values it tells
+MISSING = "missing"
 TINY = 1e-12  # of a range: no news
 
 
@@ -35,8 +36,14 @@ class _Row:
     def value(self, feature: int) -> str:
         """What the row holds where a feature comes from, as ``column = cell``."""
         recipe = self.predictor.recipe_
-        at = feature if recipe is None else recipe.features[feature].column
-        return f"{column_names(self.predictor)[at]} = {_written(self.cells[at])}"
+        if recipe is None:
+            return f"{column_names(self.predictor)[feature]} = {_written(self.cells[feature])}"
+        made = recipe.features[feature]
+        name, cell = recipe.columns[made.column].name, _written(self.cells[made.column])
+        fill = made.fill if isinstance(made, NumberOf) else None
+        return (
+            f"{name} missing, taken as {_written(fill)}" if cell == MISSING and fill is not None else f"{name} = {cell}"
+        )
 
     def is_number(self, feature: int) -> bool:
         """Whether a feature is the number in a column, not a level of it."""
@@ -151,7 +158,7 @@ def _probability(value: float) -> str:
 def _written(cell: Any) -> str:
     """A cell as a person writes it; numbers with at most six digits."""
     if cell is None or type(cell).__name__ == "NAType" or cell != cell:
-        return "missing"
+        return MISSING
     if isinstance(cell, float | np.floating):
         return written(float(f"{float(cell):.6g}"))
     return str(cell)
