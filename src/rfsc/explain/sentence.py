@@ -15,6 +15,7 @@ from ..prepare.recipe import NumberOf
 from ..terms import Monomial
 from ..terms.knots import written
 from .contributions import split
+from .raw_units import in_raw_units
 from .rounding import training_ranges
 from .rows import column_names, feature_table, row_cells
 
@@ -108,7 +109,7 @@ def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
         return f"the constant ({adds})"
     if isinstance(term, Monomial) and len(term.factors) == 1 and row.is_number(term.features[0]):
         return f"{row.value(term.features[0])} ({adds})"
-    name = term.name(model.feature_names)
+    name = in_raw_units(model, row.predictor.recipe_).names[j]
     if len(term.features) > MOST_VALUES:
         return f"{name} ({adds})"
     values = list(dict.fromkeys(row.value(p) for p in term.features))
