@@ -1,8 +1,10 @@
-"""The guide shows what its code prints. After a change: ``python -m tests.explain.test_guide`` writes it anew."""
+"""The guide and the docstrings show what their code prints. After a change: ``python -m tests.explain.test_guide`` writes it anew."""
 
 from __future__ import annotations
 
 import contextlib
+import doctest
+import importlib
 import io
 import re
 from pathlib import Path
@@ -33,6 +35,13 @@ def test_outputs_are_what_is_printed():
         # the last digits may depend on the versions of libraries
         numbers = [[float(number) for number in NUMBER.findall(text)] for text in (printed, shown)]
         assert numbers[0] == pytest.approx(numbers[1], rel=0.02, abs=0.02)
+
+
+@pytest.mark.parametrize("module", ["equation", "rounding", "contributions", "sentence", "stability"])
+def test_examples_of_the_docstrings(module):
+    result = doctest.testmod(importlib.import_module(f"rfsc.explain.{module}"))
+    assert result.attempted > 5
+    assert result.failed == 0
 
 
 if __name__ == "__main__":

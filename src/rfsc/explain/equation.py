@@ -83,13 +83,14 @@ def equation(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> from rfsc import RFSCClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> X.columns = ["sepal length", "sepal width", "petal length", "petal width"]
-    >>> clf = RFSCClassifier(basis="step", n_restarts=1, max_iter=20, random_state=0).fit(X, y == 1)
-    >>> equation(clf.models_[0]).startswith("f = ")
-    True
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(y == 1, "versicolor", "other")
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> print(equation(clf, digits=2, tolerance=None))
+    f = - 4.1 - 3.7*(x1>1.65) + 3.5*(x0>2) + 3.5*(x1>0.8) - 3.2*(x0>4.95)
     """
     model = told_model(source, label)
     check_units(units)

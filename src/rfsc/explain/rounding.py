@@ -71,6 +71,20 @@ def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = 
     -------
     Rounded
         The coefficients and the largest change of f.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(y == 1, "versicolor", "other")
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> short = rounded(clf, digits=2)
+    >>> short.coef
+    array([-4.1, -3.7,  3.5,  3.5, -3.2])
+    >>> round(short.largest_change, 2)
+    0.12
     """
     model = told_model(source, label)
     check_units(units)

@@ -71,6 +71,20 @@ def explain(source: Any, row: Any) -> str:
     -------
     str
         Plain text; it repeats names and values of the row, so escape it before it goes into a page.
+
+    Examples
+    --------
+    >>> import textwrap
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(y == 1, "versicolor", "other")
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> print(textwrap.fill(explain(clf, [6.2, 2.4]), 100))
+    This row is classed as other with probability 0.98 (confidence 0.37), because the constant (+4.15),
+    x1>1.65 (x1 = 2.4; +3.68) and x0>4.95 (x0 = 6.2; +3.24) speak for it, while x0>2 (x0 = 6.2; -3.50)
+    and x1>0.8 (x1 = 2.4; -3.50) speak against it.
     """
     predictor = as_predictor(source)
     cells = row_cells(predictor, row)
