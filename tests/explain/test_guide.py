@@ -1,4 +1,7 @@
-"""The guide and the docstrings show what their code prints. After a change: ``python -m tests.explain.test_guide`` writes it anew."""
+"""The guide and the docstrings show what their code prints.
+
+After a change, ``python -m tests.explain.test_guide`` writes the guide anew.
+"""
 
 from __future__ import annotations
 
