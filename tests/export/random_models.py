@@ -201,7 +201,7 @@ def random_recipe(rng):
         LevelOf(2, (*some[1:], None)),
         LevelOf(2, some, other=True),
         MissingIn(2),
-        LevelOf(3, CODES[:2]),
+        LevelOf(3, (*CODES[:2], "no number")),
         LevelOf(3, (*CODES, None), other=True),
         MissingIn(3),
     )

@@ -15,7 +15,16 @@ from typing import Any
 from ..prepare.recipe import LevelOf, MissingIn, NumberOf
 from ..prepare.scaling import FAR
 from ..terms.expression import Expression
-from .printer import Printer, features_used, is_indicator, may_be_missing, output_labels, plain_label, weighted_terms
+from .printer import (
+    Printer,
+    features_used,
+    is_indicator,
+    may_be_missing,
+    output_labels,
+    plain_label,
+    possible_levels,
+    weighted_terms,
+)
 from .program import Program
 
 MAX_FORMULA = 8_192  # characters
@@ -127,6 +136,9 @@ def sheet_cells(
     list of SheetCell
         Columns to fill in, unless `cells` says where they are; then formulas.
     """
+    if row < 1:
+        msg = f"row must be 1 or more, got {row!r}."
+        raise ValueError(msg)
     program = Program.of(source)
     inputs, places = _inputs(program, cells)
     start = _number_of(first) if first else 1 + max(map(_number_of, places.values()), default=0)
@@ -193,13 +205,11 @@ class _Layout:
                 text = f"IF({self.missing(made.column)},1,0)"
             case LevelOf(_, levels, other):
                 tests = [self.missing(made.column)] if None in levels else []
-                for level in levels:
-                    if level == "":
-                        continue  # an empty cell is a missing one
-                    if isinstance(level, str):
-                        tests.append(f"EXACT({cell},{_text(level)})")  # = would not tell "a" from "A"
-                    elif level is not None:
+                for level in possible_levels(self.program, made):
+                    if isinstance(level, float):
                         tests.append(f"AND(ISNUMBER({cell}),{cell}={number(level)})")
+                    elif level:  # an empty cell is a missing one
+                        tests.append(f"EXACT({cell},{_text(level)})")  # = would not tell "a" from "A"
                 text = f"IF({_any(tests)},{'0,1' if other else '1,0'})"
         if is_indicator(self.program, p):
             return text

@@ -27,7 +27,7 @@ from ..terms.expression import (
     Sum,
     Wave,
 )
-from .printer import Printer, bare, features_used, is_indicator, may_be_missing
+from .printer import Printer, bare, features_used, is_indicator, may_be_missing, possible_levels
 from .program import Program
 
 LARGEST = math.nextafter(math.inf, 0.0)
@@ -55,6 +55,9 @@ class SQLite(Printer):
 
     def identifier(self, name: str) -> str:
         """A name in double quotes."""
+        if not name:
+            msg = "a column or table has an empty name, which SQL cannot write. Rename it."
+            raise ValueError(msg)
         return '"' + _possible(name).replace('"', '""') + '"'
 
     def literal(self, value: str | float) -> str:
@@ -86,8 +89,8 @@ class SQLite(Printer):
                 return self.shifted(filled, minus, over, gaps=fill is None)
             case MissingIn():
                 return self.choose(f"{column} IS NULL")
-            case LevelOf(_, levels, other):
-                known = [self.literal(level) for level in levels if level is not None]
+            case LevelOf(_, levels, other) as made:
+                known = [self.literal(level) for level in possible_levels(self.program, made)]
                 conditions = [self.is_one_of(column, known)] if known else []
                 conditions += [f"{column} IS NULL"] if None in levels else []
                 return self.choose(" OR ".join(conditions) or "1 = 0", flipped=other)
