@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..model import SparseModel
 from .columns import ColumnSummary
-from .honest_score import HonestScore
+from .honest_score import MAJORITY, HonestScore
 from .metrics import METRICS, measure
 from .separation import separation
+from .subject import Subject
 from .words import listed, percent, plural
 
 LEVELS = ("serious", "caution", "note")
@@ -50,82 +50,66 @@ class Caution:
 
 
 def find_cautions(
-    models: Sequence[SparseModel],
-    features: FloatArray,
-    code: IntArray,
-    classes: Sequence[str],
-    columns: Sequence[ColumnSummary],
-    score: HonestScore,
-    stability: Sequence[float | None],
-    *,
-    seed_is_set: bool = True,
+    subject: Subject, columns: Sequence[ColumnSummary], score: HonestScore, stability: Sequence[float | None]
 ) -> list[Caution]:
     """All checks.
 
     Parameters
     ----------
-    models : sequence of SparseModel
-        One for each output.
-    features : ndarray of shape (n_samples, n_features)
-        The rows as the models read them.
-    code : ndarray of shape (n_samples,), dtype=int
-        Positions of the classes of the rows.
-    classes : sequence of str
-        All labels.
+    subject : Subject
+        The model and the rows.
     columns : sequence of ColumnSummary
         The table as it was given.
     score : HonestScore
         How good the model is.
     stability : sequence of float or None
-        Index of every output's selection.
-    seed_is_set : bool, default=True
-        Whether another fit would give the same model.
+        Index of the selection of every output; None where it is not known.
 
     Returns
     -------
     list of Caution
         The gravest first.
     """
-    names = ["" if len(models) == 1 else f" of class {model.label}" for model in models]
-    outputs = [np.where(code == _position(model, classes), 1.0, -1.0) for model in models]
+    models, features, code = subject.models, subject.features, subject.code
     found = [
-        *_score_cautions(score, features, code),
-        *_class_cautions(code, classes),
-        *(c for m, n, target in zip(models, names, outputs, strict=True) for c in _fit_cautions(m, n, features, target)),
-        *(c for m, n, s in zip(models, names, stability, strict=True) for c in _search_cautions(m, n, s)),
+        *_score_cautions(score, subject),
+        *_class_cautions(code, subject.class_names),
         *_range_cautions(models, features),
         *_table_cautions(models, features, columns),
     ]
-    if not seed_is_set:
+    for model, index in zip(models, stability, strict=True):
+        name = "" if len(models) == 1 else f" of class “{model.label}”"
+        target = np.where(code == subject.class_names.index(str(model.label)), 1.0, -1.0)
+        found += [*_fit_cautions(model, name, features, target), *_search_cautions(model, name, index)]
+    if subject.predictor.settings_.get("random_state", 0) is None:
         text = "random_state was not set, so another fit may find other terms. Set it to be able to run this again."
         found.append(Caution("note", "no_seed", "No seed", text))
     return sorted(found, key=lambda caution: LEVELS.index(caution.level))
 
 
-def _position(model: SparseModel, classes: Sequence[str]) -> int:
-    return list(classes).index(str(model.label))
-
-
-def _score_cautions(score: HonestScore, features: FloatArray, code: IntArray) -> list[Caution]:
+def _score_cautions(score: HonestScore, subject: Subject) -> list[Caution]:
     found = []
-    if score.how != "cross-validation":
+    if not score.is_honest:
         text = (
             "The score is that of the rows given. Where the model was fitted to them, or chosen with their help, it looks "
             "better than it is. Judge it by rows that it has never seen."
         )
         found.append(Caution("serious", "not_honest", "The score may not be honest", text))
-    majority = next((m for m in score.methods if m.name == "majority class"), None)
-    if majority is not None and score.how == "cross-validation":
-        gap, half_width = score.difference(majority)
-        k = [metric.key for metric in METRICS].index("log_loss")
-        if gap[k] + half_width[k] >= 0:
-            text = (
-                "On rows left out, the probabilities are not clearly better than the bare shares of the classes. The "
-                "features may hold no information about the class, or there are too few rows to show it."
-            )
-            found.append(Caution("serious", "no_better_than_majority", "Hardly better than guessing", text))
-    twins = _share_of_twins(features, code)
-    if twins > MANY_TWINS:
+    elif not _beats_majority(score):
+        text = (
+            "On rows left out, the probabilities are not clearly better than the bare shares of the classes. The features "
+            "may hold no information about the class, or there are too few rows to show it."
+        )
+        found.append(Caution("serious", "no_better_than_majority", "Hardly better than guessing", text))
+    here, honest = measure(subject.code, subject.proba)["accuracy"], score.mean("accuracy")
+    if score.is_honest and here - honest > TOO_GOOD:
+        text = (
+            f"The model is right for {percent(here)} of the rows given, but for {percent(honest)} of rows left out of the "
+            "fit: it has learnt part of the noise. Fewer terms (max_terms), a lower degree or more rows help."
+        )
+        found.append(Caution("caution", "overfitting", "Better on its own rows than on others", text))
+    twins = _share_of_twins(subject.features, subject.code)
+    if score.is_honest and twins > MANY_TWINS:
         text = (
             f"{percent(twins)} of the rows have an exact twin. Twins on both sides of a fold make a cross-validation look "
             "too good: where they are the same case written twice, remove them."
@@ -134,33 +118,13 @@ def _score_cautions(score: HonestScore, features: FloatArray, code: IntArray) ->
     return found
 
 
-def training_gap(score: HonestScore, proba: FloatArray, code: IntArray) -> list[Caution]:
-    """Whether a model does much better on the rows given than on rows left out.
-
-    Parameters
-    ----------
-    score : HonestScore
-        How good it is on rows left out.
-    proba : ndarray of shape (n_samples, n_classes)
-        What the model says of the rows given.
-    code : ndarray of shape (n_samples,), dtype=int
-        Positions of their classes.
-
-    Returns
-    -------
-    list of Caution
-        At most one.
-    """
-    if score.how != "cross-validation":
-        return []
-    here, honest = measure(code, proba)["accuracy"], float(score.methods[0].values[:, 0].mean())
-    if here - honest <= TOO_GOOD:
-        return []
-    text = (
-        f"The model is right for {percent(here)} of the rows given, but for {percent(honest)} of rows left out of the fit: "
-        "it has learnt part of the noise. Fewer terms (max_terms), a lower degree or more rows help."
-    )
-    return [Caution("caution", "overfitting", "Better on its own rows than on others", text)]
+def _beats_majority(score: HonestScore) -> bool:
+    majority = next((method for method in score.methods if method.name == MAJORITY), None)
+    if majority is None:
+        return True  # nothing to compare with
+    gap, half_width = score.difference(majority)
+    k = [metric.key for metric in METRICS].index("log_loss")
+    return bool(gap[k] + half_width[k] < 0)
 
 
 def _share_of_twins(features: FloatArray, code: IntArray) -> float:
@@ -223,7 +187,7 @@ def _search_cautions(model: SparseModel, name: str, stability: float | None) -> 
     if model.standard_error is None:
         text = f"The model{name} is an average of several: standard errors and p-values do not apply."
         found.append(Caution("note", "average", "An average of models", text))
-    evidence: Any = model.evidence
+    evidence = model.evidence
     if evidence is None:
         return found
     if stability is not None and stability < POOR_STABILITY:

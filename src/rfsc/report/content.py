@@ -90,3 +90,119 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)
+
+
+def headline(content: Mapping[str, Any]) -> str:
+    """The two sentences that matter most.
+
+    Parameters
+    ----------
+    content : mapping
+        What `collect` gathers.
+
+    Returns
+    -------
+    str
+        How often the model is right, and what that compares with.
+    """
+    score, models = content["score"], content["models"]
+    key, ours = score["main_metric"], score["methods"][0]["scores"][score["main_metric"]]
+    n_terms = sum(len(model["terms"]) for model in models)
+    size = f"{plural(n_terms, 'term')}" + (f" in {len(models)} formulas" if len(models) > 1 else "")
+    rows = "On rows left out of the fit" if score["honest"] else "On the rows given, which it may have seen"
+    what = "its accuracy" if key == "accuracy" else "its balanced accuracy"
+    first = f"{rows}, a model of {size} reaches {percent(ours['mean'])} as {what} (spread {points(ours['sd'])})."
+    others = {m["name"]: m["scores"][key]["mean"] for m in score["methods"][1:]}
+    if not others:
+        return first
+    return f"{first} Beside it: {listed([f'{name} {percent(mean)}' for name, mean in others.items()])}."
+
+
+def _asked(subject: Subject, columns: list[ColumnSummary], target: str) -> dict[str, Any]:
+    counts = np.bincount(subject.code, minlength=len(subject.class_names))
+    classes = [
+        {"label": label, "n_rows": int(n), "share": n / max(len(subject.code), 1)}
+        for label, n in zip(subject.class_names, counts, strict=True)
+    ]
+    return {
+        "target": target,
+        "n_rows": len(subject.code),
+        "n_columns": len(columns),
+        "n_features": subject.features.shape[1],
+        "classes": classes,
+    }
+
+
+def _score(score: HonestScore, subject: Subject) -> dict[str, Any]:
+    shares = np.bincount(subject.code, minlength=len(subject.class_names)) / len(subject.code)
+    predicted = score.proba.argmax(axis=1)
+    n_classes = len(subject.class_names)
+    confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
+    np.add.at(confusion, (score.code, predicted), 1)
+    return {
+        "how": score.how,
+        "honest": score.is_honest,
+        "n_folds": score.n_folds,
+        "n_repeats": score.n_repeats,
+        "main_metric": "accuracy" if shares.max() <= UNEVEN else "balanced_accuracy",
+        "metrics": [asdict(metric) for metric in METRICS],
+        "methods": [_method(score, place) for place in range(len(score.methods))],
+        "on_given_rows": measure(subject.code, subject.proba),
+        "confusion": confusion,
+        "n_terms_per_fold": score.sizes,
+    }
+
+
+def _method(score: HonestScore, place: int) -> dict[str, Any]:
+    method = score.methods[place]
+    gap, half_width = score.difference(method)
+    scores = {}
+    for k, metric in enumerate(METRICS):
+        values = method.values[:, k]
+        one: dict[str, Any] = {"mean": values.mean(), "sd": values.std(ddof=1) if len(values) > 1 else None}
+        if place:
+            clear = abs(gap[k]) > half_width[k]
+            one |= {"gain": gap[k], "gain_half_width": half_width[k]}
+            one["verdict"] = "no clear difference" if not clear else "better" if gap[k] > 0 else "worse"
+        scores[metric.key] = one
+    return {"name": method.name, "scores": scores, "seconds": method.seconds, "n_not_converged": method.n_warned}
+
+
+def _model(model: SparseModel, subject: Subject) -> dict[str, Any]:
+    evidence = model.evidence
+    spread = np.abs(model.coef) * model.columns(subject.features).std(axis=1) if model.terms else np.empty(0)
+    share = spread / spread.max() if spread.size and spread.max() > 0 else np.zeros(len(spread))
+    terms = [row | {"influence": s} for row, s in zip(term_table(model).rows(), share, strict=True)]
+    return {
+        "label": str(model.label),
+        "equation": {"scaled": equation(model), "original": equation(model, units="original")},
+        "terms": terms,
+        "features": [model.feature_names[p] for p in model.features],
+        "n_candidates": None if evidence is None else evidence.n_candidates,
+        "n_restarts": None if evidence is None else evidence.n_restarts,
+        "n_converged": None if evidence is None else evidence.stop_reasons.count("converged"),
+        "search_score": None if evidence is None else evidence.score,
+        "stability": {"terms": _stability(model, "terms"), "features": _stability(model, "features")},
+    }
+
+
+def _data(subject: Subject, columns: list[ColumnSummary]) -> list[dict[str, Any]]:
+    used = _columns_used(subject)
+    return [asdict(column) | {"used": None if used is None else column.name in used} for column in columns]
+
+
+def _columns_used(subject: Subject) -> set[str] | None:
+    """Names of the raw columns that some model reads; None where the preprocessing does not tell."""
+    read = {p for model in subject.models for p in model.features}
+    recipe = subject.predictor.recipe_
+    if recipe is not None:
+        return {recipe.columns[recipe.features[p].column].name for p in read}
+    names = subject.models[0].feature_names
+    return {names[p] for p in read} if subject.reads_table else None
+
+
+def _names_of_columns(subject: Subject, X: Any) -> list[str] | None:
+    if hasattr(X, "columns") or not subject.reads_table:
+        return None
+    recipe = subject.predictor.recipe_
+    return [column.name for column in recipe.columns] if recipe else list(subject.models[0].feature_names)

@@ -26,7 +26,7 @@ from .metrics import METRICS, measure
 N_FOLDS = 5
 FEW_ROWS, REPEATS = 200, 3  # below, one partition into folds tells little; several are averaged
 N_RESAMPLES = 100
-OURS = "RFSC"
+OURS, MAJORITY = "RFSC", "majority class"
 
 Progress = Callable[[str], None]
 
@@ -84,6 +84,15 @@ class HonestScore:
     sizes: IntArray | None = None
     test_share: float = 0.0
 
+    @property
+    def is_honest(self) -> bool:
+        """Whether the model is known not to have seen the rows that it is scored on."""
+        return self.how == "cross-validation"
+
+    def mean(self, metric: str) -> float:
+        """Mean of a metric of the model over the folds."""
+        return float(self.methods[0].values[:, [m.key for m in METRICS].index(metric)].mean())
+
     def difference(self, other: MethodScore) -> tuple[FloatArray, FloatArray]:
         """How much better another method is than the model, and the half-width of a 95 % interval, per metric.
 
@@ -92,7 +101,7 @@ class HonestScore:
         sign = np.array([1.0 if metric.higher_is_better else -1.0 for metric in METRICS])
         gap = sign * (other.values - self.methods[0].values)
         n_folds = len(gap)
-        if n_folds < 2 or self.how != "cross-validation":
+        if n_folds < 2 or not self.is_honest:
             return gap.mean(axis=0), np.full(len(METRICS), np.inf)
         widened = np.sqrt((1.0 / n_folds + self.test_share) * gap.var(axis=0, ddof=1))
         return gap.mean(axis=0), np.asarray(stats.t.ppf(0.975, n_folds - 1) * widened)
@@ -112,7 +121,7 @@ def default_baselines(random_state: int | None = 0) -> dict[str, Any]:
         Not fitted.
     """
     return {
-        "majority class": DummyClassifier(strategy="prior"),
+        MAJORITY: DummyClassifier(strategy="prior"),
         "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
         "random forest": RandomForestClassifier(n_estimators=200, random_state=random_state),
         "gradient boosting": HistGradientBoostingClassifier(random_state=random_state),
@@ -214,7 +223,7 @@ def on_given_rows(proba: FloatArray, code: IntArray, *, random_state: int | None
     draws = [rng.integers(n_samples, size=n_samples) for _ in range(N_RESAMPLES)]
     methods = [
         MethodScore(name, np.array([list(measure(code[some], said[some]).values()) for some in draws]), float("nan"))
-        for name, said in ((OURS, proba), ("majority class", shares))
+        for name, said in ((OURS, proba), (MAJORITY, shares))
     ]
     return HonestScore("given rows", N_RESAMPLES, 1, tuple(methods), code, proba)
 

@@ -75,16 +75,9 @@ class Subject:
             With predictions for every row.
         """
         predictor, features = _read_features(source, X)
-        labels = np.asarray(y)
+        labels = _labels(source, y)
         if labels.shape != (len(features),):
             msg = f"y must hold one label for each of the {len(features)} rows of X, got shape {labels.shape}."
-            raise ValueError(msg)
-        complete = ~np.isnan(features).any(axis=1)
-        if not complete.all():
-            msg = (
-                f"{int((~complete).sum())} of {len(features)} rows have missing cells that the model cannot fill in. "
-                "Leave these rows out, or fit a pipeline that imputes."
-            )
             raise ValueError(msg)
         estimator = source if isinstance(source, BaseEstimator) and not isinstance(source, Predictor) else None
         proba = source.predict_proba(X) if estimator is not None else predictor.predict_proba(X)
@@ -116,6 +109,13 @@ def codes_of(labels: np.ndarray[Any, Any], classes: Sequence[Any]) -> IntArray:
         )
         raise ValueError(msg)
     return code
+
+
+def _labels(source: Any, y: Any) -> np.ndarray[Any, Any]:
+    labels = np.asarray(y)
+    if isinstance(source, SparseModel):  # one output alone tells its class from all others
+        labels = np.where(labels == source.label, str(source.label), f"not {source.label}").astype(object)
+    return labels
 
 
 def _read_features(source: Any, X: Any) -> tuple[Predictor, FloatArray]:
