@@ -1,0 +1,3 @@
+"""A model as a sympy expression."""
+
+from __future__ import annotations
