@@ -10,7 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..explain import equation, filter_table, stability, term_table
+from ..explain.definitions import definitions, legend
+from ..explain.equation import equation
+from ..explain.filter_table import filter_table
+from ..explain.stability import stability
+from ..explain.term_table import AVERAGE, NAIVE, term_table
 from ..model import SparseModel
 from .cautions import find_cautions
 from .columns import ColumnSummary, summarize_columns
@@ -18,7 +22,7 @@ from .honest_score import HonestScore
 from .metrics import METRICS, measure
 from .settings import code_for, versions
 from .subject import Subject
-from .words import listed, percent, plural
+from .words import listed, percent, plural, points
 
 VERSION = 1
 UNEVEN = 0.75  # share of the largest class beyond which accuracy flatters
@@ -47,7 +51,7 @@ def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title:
     """
     columns = summarize_columns(X, _names_of_columns(subject, X))
     models = [_model(model, subject) for model in subject.models]
-    cautions = find_cautions(subject, columns, score, [model["stability"]["terms"] for model in models])
+    cautions = find_cautions(subject, columns, score, [model["stability"]["terms"]["index"] for model in models])
     content = {
         "kind": "rfsc report",
         "version": VERSION,
@@ -57,6 +61,7 @@ def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title:
         "score": _score(score, subject),
         "cautions": [asdict(caution) for caution in cautions],
         "models": models,
+        "note": NAIVE if any(model["has_errors"] for model in models) else AVERAGE,
         "data": _data(subject, columns),
         "filter": _filter(subject),
         "settings": _settings(subject, len(columns)),
@@ -175,14 +180,21 @@ def _model(model: SparseModel, subject: Subject) -> dict[str, Any]:
     terms = [row | {"influence": s} for row, s in zip(term_table(model).rows(), share, strict=True)]
     return {
         "label": str(model.label),
-        "equation": {"scaled": equation(model), "original": equation(model, units="original")},
+        "equation": {
+            "original": equation(model, units="original"),
+            "scaled": equation(model, units="scaled"),
+            "definitions": definitions(model),
+            "how_to_read": legend(model, units="original"),
+            "how_to_read_scaled": legend(model, units="scaled"),
+        },
+        "has_errors": model.standard_error is not None,
         "terms": terms,
         "features": [model.feature_names[p] for p in model.features],
         "n_candidates": None if evidence is None else evidence.n_candidates,
         "n_restarts": None if evidence is None else evidence.n_restarts,
         "n_converged": None if evidence is None else evidence.stop_reasons.count("converged"),
         "search_score": None if evidence is None else evidence.score,
-        "stability": {"terms": _stability(model, "terms"), "features": _stability(model, "features")},
+        "stability": {of: _stability(model, of) for of in ("terms", "features")},
     }
 
 
@@ -206,3 +218,35 @@ def _names_of_columns(subject: Subject, X: Any) -> list[str] | None:
         return None
     recipe = subject.predictor.recipe_
     return [column.name for column in recipe.columns] if recipe else list(subject.models[0].feature_names)
+
+
+def _stability(model: SparseModel, of: str) -> dict[str, Any]:
+    found = stability(model, of=of)
+    return {"index": found.index, "low": found.low, "high": found.high, "word": found.word, "reason": found.reason}
+
+
+def _filter(subject: Subject) -> list[dict[str, Any]]:
+    """Per output what the filter dropped; empty where there was none."""
+    tables = [(model, filter_table(model)) for model in subject.models]
+    return [
+        {
+            "label": str(model.label),
+            "threshold": table.threshold,
+            "significance": table.significance,
+            "n_tested": len(table.feature),
+            "dropped": [row for row in table.rows() if not row["kept"]],
+        }
+        for model, table in tables
+        if table is not None
+    ]
+
+
+def _settings(subject: Subject, n_columns: int) -> dict[str, Any]:
+    fitted = subject.estimator
+    settings = subject.predictor.settings_
+    return {
+        "code": code_for(fitted if fitted is not None else settings, len(subject.code), n_columns),
+        "can_be_fitted_again": fitted is not None,
+        "parameters": {name: repr(value) for name, value in sorted(settings.items())},
+        "versions": versions(),
+    }

@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-PACKAGES = ("rfsc", "numpy", "scipy", "scikit-learn", "numba")
+from .. import __version__
+from ..classifier import RFSCClassifier
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 WIDTH = 88  # a call longer than this is broken into one argument per line
 
 
-def code_for(estimator: Any, n_rows: int, n_columns: int) -> str:
+def code_for(source: Any, n_rows: int, n_columns: int) -> str:
     """Lines of Python that make and fit an estimator with the same settings.
 
     Parameters
     ----------
-    estimator : estimator
-        What was fitted.
+    source : estimator or dict
+        What was fitted, or the parameters of an RFSCClassifier that was.
     n_rows, n_columns : int
         Of the table, for the comment.
 
@@ -30,7 +33,7 @@ def code_for(estimator: Any, n_rows: int, n_columns: int) -> str:
         Imports, the estimator with all settings that are not the default, and the call of `fit`.
     """
     used: set[tuple[str, str]] = set()
-    made = _as_code(estimator, used, indent=0)
+    made = _as_code(_classifier(source) if isinstance(source, dict) else source, used, indent=0)
     imports = [f"from {module} import {name}" for module, name in sorted(used)]
     table = f"{n_rows:,} rows, {n_columns:,} columns"
     return "\n".join([*imports, "", f"model = {made}", f"model.fit(X, y)  # {table}"])
@@ -44,7 +47,7 @@ def versions() -> dict[str, str]:
     dict of str to str
         By package; those that are not installed are left out.
     """
-    found = {"python": platform.python_version()}
+    found = {"rfsc": __version__, "python": platform.python_version()}
     for name in PACKAGES:
         try:
             found[name] = version(name)
@@ -70,6 +73,12 @@ def changed(estimator: Any) -> dict[str, Any]:
     given = estimator.get_params(deep=False)
     # by their text: arrays and NaN do not compare as wanted
     return {name: value for name, value in given.items() if repr(value) != repr(defaults.get(name, inspect.Parameter))}
+
+
+def _classifier(settings: dict[str, Any]) -> RFSCClassifier:
+    """From the settings that a file holds; unknown ones, of another version, are left out."""
+    known = inspect.signature(RFSCClassifier).parameters
+    return RFSCClassifier(**{name: value for name, value in settings.items() if name in known})
 
 
 def _as_code(value: Any, used: set[tuple[str, str]], indent: int) -> str:

@@ -36,6 +36,8 @@ class Subject:
         Positions of their classes.
     labels : ndarray of shape (n_samples,)
         The classes themselves.
+    reads_table : bool
+        Whether the formulas are about the columns of the table; not where other steps of a pipeline stand between.
     """
 
     source: Any
@@ -45,6 +47,7 @@ class Subject:
     proba: FloatArray
     code: IntArray
     labels: np.ndarray[Any, Any]
+    reads_table: bool
 
     @property
     def models(self) -> list[SparseModel]:
@@ -74,14 +77,15 @@ class Subject:
         Subject
             With predictions for every row.
         """
-        predictor, features = _read_features(source, X)
+        predictor, features, reads_table = _read_features(source, X)
         labels = _labels(source, y)
         if labels.shape != (len(features),):
             msg = f"y must hold one label for each of the {len(features)} rows of X, got shape {labels.shape}."
             raise ValueError(msg)
         estimator = source if isinstance(source, BaseEstimator) and not isinstance(source, Predictor) else None
         proba = source.predict_proba(X) if estimator is not None else predictor.predict_proba(X)
-        return cls(source, estimator, predictor, features, proba, codes_of(labels, predictor.classes_), labels)
+        code = codes_of(labels, predictor.classes_)
+        return cls(source, estimator, predictor, features, proba, code, labels, reads_table)
 
 
 def codes_of(labels: np.ndarray[Any, Any], classes: Sequence[Any]) -> IntArray:
@@ -118,12 +122,12 @@ def _labels(source: Any, y: Any) -> np.ndarray[Any, Any]:
     return labels
 
 
-def _read_features(source: Any, X: Any) -> tuple[Predictor, FloatArray]:
+def _read_features(source: Any, X: Any) -> tuple[Predictor, FloatArray, bool]:
     try:
         predictor = as_predictor(source)
     except TypeError:
         # steps that are no recipe (a PCA, say): the report is then about what they put out
         if not isinstance(source, Pipeline) or len(source) < 2:
             raise
-        return as_predictor(source[-1]), np.asarray(source[:-1].transform(X), dtype=np.float64)
-    return predictor, predictor.features(X)
+        return as_predictor(source[-1]), np.asarray(source[:-1].transform(X), dtype=np.float64), False
+    return predictor, predictor.features(X), True

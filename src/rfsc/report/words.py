@@ -26,6 +26,22 @@ def percent(share: float) -> str:
     return f"{value:.1f} %" if value < 1 or value > 99 else f"{value:.0f} %"
 
 
+def points(share: float | None) -> str:
+    """A spread of percentages.
+
+    Parameters
+    ----------
+    share : float or None
+        A difference of two shares.
+
+    Returns
+    -------
+    str
+        For instance ``1.3 points``.
+    """
+    return "unknown" if share is None or share != share else f"{100 * share:.1f} points"
+
+
 def plural(n: int, one: str, many: str | None = None) -> str:
     """A count with its noun.
 
