@@ -4,13 +4,12 @@ To read the code, take five files from top to bottom: `classifier.py`, `search/l
 `engines/base.py`, and the kernels (`engines/array_engine.py` in plain array code, `engines/kernels.py` compiled).
 """
 
+from ._version import __version__
 from .classifier import RFSCClassifier
 from .model import SparseModel
 from .restrictions import Restrictions
 from .search import IterationRecord, SearchResult, Verdict
 from .selectors import DistanceCorrelationFilter, RFSCSelector
-
-__version__ = "0.1.0"
 
 __all__ = [
     "DistanceCorrelationFilter",
