@@ -59,7 +59,7 @@ def definitions(model: SparseModel, *, form: str = "text", error: float = 1e-6) 
     return found
 
 
-def legend(model: SparseModel, *, units: str = "scaled") -> tuple[str, ...]:
+def legend(model: SparseModel, *, units: str = "scaled", ranges: bool = True) -> tuple[str, ...]:
     """How to read the equation of a model, in words.
 
     Parameters
@@ -68,6 +68,8 @@ def legend(model: SparseModel, *, units: str = "scaled") -> tuple[str, ...]:
         The model.
     units : {"scaled", "original"}, default="scaled"
         Units of the equation that the words belong to.
+    ranges : bool, default=True
+        Whether to list the training ranges of the features that are scaled.
 
     Returns
     -------
@@ -78,26 +80,26 @@ def legend(model: SparseModel, *, units: str = "scaled") -> tuple[str, ...]:
     check_units(units)
     kinds = {type(term) for term in model.terms}
     known = kinds <= PLAIN.union(*(group for group, _ in WORDS))
-    lines = _scales(model) if units == "scaled" else []
+    lines = _scales(model, ranges) if units == "scaled" else []
     lines += [words for group, words in WORDS if kinds & group]
     return tuple(lines if known else [*lines, "Other names are columns of a transformer that the model holds."])
 
 
-def _scales(model: SparseModel) -> list[str]:
+def _scales(model: SparseModel, ranges: bool) -> list[str]:
     """What the [0, 1] scale means for the terms of this model."""
-    lines, ranges = [], training_ranges(model)
+    lines, ends = [], training_ranges(model)
     used = sorted({p for term in model.terms if isinstance(term, Monomial) for p in term.features})
     names = {p: quoted(model.feature_names[p]) for p in used}
-    told = ", ".join(f"{names[p]} from {_number(ranges[p][0])} to {_number(ranges[p][1])}" for p in used)
+    told = ", ".join(f"{names[p]} from {_number(ends[p][0])} to {_number(ends[p][1])}" for p in used)
+    told = f": {told}." if ranges else "."
     if used and is_marked(model, "scaled"):
-        first = names[used[0]]
-        lines.append(f"scaled({first}) is {first} brought to [0, 1] by its training range: {told}.")
+        lines.append(f"scaled({names[used[0]]}) is {names[used[0]]} brought to [0, 1] by its training range{told}")
     elif used:
-        lines.append(f"Features are brought to [0, 1] by their training ranges: {told}.")
+        lines.append(f"Features are brought to [0, 1] by their training ranges{told}")
     if any(isinstance(term, HingeTerm | CentredTerm) for term in model.terms):
         lines.append(
-            "Hinges and deviations are in your own units and divided by the training range of their feature, "
-            "a product by the product of the ranges."
+            "Hinges and deviations are in your own units, divided by the training range of the feature, "
+            "or by the product of the ranges."
         )
     return lines
 

@@ -40,7 +40,7 @@ def equation(
     form: str = "text",
     tolerance: float | None = 0.01,
 ) -> Any:
-    r"""Write f as a sum of terms.
+    """Write f as a sum of terms.
 
     In scaled units a feature in a product stands for its value on [0, 1], by its training range. Where the model holds
     other terms too, such features are written ``scaled(age)``, for everything else is in the user's own units: the
@@ -86,16 +86,38 @@ def equation(
         check_digits(digits)
     if form == "sympy":
         return symbolic(model, coefficients(model, units), digits)
+    to = NOTATIONS[form]
+    return to.total(summands(model, to, units=units, digits=digits, tolerance=tolerance))
+
+
+def summands(
+    model: SparseModel,
+    to: Text,
+    *,
+    units: str = "scaled",
+    digits: int | None = None,
+    tolerance: float | None = 0.01,
+) -> list[tuple[bool, str]]:
+    """The summands of an equation, each with whether it is negative.
+
+    Parameters
+    ----------
+    model : SparseModel
+        The model.
+    to : Text
+        The notation.
+    units, digits, tolerance
+        As in `equation`.
+    """
     shown = DIGITS if digits is None else int(digits)
     if tolerance is not None:
         shown = digits_needed(model, units, shown, tolerance)
-    to, mark = NOTATIONS[form], is_marked(model, units)
-    parts = [
+    mark = is_marked(model, units)
+    return [
         (coef < 0, _summand(model, term, to.digits(f"{abs(coef):.{shown}g}"), to, units=units, mark=mark))
         for term, coef in coefficients(model, units).items()
         if coef != 0.0
     ]
-    return to.total(parts)
 
 
 def equations(

@@ -79,15 +79,19 @@ def _monomial(term: Monomial, names: Sequence[str], to: Text, mark: bool) -> str
 
 
 def _centred(term: CentredTerm, names: Sequence[str], to: Text) -> str:
-    powers = Counter(term.factors).items()
-    return to.product([to.power(to.brackets(_minus(names[f.feature], f.shown, to)), k) for f, k in powers])
+    factors = []
+    for f, power in Counter(term.factors).items():
+        # a deviation from zero keeps its zero: without it the feature would be the scaled one
+        zero = to.infix(to.name(label(names[f.feature])), "-", "0")
+        factors.append(to.power(to.brackets(_minus(names[f.feature], f.shown, to) if f.shown else zero), power))
+    return to.product(factors)
 
 
 def _hinge(term: HingeTerm, names: Sequence[str], to: Text) -> str:
     parts = []
     for f in term.factors:
         name = to.name(label(names[f.feature]))
-        falling = to.infix(to.number(f.shown), "-", name)
+        falling = to.infix(to.number(f.shown), "-", name) if f.shown else f"{to.minus}{name}"
         parts.append(to.call("max", "0, " + (_minus(names[f.feature], f.shown, to) if f.sign > 0 else falling)))
     return to.product(parts)
 
@@ -143,8 +147,10 @@ def _bump(term: RadialTerm, names: Sequence[str], to: Text, error: float) -> str
 
 
 def _minus(name: str, value: float, to: Text) -> str:
-    """``age-52``; a negative number is added."""
+    """``age-52``; a negative number is added, zero is left out."""
     left = to.name(label(name))
+    if value == 0:
+        return left
     return to.infix(left, "+", to.number(-value)) if value < 0 else to.infix(left, "-", to.number(value))
 
 

@@ -6,6 +6,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ..terms.knots import written
 
@@ -116,7 +117,7 @@ class Latex(Text):
     def product(self, parts: Sequence[str]) -> str:
         r"""A thin space between the factors, a dot where two names would read as one."""
         out = parts[0]
-        for before, part in zip(parts, parts[1:], strict=False):
+        for before, part in pairwise(parts):
             both = before.startswith(r"\text") and part.startswith(r"\text")
             out += (r" \cdot " if both or part[:1].isdigit() else r"\,") + part
         return out
@@ -147,7 +148,9 @@ class Latex(Text):
         if len(parts) <= 3:
             return super().total(parts)
         lines = [f"{'-' if negative else '+'} {part}" for negative, part in parts]
-        return r"\begin{aligned} f ={} & " + r" \\ & ".join([lines[0].removeprefix("+ "), *lines[1:]]) + r" \end{aligned}"
+        return (
+            r"\begin{aligned} f ={} & " + r" \\ & ".join([lines[0].removeprefix("+ "), *lines[1:]]) + r" \end{aligned}"
+        )
 
 
 class Html(Text):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
 from .._typing import BoolArray
+from ..model import Evidence, SparseModel
+from .checks import check_word, one_model
 
+MANY = 10  # restarts from which the normal approximation may be taken at its word
 POOR, EXCELLENT = 0.4, 0.75  # how the authors read the index, after Fleiss
 
 
@@ -61,7 +65,8 @@ class Stability:
             return f"stability of the {self.of} unknown: {self.reason}"
         return (
             f"stability of the {self.of} over {self.n_restarts} restarts: {self.index:.2f} ({self.word}; "
-            f"{100 * self.level:g}% interval {self.low:.2f} to {self.high:.2f})"
+            f"{100 * self.level:g}% interval {self.low:.2f} to {self.high:.2f}"
+            f"{', rough with so few restarts' if self.n_restarts < MANY else ''})"
         )
 
 
@@ -104,3 +109,61 @@ def stability_of(selected: BoolArray, n_candidates: int, *, of: str = "terms", l
     error = math.sqrt(4.0 / m**2 * float(((own - own.mean()) ** 2).sum()))
     reach = float(norm.ppf(0.5 + level / 2.0)) * error
     return Stability(index, index - reach, min(index + reach, 1.0), level, m, d, mean_size, of)
+
+
+def stability(source: Any, *, of: str = "terms", level: float = 0.95, label: object = None) -> Stability:
+    """How far the restarts behind a model agree about its terms or its features.
+
+    It tells how much the answer depends on the random draws of the search, given the training rows; not how much it
+    would change with other rows. The constant does not count: nearly every model holds it.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it.
+    of : {"terms", "features"}, default="terms"
+        Whether restarts agree when they choose the same terms, or terms that read the same features. Candidates are
+        all terms of the search, or all features that vary and pass the filter.
+    level : float, default=0.95
+        Confidence level of the interval.
+    label : object, optional
+        Which class, where the source has an output for each of several.
+
+    Returns
+    -------
+    Stability
+        The index with its interval; without an index, and with a reason, where it is not defined.
+    """
+    check_word("of", of, ("terms", "features"))
+    if not 0.0 < level < 1.0:
+        msg = f"level must be between 0 and 1, got {level!r}."
+        raise ValueError(msg)
+    model = one_model(source, label)
+    if model.evidence is None:
+        reason = "the model carries no record of its search."
+        return Stability(None, None, None, float(level), 0, 0, 0.0, of, reason)
+    if of == "terms":
+        selected, n_candidates = _terms(model.evidence)
+    else:
+        selected, n_candidates = _features(model, model.evidence)
+    return stability_of(selected, n_candidates, of=of, level=float(level))
+
+
+def _terms(evidence: Evidence) -> tuple[BoolArray, int]:
+    """Which restart chose which term, and how many there are; without the constant."""
+    varies = np.array([bool(term.features) for term in evidence.terms], dtype=np.bool_)
+    return evidence.selected[:, varies], evidence.n_candidates - 1
+
+
+def _features(model: SparseModel, evidence: Evidence) -> tuple[BoolArray, int]:
+    """Which restart's terms read which feature, and how many could have been read."""
+    n_features = len(model.feature_names)
+    selected = np.zeros((evidence.n_restarts, n_features), dtype=np.bool_)
+    for j, term in enumerate(evidence.terms):
+        selected[:, list(term.features)] |= evidence.selected[:, [j]]
+    allowed = ~model.scaling.constant
+    if evidence.filter is not None:
+        allowed &= evidence.filter.statistic > evidence.filter.threshold
+    # restrictions may have let in features that the filter would have dropped
+    allowed |= selected.any(axis=0)
+    return selected[:, allowed], int(allowed.sum())

@@ -24,7 +24,9 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, width: int
     cells = [[shortened(first, width), *rest] for first, *rest in rows]
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     lines = [
-        "  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True)))
+        "  ".join(
+            cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
         for row in (head, *cells)
     ]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])

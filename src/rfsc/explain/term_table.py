@@ -44,6 +44,10 @@ NAIVE = (
     "p-values and intervals are naive: they take the terms as given, and the search that found them makes them look "
     "better than they are."
 )
+ODDS = (
+    "odds ×: what the odds are multiplied by when this term alone changes as the next column says, in the units of the "
+    'feature or, where it says "scaled", of the term on the [0, 1] scale.'
+)
 AVERAGE = "An average of several models: standard errors do not apply."
 
 
@@ -96,7 +100,7 @@ class TermTable:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know of the figures."""
-        lines = [AVERAGE if self.standard_error is None else NAIVE]
+        lines = [AVERAGE if self.standard_error is None else NAIVE, ODDS]
         if self.rip is not None:
             lines.append("RIP: final inclusion probability; restarts: share of the restarts that chose the term.")
         return tuple(lines)
@@ -198,7 +202,7 @@ def _step(model: SparseModel, term: Term, change: float) -> tuple[float, str]:
         return 1.0, "no to yes"
     line = isinstance(term, Monomial | HingeTerm) and len(term.factors) == 1
     if not line:
-        return change, f"+{change:g}"
+        return change, f"+{change:g} scaled"
     low, high = training_ranges(model)[term.features[0]]
     falls = isinstance(term, HingeTerm) and term.factors[0].sign < 0
     return change, f"{'-' if falls else '+'}{(high / 2 - low / 2) * 2 * change:.3g}"
