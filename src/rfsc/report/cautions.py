@@ -196,9 +196,9 @@ def _search_cautions(model: SparseModel, name: str, stability: float | None) -> 
             "and below 0.4 is called poor). Other formulas do as well as this one: do not read its terms as causes."
         )
         found.append(Caution("caution", "unstable", "The selection is not stable", text))
-    share = evidence.selected[:, : len(model.terms)].mean(axis=0) if evidence.n_restarts > 1 else np.ones(0)
-    rare = [n for n, s in zip(model.names, share, strict=False) if s < RARELY_SELECTED]
-    if rare:
+    share = evidence.selected[:, : len(model.terms)].mean(axis=0)
+    rare = [n for n, s in zip(model.names, share, strict=True) if s < RARELY_SELECTED]
+    if rare and stability is not None and stability >= POOR_STABILITY:
         text = f"Fewer than half of the restarts selected {listed([f'“{n}”' for n in rare[:5]], more=len(rare) - 5)}{name}."
         found.append(Caution("note", "rarely_selected", "Terms that few restarts found", text))
     cut = sum(reason != "converged" for reason in evidence.stop_reasons)

@@ -22,7 +22,7 @@ from .honest_score import HonestScore
 from .metrics import METRICS, measure
 from .settings import code_for, versions
 from .subject import Subject
-from .words import listed, percent, plural, points
+from .words import listed, plural, points
 
 VERSION = 1
 UNEVEN = 0.75  # share of the largest class beyond which accuracy flatters
@@ -114,13 +114,18 @@ def headline(content: Mapping[str, Any]) -> str:
     key, ours = score["main_metric"], score["methods"][0]["scores"][score["main_metric"]]
     n_terms = sum(len(model["terms"]) for model in models)
     size = f"{plural(n_terms, 'term')}" + (f" in {len(models)} formulas" if len(models) > 1 else "")
-    rows = "On rows left out of the fit" if score["honest"] else "On the rows given, which it may have seen"
-    what = "its accuracy" if key == "accuracy" else "its balanced accuracy"
-    first = f"{rows}, a model of {size} reaches {percent(ours['mean'])} as {what} (spread {points(ours['sd'])})."
-    others = {m["name"]: m["scores"][key]["mean"] for m in score["methods"][1:]}
-    if not others:
-        return first
-    return f"{first} Beside it: {listed([f'{name} {percent(mean)}' for name, mean in others.items()])}."
+    rows = "rows left out of the fit" if score["honest"] else "the rows given, which it may have seen,"
+    if key == "accuracy":
+        what = f"is right for {_share(ours['mean'])} of {rows}"
+    else:
+        what = f"reaches a balanced accuracy of {_share(ours['mean'])} on {rows}"
+    first = f"A model of {size} {what} (± {points(ours['sd'])})."
+    others = [f"{m['name']} {_share(m['scores'][key]['mean'])}" for m in score["methods"][1:]]
+    return f"{first} Beside it: {listed(others)}." if others else first
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %"
 
 
 def _asked(subject: Subject, columns: list[ColumnSummary], target: str) -> dict[str, Any]:
@@ -177,7 +182,10 @@ def _model(model: SparseModel, subject: Subject) -> dict[str, Any]:
     evidence = model.evidence
     spread = np.abs(model.coef) * model.columns(subject.features).std(axis=1) if model.terms else np.empty(0)
     share = spread / spread.max() if spread.size and spread.max() > 0 else np.zeros(len(spread))
-    terms = [row | {"influence": s} for row, s in zip(term_table(model).rows(), share, strict=True)]
+    terms = [
+        row | {"influence": influence, "constant": not term.features}
+        for row, influence, term in zip(term_table(model).rows(), share, model.terms, strict=True)
+    ]
     return {
         "label": str(model.label),
         "equation": {

@@ -21,6 +21,7 @@ from ..plots.drawing import shorten
 from .honest_score import HonestScore
 from .subject import Subject
 
+WIDE = ("Coefficients", "Inclusion", "For and", "Filter")
 MAX_OUTPUTS = 6  # pictures of more classes would be a book
 
 
@@ -38,12 +39,15 @@ class Figure:
         What it shows and how to read it.
     svg : str
         An ``<svg>`` element.
+    wide : bool, default=False
+        Whether it needs the width of the page.
     """
 
     section: str
     output: int
     caption: str
     svg: str
+    wide: bool = False
 
 
 def draw_figures(subject: Subject, X: Any, score: HonestScore, *, show_rows: bool) -> list[Figure]:
@@ -136,7 +140,7 @@ def _wanted(subject: Subject, X: Any, score: HonestScore, show_rows: bool) -> It
 
 def _drawn(section: str, output: int, title: str, text: str, draw: Callable[[], Any]) -> Figure:
     caption = f"{title}: {text}"
-    return Figure(section, output, caption, to_svg(draw().figure_, title))
+    return Figure(section, output, caption, to_svg(draw().figure_, title), wide=title.startswith(WIDE))
 
 
 def _calibration(subject: Subject, score: HonestScore) -> CalibrationDisplay:

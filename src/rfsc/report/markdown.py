@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .words import number, p_value, percent, plural, points
+from .words import fixed, number, p_value, percent, plural
 
 MAX_COLUMNS = 60
 
@@ -115,7 +115,7 @@ def _score(score: Mapping[str, Any], classes: Sequence[Mapping[str, Any]]) -> li
     rows = [
         [method["name"]]
         + [
-            f"{number(one['mean'], 3)} ± {number(one['sd'], 2)}{marks.get(one.get('verdict', ''), '')}"
+            f"{fixed(one['mean'])} ± {fixed(one['sd'])}{marks.get(one.get('verdict', ''), '')}"
             for one in (method["scores"][metric["key"]] for metric in score["metrics"])
         ]
         for method in score["methods"]
