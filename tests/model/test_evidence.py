@@ -3,8 +3,14 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from rfsc import RFSCClassifier
 from rfsc.model import Predictor, as_predictor, models_of
@@ -83,3 +89,24 @@ def test_a_renamed_model_renames_its_evidence(fitted):
     model = fitted.models_[0].renamed(names)
     assert {name[0] for name in model.names} <= {"f", "1"}
     assert model.evidence.term_names[: len(model.terms)] == model.names
+
+
+def test_a_pipeline_becomes_a_recipe():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"age": rng.normal(50, 10, 80), "sex": rng.choice(["f", "m"], 80), "dose": rng.normal(size=80)}
+    )
+    frame.loc[::7, "age"] = np.nan
+    y = (frame["dose"] + (frame["sex"] == "f") > 0.5).to_numpy()
+    prepared = make_column_transformer(
+        (SimpleImputer(add_indicator=True), ["age", "dose"]), (OneHotEncoder(drop="if_binary"), ["sex"])
+    )
+    pipeline = make_pipeline(prepared, RFSCClassifier(basis="polynomial", **QUICK)).fit(frame, y)
+    predictor = as_predictor(pipeline)
+    np.testing.assert_array_equal(predictor.decision_function(frame), pipeline.decision_function(frame))
+    assert predictor.feature_names_in_.tolist() == ["age", "sex", "dose"]
+    assert predictor.models_[0].feature_names == tuple(prepared.get_feature_names_out())
+    alone = make_pipeline(RFSCClassifier(basis="polynomial", **QUICK)).fit(frame[["dose"]], y)
+    assert as_predictor(alone).recipe_ is None
+    with pytest.raises(NotFittedError):
+        as_predictor(make_pipeline(prepared, RFSCClassifier()))

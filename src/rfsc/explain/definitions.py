@@ -50,12 +50,13 @@ def definitions(model: SparseModel, *, form: str = "text", error: float = 1e-6) 
     if not error >= 0.0:
         msg = f"error must be at least 0, got {error!r}."
         raise ValueError(msg)
-    to, ranges, found = NOTATIONS[form], training_ranges(model), {}
+    to, names, ranges = NOTATIONS[form], model.feature_names, training_ranges(model)
+    found: dict[str, str] = {}
     for term in model.terms:
         for raw in () if isinstance(term, Monomial) else term.unscaled(model.scaling):
-            formula = define(raw, model.feature_names, to, error, ranges)
-            if formula is not None:
-                found[write(raw, model.feature_names, to)] = formula
+            short, formula = write(raw, names, to), define(raw, names, to, error, ranges)
+            if formula not in (None, short):
+                found[short] = formula
     return found
 
 

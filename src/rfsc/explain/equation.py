@@ -16,6 +16,7 @@ from .rounding import check_digits, coefficients, digits_needed
 from .symbolic import symbolic
 
 DIGITS = 4
+DIVISOR_DIGITS = 6  # more than coefficients have, so that they do not add to the error of these
 FORMS = ("text", "latex", "html", "sympy")
 
 
@@ -114,7 +115,7 @@ def summands(
         shown = digits_needed(model, units, shown, tolerance)
     mark = is_marked(model, units)
     return [
-        (coef < 0, _summand(model, term, to.digits(f"{abs(coef):.{shown}g}"), to, units=units, mark=mark))
+        (coef < 0, _summand(model, term, abs(coef), shown, to, units=units, mark=mark))
         for term, coef in coefficients(model, units).items()
         if coef != 0.0
     ]
@@ -148,23 +149,22 @@ def equations(
     }
 
 
-def _summand(model: SparseModel, term: Term, number: str, to: Text, *, units: str, mark: bool) -> str:
+def _summand(model: SparseModel, term: Term, coef: float, digits: int, to: Text, *, units: str, mark: bool) -> str:
     """A coefficient times a term, divided by what makes it true in scaled units."""
-    body = write(term, model.feature_names, to, mark=mark)
+    number, body = to.digits(f"{coef:.{digits}g}"), write(term, model.feature_names, to, mark=mark)
     if not body:
         return number
     if units == "scaled" and not isinstance(term, Monomial):
         by = _divisor(model, term)
-        if by is None:
+        if not 0.0 < by < math.inf:  # ranges so extreme that it is no number
             body = to.call("scaled", body)
         elif by != 1.0:
-            body = to.quotient(body, to.number(by))
+            # of more than fifteen digits the last are what subtracting the ends of a range has left
+            body = to.quotient(body, to.number(float(f"{by:.{min(max(digits, DIVISOR_DIGITS), 15)}g}")))
     return to.product([number, body])
 
 
-def _divisor(model: SparseModel, term: Term) -> float | None:
-    """What a term in the user's own units is divided by on [0, 1]; None where ranges are so extreme that it is none."""
+def _divisor(model: SparseModel, term: Term) -> float:
+    """What a term in the user's own units is divided by on [0, 1]."""
     (weight,) = term.unscaled(model.scaling).values()
-    by = 1.0 / weight if weight else math.inf
-    # fifteen digits: what subtracting the ends of a range has left in the sixteenth is no news
-    return float(f"{by:.15g}") if 0.0 < by < math.inf else None
+    return 1.0 / weight if weight else math.inf

@@ -59,6 +59,14 @@ class Text:
         """A fraction."""
         return f"{part}/{by}"
 
+    def sum_over(self, inside: str, by: str) -> str:
+        """A sum divided by a number."""
+        return f"({inside})/{by}"
+
+    def one_over(self, inside: str) -> str:
+        """One divided by a sum."""
+        return f"1/({inside})"
+
     def brackets(self, inside: str) -> str:
         """Round brackets."""
         return f"({inside})"
@@ -78,6 +86,10 @@ class Text:
     def total(self, parts: Sequence[tuple[bool, str]]) -> str:
         """f as a sum; every summand with whether it is negative."""
         return "f = " + self.sum(parts)
+
+    def long_sum(self, parts: Sequence[tuple[bool, str]]) -> str:
+        """A sum that may need several lines."""
+        return self.sum(parts)
 
     def sum(self, parts: Sequence[tuple[bool, str]]) -> str:
         """Summands with their signs."""
@@ -126,6 +138,14 @@ class Latex(Text):
         """A fraction."""
         return rf"\frac{{{part}}}{{{by}}}"
 
+    def sum_over(self, inside: str, by: str) -> str:
+        """A fraction needs no brackets."""
+        return self.quotient(inside, by)
+
+    def one_over(self, inside: str) -> str:
+        """A fraction needs no brackets."""
+        return self.quotient("1", inside)
+
     def brackets(self, inside: str) -> str:
         """Brackets as high as what they hold."""
         return rf"\left({inside}\right)"
@@ -144,13 +164,15 @@ class Latex(Text):
         return f"{left} {sign} {right}"
 
     def total(self, parts: Sequence[tuple[bool, str]]) -> str:
-        """One line, or a line for every summand where there are many: LaTeX does not break formulas by itself."""
+        """f as a sum, beside its first line."""
+        return "f = " + self.long_sum(parts).replace(r"\begin{aligned}", r"\begin{aligned}[t]", 1)
+
+    def long_sum(self, parts: Sequence[tuple[bool, str]]) -> str:
+        """A line for every summand where there are more than three: LaTeX does not break formulas by itself."""
         if len(parts) <= 3:
-            return super().total(parts)
+            return self.sum(parts)
         lines = [f"{'-' if negative else '+'} {part}" for negative, part in parts]
-        return (
-            r"\begin{aligned} f ={} & " + r" \\ & ".join([lines[0].removeprefix("+ "), *lines[1:]]) + r" \end{aligned}"
-        )
+        return r"\begin{aligned} & " + r" \\ & ".join([lines[0].removeprefix("+ "), *lines[1:]]) + r" \end{aligned}"
 
 
 class Html(Text):

@@ -106,7 +106,15 @@ def digits_needed(model: SparseModel, units: str, digits: int, tolerance: float)
 def coefficients(model: SparseModel, units: str) -> dict[Term, float]:
     """Coefficients by term, for features on [0, 1] or in the user's own units."""
     if units == "original":
-        return model.unscaled()
+        with np.errstate(over="ignore", invalid="ignore"):
+            parts = model.unscaled()
+        if not all(map(math.isfinite, parts.values())):
+            msg = (
+                "in original units some coefficients of this model are beyond the largest number of double precision: "
+                "the range of a feature is too small or too large. Use units='scaled', or measure it in other units."
+            )
+            raise ValueError(msg)
+        return parts
     return dict(zip(model.terms, model.coef.tolist(), strict=True))
 
 
