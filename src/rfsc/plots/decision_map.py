@@ -11,8 +11,8 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..model import class_probabilities, decision_table
 from ..model.access import as_predictor
-from .drawing import COLOURS, GREY, MARKERS, Display, legend_above, legend_name, make_axes, set_title, shorten
-from .sources import position
+from .drawing import COLOURS, GREY, MARKERS, Display, legend_above, legend_name, make_axes, set_title, shorten_all
+from .sources import codes_of, position
 
 MOST_POINTS = 1_000  # more only cover each other
 STRENGTH = 0.55  # of the colour where a class is certain
@@ -36,8 +36,8 @@ class DecisionMapDisplay(Display):
         Names of the classes.
     names : (str, str)
         Names of the two features.
-    n_held : int
-        How many other features the model reads, which are held.
+    held : str
+        What is said of the other features that the model reads; empty where there are none.
     """
 
     across: FloatArray
@@ -47,7 +47,7 @@ class DecisionMapDisplay(Display):
     code: IntArray | None
     classes: tuple[str, ...]
     names: tuple[str, str]
-    n_held: int
+    held: str
 
     @classmethod
     def from_estimator(
@@ -105,10 +105,10 @@ class DecisionMapDisplay(Display):
             up=up,
             probability=proba.reshape(n_grid, n_grid, -1),
             points=table[:, [a, b]],
-            code=None if y is None else _codes(y, predictor.classes_, len(table)),
+            code=None if y is None else codes_of(estimator, y, len(table)),
             classes=tuple(str(label) for label in predictor.classes_),
             names=(names[a], names[b]),
-            n_held=len(used - {a, b}),
+            held=_held(len(used - {a, b}), "held" if held else "at the median"),
         )
         return display.plot(ax)
 
@@ -130,10 +130,10 @@ class DecisionMapDisplay(Display):
         extent = (*self.across[[0, -1]], *self.up[[0, -1]])
         ax.imshow(_shades(self.probability), extent=extent, origin="lower", aspect="auto", interpolation="bilinear")
         self._draw_borders(ax)
-        ax.set(xlabel=shorten(self.names[0], 60), ylabel=shorten(self.names[1], 48))
+        across, up = shorten_all(self.names, 48)
+        ax.set(xlabel=across, ylabel=up)
         ax.set(xlim=extent[:2], ylim=extent[2:])
-        others = f"; {self.n_held} other feature{'s' * (self.n_held > 1)} held" if self.n_held else ""
-        set_title(ax, f"Decision over two features{others}")
+        set_title(ax, "Decision over two features" + (f"; {self.held}" if self.held else ""))
         self._draw_points(ax)
         legend_above(ax)
         self._show_in(axes)
@@ -185,21 +185,12 @@ def _strongest(models: Any, table: FloatArray) -> tuple[int, int]:
     return int(first), int(second)
 
 
+def _held(n_others: int, how: str) -> str:
+    return "" if not n_others else f"{n_others} other{'s' * (n_others > 1)} {how}"
+
+
 def _axis(values: FloatArray, n: int) -> FloatArray:
     """Points along the range of a feature and a little beyond."""
     low, high = values.min(), values.max()
     margin = 0.05 * (high - low) or 1.0
     return np.linspace(low - margin, high + margin, n)
-
-
-def _codes(y: Any, classes: Any, n_samples: int) -> IntArray:
-    """Position of every label among the classes."""
-    y = np.asarray(y)
-    if len(y) != n_samples:
-        msg = f"X and y must have as many rows as each other, got {n_samples} and {len(y)}."
-        raise ValueError(msg)
-    match = y[:, None] == np.asarray(classes)[None, :]
-    if not match.any(axis=1).all():
-        msg = "y holds labels that the classifier does not know."
-        raise ValueError(msg)
-    return np.asarray(match.argmax(axis=1), dtype=np.int64)

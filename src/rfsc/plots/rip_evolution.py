@@ -15,15 +15,15 @@ from .drawing import (
     SMALL,
     STYLES,
     Display,
+    iteration_axis,
     legend_above,
     make_axes,
     set_title,
-    shorten,
     shorten_all,
     spread,
     tidy,
 )
-from .sources import best_restart, model_of, traced_evidence
+from .sources import best_restart, model_of, search_title, traced_evidence
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -78,13 +78,12 @@ class RIPEvolutionDisplay(Display):
         evidence = traced_evidence(model)
         restart = best_restart(evidence, restart)
         traced = np.array(evidence.traced, dtype=np.int64)
-        where = f"restart {restart + 1} of {evidence.n_restarts}"
         display = cls(
             rips=evidence.traces[restart].rips,
             names=tuple(evidence.term_names[j] for j in traced),
             in_model=traced < len(model.terms),
             chosen=evidence.selected[restart, traced],
-            title=f"The search for class {shorten(model.label, 20)}: {where}, {evidence.n_candidates:,} candidate terms",
+            title=f"{search_title(model.label, restart, evidence)}, {evidence.n_candidates:,} candidate terms",
         )
         return display.plot(ax, max_names=max_names)
 
@@ -111,19 +110,19 @@ class RIPEvolutionDisplay(Display):
             (~self.in_model & ~only_here, {"color": FAINT, "lw": 0.7, "zorder": 1}, "given up"),
             (only_here, {"color": GREY, "lw": 1.0, "zorder": 2}, "chosen by this restart only"),
         )
-        handles = []
+        handles: list[Any] = []
         for which, look, label in kinds:
             lines = ax.plot(iterations, self.rips[:, which], **look)
             if lines:
                 lines[0].set_label(label)
                 handles.insert(0, lines[0])
         model_terms = np.flatnonzero(self.in_model)
-        looks = {j: (COLOURS[k % 7], STYLES[k // 7 % 3]) for k, j in enumerate(model_terms)}
+        looks = {int(j): (COLOURS[k % 7], STYLES[k // 7 % 3]) for k, j in enumerate(model_terms)}
         for j, (colour, style) in looks.items():
             ax.plot(iterations, self.rips[:, j], color=colour, ls=style, lw=2.4, zorder=3)
         self._name_lines(ax, looks, max_names)
         ax.set(xlabel="iteration", ylabel="inclusion probability (RIP)", ylim=(-0.03, 1.03))
-        ax.set_xlim(1 if len(iterations) > 1 else 0.5, len(iterations) + (len(iterations) == 1))
+        iteration_axis(ax, len(iterations))
         tidy(ax)
         set_title(ax, self.title)
         if handles:
@@ -136,7 +135,7 @@ class RIPEvolutionDisplay(Display):
         """Names of the model's terms beside the ends of their lines, moved apart."""
         shown = list(looks)[:max_names]
         ends = self.rips[-1, shown] if shown else np.empty(0)
-        room = 72 * ax.get_figure(root=True).get_figheight() * ax.get_position().height  # in points
+        room = 72 * ax.get_window_extent().height / ax.figure.dpi  # in points
         note = len(looks) - len(shown)
         places = spread((ends + 0.03) / 1.06, 1.35 * SMALL / room, 0.06 if note else 0.0, 1.0)
         beside = ax.get_yaxis_transform()

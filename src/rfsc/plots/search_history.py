@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from .._typing import FloatArray
-from .drawing import AGAINST, FAINT, FOR, Display, legend_above, make_axes, set_title, shorten, tidy
-from .sources import best_restart, model_of, traced_evidence
+from .drawing import AGAINST, FAINT, FOR, Display, iteration_axis, legend_above, make_axes, set_title, tidy
+from .sources import best_restart, model_of, search_title, traced_evidence
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -65,8 +65,8 @@ class SearchHistoryDisplay(Display):
             sizes_drawn=tuple(trace.size_drawn for trace in evidence.traces),
             sizes_kept=tuple(trace.size_kept for trace in evidence.traces),
             shown=shown,
-            score=f"score: {evidence.score}",
-            title=f"The search for class {shorten(model.label, 20)}: restart {shown + 1} of {evidence.n_restarts}",
+            score=f"score ({evidence.score})",
+            title=search_title(model.label, shown, evidence),
         )
         return display.plot(ax)
 
@@ -97,7 +97,7 @@ class SearchHistoryDisplay(Display):
         score.tick_params(labelbottom=False)
         longest = max(len(values) for values in self.mean_scores)
         for one in axes:
-            one.set_xlim(1 if longest > 1 else 0.5, longest + (longest == 1))
+            iteration_axis(one, longest)
             tidy(one)
         set_title(score, self.title)
         if self.best_scores:

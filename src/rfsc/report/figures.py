@@ -22,6 +22,7 @@ from .honest_score import HonestScore
 from .subject import Subject
 
 WIDE = ("Coefficients", "Inclusion", "For and", "Filter")
+MAX_TERMS = 20
 MAX_OUTPUTS = 6  # pictures of more classes would be a book
 
 
@@ -95,22 +96,22 @@ def _wanted(subject: Subject, X: Any, score: HonestScore, show_rows: bool) -> It
                 k,
                 f"Agreement{of}",
                 "how many restarts selected each term. Terms that all restarts find do not depend on luck.",
-                lambda k=k: StabilityDisplay.from_estimator(subject.predictor, output=k),
+                lambda k=k: StabilityDisplay.from_estimator(subject.predictor, output=k, max_terms=MAX_TERMS),
             )
         if evidence.traces:
-            yield (
-                "search",
-                k,
-                f"Inclusion probabilities{of}",
-                "how one restart made up its mind: terms of the model rise to 1, the others fall to 0.",
-                lambda k=k: RIPEvolutionDisplay.from_estimator(subject.predictor, output=k),
-            )
             yield (
                 "search",
                 k,
                 f"Course of the search{of}",
                 "score of the models drawn, and their size before and after the test of every term.",
                 lambda k=k: SearchHistoryDisplay.from_estimator(subject.predictor, output=k),
+            )
+            yield (
+                "search",
+                k,
+                f"Inclusion probabilities{of}",
+                "how one restart made up its mind: terms of the model rise to 1, the others fall to 0.",
+                lambda k=k: RIPEvolutionDisplay.from_estimator(subject.predictor, output=k),
             )
         if evidence.filter is not None:
             yield (
