@@ -44,8 +44,8 @@ OF_OUTPUTS = {
     "unstable": (
         "caution",
         "The selection is not stable",
-        "Repeated searches agree little on the terms (1 is full agreement, below 0.4 is called poor). Other formulas do "
-        "as well as this one: do not read its terms as causes.",
+        "Repeated searches agree little on the terms (1 is full agreement, below 0.4 is called poor). Other formulas "
+        "do as well as this one: do not read its terms as causes.",
     ),
     "average": ("note", "An average of models", "Standard errors and p-values do not apply."),
     "collinear": (
@@ -128,28 +128,28 @@ def _score_cautions(score: HonestScore, subject: Subject) -> list[Caution]:
     found = []
     if not score.is_honest:
         text = (
-            "The score is that of the rows given. Where the model was fitted to them, or chosen with their help, it looks "
-            "better than it is. Judge it by rows that it has never seen."
+            "The score is that of the rows given. Where the model was fitted to them, or chosen with their help, it "
+            "looks better than it is. Judge it by rows that it has never seen."
         )
         found.append(Caution("serious", "not_honest", "The score may not be honest", text))
     elif not _beats_majority(score):
         text = (
-            "On rows left out, the model is by no measure clearly better than the bare shares of the classes. The features "
-            "may hold no information about the class, or there are too few rows to show it."
+            "On rows left out, the model is by no measure clearly better than the bare shares of the classes. The "
+            "features may hold no information about the class, or there are too few rows to show it."
         )
         found.append(Caution("serious", "no_better_than_majority", "Hardly better than guessing", text))
     here, honest = measure(subject.code, subject.proba)["accuracy"], score.mean("accuracy")
     if score.is_honest and here - honest > TOO_GOOD:
         text = (
-            f"The model is right for {percent(here)} of the rows given, but for {percent(honest)} of rows left out of the "
-            "fit: it has learnt part of the noise. Fewer terms (max_terms), a lower degree or more rows help."
+            f"The model is right for {percent(here)} of the rows given, but for {percent(honest)} of rows left out of "
+            "the fit: it has learnt part of the noise. Fewer terms (max_terms), a lower degree or more rows help."
         )
         found.append(Caution("caution", "overfitting", "Better on its own rows than on others", text))
     twins = _share_of_twins(subject.features, subject.code)
     if score.is_honest and twins > MANY_TWINS:
         text = (
-            f"{percent(twins)} of the rows have an exact twin. Twins on both sides of a fold make a cross-validation look "
-            "too good: where they are the same case written twice, remove them."
+            f"{percent(twins)} of the rows have an exact twin. Twins on both sides of a fold make a cross-validation "
+            "look too good: where they are the same case written twice, remove them."
         )
         found.append(Caution("caution", "twins", "Rows that repeat", text))
     return found
@@ -180,7 +180,9 @@ def _class_cautions(code: IntArray, classes: Sequence[str]) -> list[Caution]:
 def _joined(key: str, details: Sequence[str]) -> Caution:
     """What was found for several outputs, said once."""
     level, title, meaning = OF_OUTPUTS[key]
-    text = "; ".join(details[:MAX_DETAILS]) + (f"; and {len(details) - MAX_DETAILS} more" * (len(details) > MAX_DETAILS))
+    text = "; ".join(details[:MAX_DETAILS]) + (
+        f"; and {len(details) - MAX_DETAILS} more" * (len(details) > MAX_DETAILS)
+    )
     return Caution(level, key, title, f"{text[0].upper()}{text[1:]}. {meaning}")
 
 
@@ -241,8 +243,8 @@ def _range_cautions(models: Sequence[SparseModel], features: FloatArray) -> list
     worst = sorted(shares, key=lambda p: -shares[p])
     named = [f"“{models[0].feature_names[p]}” ({percent(shares[p])} of the rows)" for p in worst[:5]]
     text = (
-        f"Beyond the range of the training rows: {listed(named, more=len(worst) - 5)}. There the formula is a guess; a power "
-        "may run away."
+        f"Beyond the range of the training rows: {listed(named, more=len(worst) - 5)}. There the formula is a guess; "
+        "a power may run away."
     )
     return [Caution("caution", "outside_range", "Values outside the training range", text)]
 

@@ -99,8 +99,8 @@ def _cautions(cautions: Sequence[Mapping[str, str]]) -> str:
 def _asked(asked: Mapping[str, Any]) -> list[str]:
     rows = [[text(c["label"]), f"{c['n_rows']:,}", percent(c["share"])] for c in asked["classes"]]
     question = (
-        f"Which class of {text(asked['target'])} does a row belong to, judging by {plural(asked['n_columns'], 'column')}? "
-        f"There are {plural(asked['n_rows'], 'row')}."
+        f"Which class of {text(asked['target'])} does a row belong to, judging by "
+        f"{plural(asked['n_columns'], 'column')}? There are {plural(asked['n_rows'], 'row')}."
     )
     return [question, table(["class", "rows", "share"], rows)]
 
@@ -126,7 +126,13 @@ def _score(score: Mapping[str, Any], classes: Sequence[Mapping[str, Any]]) -> li
         legend += " (+) and (-): clearly better or worse than RFSC."
     labels = [text(c["label"]) for c in classes]
     errors = [[label, *(f"{n:,}" for n in row)] for label, row in zip(labels, score["confusion"], strict=True)]
-    return [how, table(head, rows), legend, "True class (down) and predicted class (across):", table(["", *labels], errors)]
+    return [
+        how,
+        table(head, rows),
+        legend,
+        "True class (down) and predicted class (across):",
+        table(["", *labels], errors),
+    ]
 
 
 def _model(model: Mapping[str, Any], *, several: bool) -> list[str]:
@@ -146,7 +152,8 @@ def _model(model: Mapping[str, Any], *, several: bool) -> list[str]:
     definitions = [f"- {text(name)} = {text(formula)}" for name, formula in model["equation"]["definitions"].items()]
     stability = model["stability"]["terms"]
     agreed = (
-        f"Stability of the choice over {plural(model['n_restarts'], 'restart')}: {stability['index']:.2f}, {stability['word']}."
+        f"Stability of the choice over {plural(model['n_restarts'], 'restart')}: {stability['index']:.2f}, "
+        f"{stability['word']}."
         if stability["index"] is not None
         else f"Stability of the choice: {text(stability['reason'])}"
     )

@@ -63,9 +63,9 @@ def measure(code: IntArray, proba: FloatArray) -> dict[str, float]:
     truth = np.zeros_like(proba)
     truth[np.arange(n_samples), code] = 1.0
     right = proba.argmax(axis=1) == code
-    present = [k for k in range(n_classes) if 0 < truth[:, k].sum()]
+    present = [k for k in range(n_classes) if truth[:, k].any()]
     # with two classes both columns rank the rows alike
-    ranked = [k for k in present if truth[:, k].sum() < n_samples][: None if n_classes > 2 else 1]
+    ranked = [k for k in present if not truth[:, k].all()][: None if n_classes > 2 else 1]
     return {
         "accuracy": float(right.mean()),
         "balanced_accuracy": float(np.mean([right[code == k].mean() for k in present])),

@@ -140,7 +140,7 @@ def score_strip(score: Mapping[str, Any]) -> dict[str, Any]:
     high = min(1.0, max(mean + sd for _, mean, sd in rows) + 0.02)
 
     def at(value: float) -> float:
-        return round(100 * (min(max(value, low), high) - low) / (high - low), 2)
+        return float(round(100 * (min(max(value, low), high) - low) / (high - low), 2))
 
     step = next(step for step in TICK_STEPS if (high - low) / step <= MAX_TICKS)
     ticks = [k * step for k in range(round(1 / step) + 1) if low <= k * step <= high]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,14 +87,14 @@ class Subject:
         return cls(source, estimator, predictor, features, proba, code, labels, reads_table)
 
 
-def codes_of(labels: np.ndarray[Any, Any], classes: Sequence[Any]) -> IntArray:
+def codes_of(labels: np.ndarray[Any, Any], classes: Any) -> IntArray:
     """Positions of labels among the classes of a model.
 
     Parameters
     ----------
     labels : ndarray of shape (n_samples,)
         Labels.
-    classes : sequence
+    classes : array-like
         The classes that the model knows.
 
     Returns
