@@ -80,6 +80,7 @@ Wanted = tuple[str, int, str, str, Callable[[], Any]]
 def _wanted(subject: Subject, X: Any, score: HonestScore, show_rows: bool) -> Iterator[Wanted]:
     yield "score", 0, "Calibration", _calibration_text(score), partial(_calibration, subject, score)
     model_of = subject.predictor
+    draw: Callable[[], Any]
     for k, model in enumerate(subject.models[:MAX_OUTPUTS]):
         of = f" of class “{model.label}”" if len(subject.models) > 1 else ""
         draw = partial(CoefficientsDisplay.from_estimator, model_of, output=k)
@@ -97,6 +98,7 @@ def _wanted(subject: Subject, X: Any, score: HonestScore, show_rows: bool) -> It
 
 def _search_figures(subject: Subject, k: int, of: str) -> Iterator[Wanted]:
     model_of, evidence = subject.predictor, subject.models[k].evidence
+    draw: Callable[[], Any]
     if evidence is None:
         return
     if evidence.n_restarts > 1:
