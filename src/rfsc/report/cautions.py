@@ -151,7 +151,7 @@ def _score_cautions(score: HonestScore, subject: Subject) -> list[Caution]:
             f"{percent(twins)} of the rows have an exact twin. Twins on both sides of a fold make a cross-validation "
             "look too good: where they are the same case written twice, remove them."
         )
-        found.append(Caution("caution", "twins", "Rows that repeat", text))
+        found.append(Caution("note", "twins", "Rows that repeat", text))
     return found
 
 

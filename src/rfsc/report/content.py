@@ -114,7 +114,7 @@ def headline(content: Mapping[str, Any]) -> str:
     key, ours = score["main_metric"], score["methods"][0]["scores"][score["main_metric"]]
     n_terms = sum(len(model["terms"]) for model in models)
     size = f"{plural(n_terms, 'term')}" + (f" in {len(models)} formulas" if len(models) > 1 else "")
-    rows = "rows left out of the fit" if score["honest"] else "the rows given, which it may have seen,"
+    rows = "rows left out of the fit" if score["honest"] else "the rows given, which it may have seen"
     if key == "accuracy":
         what = f"is right for {_share(ours['mean'])} of {rows}"
     else:
@@ -168,8 +168,7 @@ def _method(score: HonestScore, place: int) -> dict[str, Any]:
     gap, half_width = score.difference(method)
     scores = {}
     for k, metric in enumerate(METRICS):
-        values = method.values[:, k]
-        one: dict[str, Any] = {"mean": values.mean(), "sd": values.std(ddof=1) if len(values) > 1 else None}
+        one: dict[str, Any] = {"mean": method.mean[k], "sd": method.spread[k]}
         if place:
             clear = abs(gap[k]) > half_width[k]
             one |= {"gain": gap[k], "gain_half_width": half_width[k]}
@@ -253,8 +252,15 @@ def _settings(subject: Subject, n_columns: int) -> dict[str, Any]:
     fitted = subject.estimator
     settings = subject.predictor.settings_
     return {
-        "code": code_for(fitted if fitted is not None else settings, len(subject.code), n_columns),
+        "code": code_for(fitted if fitted is not None else settings, _table_in_words(subject, n_columns)),
         "can_be_fitted_again": fitted is not None,
         "parameters": {name: repr(value) for name, value in sorted(settings.items())},
         "versions": versions(),
     }
+
+
+def _table_in_words(subject: Subject, n_columns: int) -> str:
+    n_rows = plural(len(subject.code), "row")
+    if subject.estimator is None and subject.predictor.recipe_ is not None:
+        return f"X: the {plural(subject.features.shape[1], 'feature')} that the model makes of a table; {n_rows}"
+    return f"{n_rows}, {plural(n_columns, 'column')}"

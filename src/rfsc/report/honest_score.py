@@ -43,14 +43,28 @@ class MethodScore:
         In the order of `METRICS`.
     seconds : float
         Mean time of a fit.
-    n_warned : int
+    n_warned : int, default=0
         Folds on which the method warned that it had not converged.
+    on_all : ndarray of shape (n_metrics,) or None, default=None
+        Scores of all rows together, where `values` are those of resamples.
     """
 
     name: str
     values: FloatArray
     seconds: float
     n_warned: int = 0
+    on_all: FloatArray | None = None
+
+    @property
+    def mean(self) -> FloatArray:
+        """The score to report, per metric."""
+        return np.asarray(self.values.mean(axis=0)) if self.on_all is None else self.on_all
+
+    @property
+    def spread(self) -> FloatArray:
+        """Standard deviation over the folds, per metric; NaN for a single one."""
+        lone = len(self.values) < 2
+        return np.full(len(METRICS), np.nan) if lone else np.asarray(self.values.std(axis=0, ddof=1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,8 +104,8 @@ class HonestScore:
         return self.how == "cross-validation"
 
     def mean(self, metric: str) -> float:
-        """Mean of a metric of the model over the folds."""
-        return float(self.methods[0].values[:, [m.key for m in METRICS].index(metric)].mean())
+        """A metric of the model."""
+        return float(self.methods[0].mean[[m.key for m in METRICS].index(metric)])
 
     def difference(self, other: MethodScore) -> tuple[FloatArray, FloatArray]:
         """How much better another method is than the model, and the half-width of a 95 % interval, per metric.
@@ -180,7 +194,7 @@ def cross_validated(
             fitted, warned = _fit(clone(method), safe_indexing(X, train), y[train])
             seconds.append(time.perf_counter() - started)
             proba = aligned(fitted.predict_proba(safe_indexing(X, test)), fitted.classes_, classes)
-            values.append(list(measure(code[test], proba).values()))
+            values.append(_figures(code[test], proba))
             n_warned += warned
             if name == OURS:
                 ours.append(proba)
@@ -221,11 +235,15 @@ def on_given_rows(proba: FloatArray, code: IntArray, *, random_state: int | None
     n_samples, n_classes = proba.shape
     shares = np.tile(np.bincount(code, minlength=n_classes) / n_samples, (n_samples, 1))
     draws = [rng.integers(n_samples, size=n_samples) for _ in range(N_RESAMPLES)]
-    methods = [
-        MethodScore(name, np.array([list(measure(code[some], said[some]).values()) for some in draws]), float("nan"))
-        for name, said in ((OURS, proba), (MAJORITY, shares))
-    ]
+    methods = []
+    for name, said in ((OURS, proba), (MAJORITY, shares)):
+        values = np.array([_figures(code[some], said[some]) for some in draws])
+        methods.append(MethodScore(name, values, float("nan"), on_all=np.array(_figures(code, said))))
     return HonestScore("given rows", N_RESAMPLES, 1, tuple(methods), code, proba)
+
+
+def _figures(code: IntArray, proba: FloatArray) -> list[float]:
+    return list(measure(code, proba).values())
 
 
 def aligned(proba: FloatArray, known: Any, classes: Any) -> FloatArray:
