@@ -18,6 +18,7 @@ from ..explain.term_table import AVERAGE, NAIVE, term_table
 from ..model import SparseModel
 from .cautions import find_cautions
 from .columns import ColumnSummary, summarize_columns
+from .features import describe_features
 from .honest_score import HonestScore
 from .metrics import METRICS, measure
 from .settings import code_for, versions
@@ -62,6 +63,7 @@ def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title:
         "cautions": [asdict(caution) for caution in cautions],
         "models": models,
         "note": NAIVE if any(model["has_errors"] for model in models) else AVERAGE,
+        "features": describe_features(subject),
         "data": _data(subject, columns),
         "filter": _filter(subject),
         "settings": _settings(subject, len(columns)),

@@ -37,6 +37,7 @@ def to_markdown(content: Mapping[str, Any]) -> str:
         *_score(content["score"], content["asked"]["classes"]),
         "## The model",
         *(part for model in content["models"] for part in _model(model, several=len(content["models"]) > 1)),
+        *_features(content["features"]),
         content["note"],
         "## The data",
         *_data(content),
@@ -184,6 +185,13 @@ def _model(model: Mapping[str, Any], *, several: bool) -> list[str]:
         table(head, rows),
         agreed,
     ]
+
+
+def _features(features: Sequence[Mapping[str, str]]) -> list[str]:
+    if not features:
+        return []
+    rows = [[code(f["name"]), code(f["column"]), text(f["how"])] for f in features]
+    return ["How the features come from the columns of the table:", table(["feature", "column", "how"], rows, left=3)]
 
 
 def _data(content: Mapping[str, Any]) -> list[str]:
