@@ -48,9 +48,8 @@ def test_the_code_makes_the_same_estimator(estimator):
     code = code_for(estimator, "3 rows")
     made = {}
     exec(code.replace("model.fit(X, y)", "pass"), made)
-    assert repr(made["model"].get_params()) == repr(clone(estimator).get_params()).replace("np.float64(2.0)", "2.0").replace(
-        "np.int64(7)", "7"
-    )
+    wanted = repr(clone(estimator).get_params()).replace("np.float64(2.0)", "2.0").replace("np.int64(7)", "7")
+    assert repr(made["model"].get_params()) == wanted
     assert code.endswith("model.fit(X, y)  # 3 rows")
     assert max(map(len, code.splitlines())) <= 120
 
