@@ -8,12 +8,12 @@ import pytest
 from sklearn.datasets import load_iris
 
 from rfsc import RFSCClassifier
-from rfsc.report import Report
+from rfsc.report import Report, default_baselines
 
 QUICK = {"basis": "polynomial", "n_models": 30, "max_iter": 30, "n_restarts": 3, "random_state": 0}
 HOSTILE = (
     "<script>alert(1)</script>",
-    "it's \"quoted\" & <b>bold</b>",
+    'it\'s "quoted" & <b>bold</b>',
     "🦠 emoji é",
     "L" * 200,
     "{{7*7}}",
@@ -24,7 +24,7 @@ HOSTILE = (
     "</style></svg><script>alert(3)</script>",
     "--> a + b - (c",
 )
-LABELS = ('<img src=x onerror="alert(4)">', "{% raw %}\"no\" ' & $1$")
+LABELS = ('<img src=x onerror="alert(4)">', '{% raw %}"no" \' & $1$')
 
 
 @pytest.fixture(scope="session")
@@ -39,8 +39,10 @@ def two_classes():
 
 @pytest.fixture(scope="session")
 def report_two(two_classes):
-    """Their report."""
-    return Report.from_estimator(*two_classes)
+    """Their report, beside two quick methods."""
+    known = default_baselines()
+    quick = {name: known[name] for name in ("majority class", "logistic regression")}
+    return Report.from_estimator(*two_classes, baselines=quick)
 
 
 @pytest.fixture(scope="session")

@@ -122,6 +122,9 @@ def _labels(source: Any, y: Any) -> np.ndarray[Any, Any]:
 
 
 def _read_features(source: Any, X: Any) -> tuple[Predictor, FloatArray, bool]:
+    if isinstance(source, SparseModel) and not hasattr(X, "columns"):
+        # a model does not tell whether its table had names; those of an array are its places
+        source = Predictor([source], as_predictor(source).classes_, named=False)
     try:
         predictor = as_predictor(source)
     except TypeError:
