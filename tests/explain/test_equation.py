@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import sympy
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import SplineTransformer
 
 from rfsc import RFSCClassifier
@@ -234,4 +235,6 @@ def test_bad_arguments(arguments, match):
     with pytest.raises(ValueError, match=match):
         equation(model_of("polynomial"), **arguments)
     with pytest.raises(TypeError, match=r"clf\.models_\[0\]"):
+        equation("f = 2")
+    with pytest.raises(NotFittedError):
         equation(RFSCClassifier())

@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 from ..model import SparseModel
 from ..model.access import models_of
 from ..terms import Monomial, Term
-from .checks import check_model, check_units, check_word
+from .checks import check_units, check_word, told_model
 from .definitions import is_marked
 from .formulas import write
 from .notation import NOTATIONS, Text
@@ -22,24 +22,32 @@ FORMS = ("text", "latex", "html", "sympy")
 
 @overload
 def equation(
-    model: SparseModel,
+    source: Any,
     *,
     units: str = ...,
     digits: int | None = ...,
     form: Literal["text", "latex", "html"] = ...,
     tolerance: float | None = ...,
+    label: object = ...,
 ) -> str: ...
 @overload
 def equation(
-    model: SparseModel, *, units: str = ..., digits: int | None = ..., form: str, tolerance: float | None = ...
+    source: Any,
+    *,
+    units: str = ...,
+    digits: int | None = ...,
+    form: str,
+    tolerance: float | None = ...,
+    label: object = ...,
 ) -> Any: ...
 def equation(
-    model: SparseModel,
+    source: Any,
     *,
     units: str = "scaled",
     digits: int | None = None,
     form: str = "text",
     tolerance: float | None = 0.01,
+    label: object = None,
 ) -> Any:
     """Write f as a sum of terms.
 
@@ -51,8 +59,9 @@ def equation(
 
     Parameters
     ----------
-    model : SparseModel
-        The model.
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        table.
     units : {"scaled", "original"}, default="scaled"
         Features on [0, 1] with one summand per term, or in the user's own units with products multiplied out.
     digits : int, optional
@@ -64,6 +73,8 @@ def equation(
     tolerance : float or None, default=0.01
         More digits are written where fewer would change f by more than this somewhere within the training ranges: in
         original units large summands may cancel. None writes no more than `digits`; `rounded` tells what that costs.
+    label : object, optional
+        Which class, where the source has an output for each of several.
 
     Returns
     -------
@@ -72,15 +83,16 @@ def equation(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> from rfsc import RFSCClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> X.columns = ["sepal length", "sepal width", "petal length", "petal width"]
-    >>> clf = RFSCClassifier(basis="step", n_restarts=1, max_iter=20, random_state=0).fit(X, y == 1)
-    >>> equation(clf.models_[0]).startswith("f = ")
-    True
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(y == 1, "versicolor", "other")
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> print(equation(clf, digits=2, tolerance=None))
+    f = - 4.1 - 3.7*(x1>1.65) + 3.5*(x0>2) + 3.5*(x1>0.8) - 3.2*(x0>4.95)
     """
-    check_model(model)
+    model = told_model(source, label)
     check_units(units)
     check_word("form", form, FORMS)
     if digits is not None:
@@ -144,7 +156,7 @@ def equations(
         From the class that f > 0 speaks for to the equation.
     """
     return {
-        model.label: equation(model, units=units, digits=digits, form=form, tolerance=tolerance)
+        model.label: equation(source, units=units, digits=digits, form=form, tolerance=tolerance, label=model.label)
         for model in models_of(source)
     }
 

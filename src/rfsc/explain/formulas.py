@@ -111,9 +111,10 @@ def _wave(term: FourierTerm, names: Sequence[str], to: Text, error: float = WAVE
     """Where the wave begins and how long it is may each cost half of the error."""
     minimum, span = 2.0 * term.half_minimum, 2.0 * term.half_span
     shift = error * span / (2.0 * math.pi * term.frequency)
-    inside = to.brackets(_minus(names[term.feature], rounded(minimum, shift), to))
-    times = [to.pi, inside] if term.frequency == 1 else [str(term.frequency), to.pi, inside]
-    return to.call(term.wave, to.quotient(to.product(times), to.number(rounded(span, shift))))
+    origin = rounded(minimum, shift)
+    inside = _minus(names[term.feature], origin, to)
+    angle = to.product([to.pi(term.frequency), to.brackets(inside) if origin else inside])
+    return to.call(term.wave, to.quotient(angle, to.number(rounded(span, shift))))
 
 
 def _short_ramp(term: SigmoidTerm, names: Sequence[str], to: Text) -> str:

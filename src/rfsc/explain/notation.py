@@ -29,7 +29,7 @@ EXPONENT = re.compile(r"(.*)e([+-])0*(\d+)")
 class Text:
     """Plain text that a person can type into a calculator; `Term.name` writes terms in the same way."""
 
-    minus, times, pi = "-", "*", "pi"
+    minus, times = "-", "*"
 
     def name(self, name: str) -> str:
         """The name of a feature."""
@@ -46,6 +46,10 @@ class Text:
     def digits(self, text: str) -> str:
         """A number that is already written."""
         return text
+
+    def pi(self, times: int) -> str:
+        """A multiple of pi."""
+        return "pi" if times == 1 else f"pi*{times}"
 
     def power(self, base: str, exponent: int) -> str:
         """A whole power."""
@@ -103,8 +107,6 @@ class Text:
 class Latex(Text):
     """LaTeX for math mode, with the amsmath package."""
 
-    times, pi = r"\,", r"\pi"
-
     def name(self, name: str) -> str:
         """Upright letters, every sign of the name as it is."""
         return self.words(name)
@@ -121,6 +123,10 @@ class Latex(Text):
             return text
         mantissa, sign, exponent = found.groups()
         return rf"{mantissa} \cdot 10^{{{sign.replace('+', '')}{exponent}}}"
+
+    def pi(self, times: int) -> str:
+        """A multiple of pi."""
+        return r"\pi" if times == 1 else rf"{times}\pi"
 
     def power(self, base: str, exponent: int) -> str:
         """A whole power."""
@@ -178,7 +184,7 @@ class Latex(Text):
 class Html(Text):
     """HTML; every name is escaped, so that none can become a tag."""
 
-    minus, times, pi = "−", "·", "π"
+    minus, times = "−", "·"
 
     def name(self, name: str) -> str:
         """A variable."""
@@ -196,6 +202,10 @@ class Html(Text):
         mantissa, sign, exponent = found.groups()
         sign = self.minus if sign == "-" else ""
         return f"{mantissa.replace('-', self.minus)}·10<sup>{sign}{exponent}</sup>"
+
+    def pi(self, times: int) -> str:
+        """A multiple of pi."""
+        return "π" if times == 1 else f"{times}π"
 
     def power(self, base: str, exponent: int) -> str:
         """A whole power."""
