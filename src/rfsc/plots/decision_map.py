@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..model import class_probabilities, decision_table
+from ..model import Predictor, class_probabilities, decision_table
 from ..model.access import as_predictor
+from ..prepare.recipe import NumberOf
 from .drawing import COLOURS, GREY, MARKERS, Display, legend_above, legend_name, make_axes, set_title, shorten_all
 from .sources import codes_of, position
 
@@ -74,7 +75,7 @@ class DecisionMapDisplay(Display):
         features : pair of int or str, or None, default=None
             The two features, by name or index; None takes the two that move the outputs most.
         held : dict or None, default=None
-            Values of features that are not to stand at their medians, by name or index.
+            Values of features that are not to stand at their medians, by name or index, in the units of the table.
         n_grid : int, default=200
             Points along each axis.
         ax : Axes or None, default=None
@@ -87,24 +88,26 @@ class DecisionMapDisplay(Display):
         """
         predictor = as_predictor(estimator)
         table = predictor.features(X)
-        models, names = predictor.models_, predictor.models_[0].feature_names
+        models, units = predictor.models_, _own_units(predictor)
+        names = [unit.name for unit in units]
         a, b = _strongest(models, table) if features is None else (position(p, names) for p in features)
         if a == b:
             msg = f"features must be two different features, got {features}."
             raise ValueError(msg)
         row = np.median(table, axis=0)
         for feature, value in (held or {}).items():
-            row[position(feature, names)] = value
+            p = position(feature, names)
+            row[p] = (value - units[p].shift) / units[p].factor
         across, up = (_axis(table[:, p], n_grid) for p in (a, b))
         grid = np.tile(row, (n_grid * n_grid, 1))
         grid[:, a], grid[:, b] = np.tile(across, n_grid), np.repeat(up, n_grid)
         proba = class_probabilities(decision_table([model.decision(grid) for model in models]))
         used = {p for model in models for p in model.features}
         display = cls(
-            across=across,
-            up=up,
+            across=units[a].of(across),
+            up=units[b].of(up),
             probability=proba.reshape(n_grid, n_grid, -1),
-            points=table[:, [a, b]],
+            points=np.stack([units[a].of(table[:, a]), units[b].of(table[:, b])], axis=1),
             code=None if y is None else codes_of(estimator, y, len(table)),
             classes=tuple(str(label) for label in predictor.classes_),
             names=(names[a], names[b]),
@@ -160,6 +163,28 @@ class DecisionMapDisplay(Display):
             ax.scatter(*some.T, color=colour, marker=mark, label=legend_name(name), **look)
 
 
+class _Units(NamedTuple):
+    """From a feature, which a pipeline may have scaled, back to the column of the user's table."""
+
+    name: str
+    factor: float = 1.0
+    shift: float = 0.0
+
+    def of(self, values: FloatArray) -> FloatArray:
+        return values * self.factor + self.shift
+
+
+def _own_units(predictor: Predictor) -> list[_Units]:
+    """Name and units of every feature, as the user's table has them where it is a column of numbers."""
+    names, recipe = predictor.models_[0].feature_names, predictor.recipe_
+    if recipe is None:
+        return [_Units(name) for name in names]
+    return [
+        _Units(recipe.columns[made.column].name, made.over, made.minus) if isinstance(made, NumberOf) else _Units(name)
+        for name, made in zip(names, recipe.features, strict=True)
+    ]
+
+
 def _shades(probability: FloatArray) -> FloatArray:
     """Colour of the most probable class, mixed with white the more the less certain it is."""
     from matplotlib.colors import to_rgb
@@ -181,7 +206,8 @@ def _strongest(models: Any, table: FloatArray) -> tuple[int, int]:
         spread = np.abs(model.coef) * np.std(model.columns(table), axis=1)
         for term, moves in zip(model.terms, spread, strict=True):
             power[list(term.features)] += moves
-    first, second = np.argsort(-power, kind="stable")[:2]
+    two_values = np.array([len(np.unique(column)) <= 2 for column in table.T])  # such an axis shows little
+    first, second = np.lexsort((-power, two_values, power == 0))[:2]
     return int(first), int(second)
 
 

@@ -260,7 +260,7 @@ def spread(wanted: Any, gap: float, low: float, high: float) -> Any:
     if wanted.size < 2:
         return np.clip(wanted, low, high)
     gap = min(gap, (high - low) / (wanted.size - 1))
-    order = np.argsort(wanted, kind="stable")
+    order = np.lexsort((-np.arange(wanted.size), wanted))  # of those that want the same place, the first is on top
     steps = gap * np.arange(wanted.size)
     # without the gaps the places need only be in order, which a running maximum and the two ends make them
     place = np.minimum(np.maximum.accumulate(np.clip(wanted[order] - steps, low, None)), high - steps[-1])

@@ -119,7 +119,7 @@ class FilterDisplay(Display):
         ax.xaxis.set_major_formatter("{x:g}")
         name_rows(ax, [self.names[j] for j in shown], note)
         ax.set_xlabel(f"statistic; threshold {self.threshold:.3g} for level {self.significance:g}")
-        set_title(ax, f"Dependence on {self.about}, feature by feature")
+        set_title(ax, f"Dependence on {self.about}")
         legend_above(ax)
         self._show_in(axes)
         return self

@@ -54,11 +54,28 @@ def traced_evidence(model: SparseModel) -> Evidence:
     return evidence
 
 
-def best_restart(evidence: Evidence, restart: int | None) -> int:
-    """The restart that was asked for, or the one that saw the best score."""
+def nearest_restart(evidence: Evidence, n_model: int, restart: int | None) -> int:
+    """The restart to show: the one that was asked for, or the one whose own model is most like the final one.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        With its traces.
+    n_model : int
+        Terms of the final model; they come first.
+    restart : int or None
+        What the user asked for.
+
+    Returns
+    -------
+    int
+        The restart with the largest share of terms in common; of several, the one that saw the best score.
+    """
     n = len(evidence.traces)
     if restart is None:
-        return max(range(n), key=lambda r: float(evidence.traces[r].best_score.max()))
+        final = np.arange(evidence.selected.shape[1]) < n_model
+        common = (evidence.selected & final).sum(axis=1) / np.maximum((evidence.selected | final).sum(axis=1), 1)
+        return max(range(n), key=lambda r: (common[r], evidence.traces[r].best_score.max()))
     if not 0 <= restart < n:
         msg = f"restart must be between 0 and {n - 1}, the last restart of this search, got {restart}."
         raise ValueError(msg)
