@@ -144,9 +144,14 @@ def test_content_is_right(report_two, two_classes):
     assert len(content["filter"]) == 1
 
 
-def test_the_same_input_gives_the_same_page(two_classes):
-    first, second = (Report.from_estimator(*two_classes, cv=None).html() for _ in range(2))
-    assert first == second
+def test_pyplot_neither_keeps_nor_changes_the_pictures(two_classes):
+    import matplotlib.pyplot as plt
+
+    plain = Report.from_estimator(*two_classes, cv=None).figures
+    with plt.style.context("dark_background"):
+        dark = Report.from_estimator(*two_classes, cv=None).figures
+    assert [figure.svg for figure in dark] == [figure.svg for figure in plain]
+    assert plt.get_fignums() == []
 
 
 def test_pictures_of_rows_are_asked_for(report_two, report_three):

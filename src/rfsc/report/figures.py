@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from .._optional import require
 from ..plots import (
     CalibrationDisplay,
     CoefficientsDisplay,
@@ -71,7 +72,11 @@ def draw_figures(subject: Subject, X: Any, score: HonestScore, *, show_rows: boo
     list of Figure
         In the order of the page.
     """
-    return [_drawn(*wanted) for wanted in _wanted(subject, X, score, show_rows)]
+    require("A report", ["matplotlib"], "report")
+    from matplotlib import style
+
+    with style.context("default"):  # whatever the user's own pictures look like, a page is black on white
+        return [_drawn(*wanted) for wanted in _wanted(subject, X, score, show_rows)]
 
 
 Wanted = tuple[str, int, str, str, Callable[[], Any]]
@@ -118,8 +123,13 @@ def _search_figures(subject: Subject, k: int, of: str) -> Iterator[Wanted]:
 
 
 def _drawn(section: str, output: int, title: str, text: str, draw: Callable[[], Any]) -> Figure:
-    caption = f"{title}: {text}"
-    return Figure(section, output, caption, to_svg(draw().figure_, title), wide=title.startswith(WIDE))
+    figure = draw().figure_
+    svg = to_svg(figure, title)
+    if figure.canvas.manager is not None:  # pyplot is in use, and would show and keep what the page has already
+        from matplotlib import pyplot as plt
+
+        plt.close(figure)
+    return Figure(section, output, f"{title}: {text}", svg, wide=title.startswith(WIDE))
 
 
 def _calibration(subject: Subject, score: HonestScore) -> CalibrationDisplay:
