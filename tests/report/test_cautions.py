@@ -148,7 +148,7 @@ def test_searches_cut_short_and_averages():
 def test_terms_that_overlap_and_models_without_a_feature():
     X, y = rows()
     X["b"] = X["a"] * 2 + 1e-3 * X["c"]
-    assert "“a” and “b”" in cautions_of(model_of(X), X, y)["collinear"].text
+    assert "“a” with “b”" in cautions_of(model_of(X), X, y)["collinear"].text
     assert cautions_of(model_of(X, ((),)), X, y)["empty"].level == "serious"
 
 

@@ -210,7 +210,7 @@ def _alike(columns: FloatArray, names: Sequence[str]) -> list[str]:
     if moving.size < 2:
         return []
     high = np.triu(np.abs(np.corrcoef(columns[moving])) > ALIKE, k=1)
-    return [f"“{names[moving[i]]}” and “{names[moving[j]]}”" for i, j in np.argwhere(high)]
+    return [f"“{names[moving[i]]}” with “{names[moving[j]]}”" for i, j in np.argwhere(high)]
 
 
 def _search_findings(model: SparseModel, stability: float | None) -> Iterator[tuple[str, str]]:
