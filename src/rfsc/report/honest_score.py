@@ -179,7 +179,7 @@ def cross_validated(
     HonestScore
         Scores, and what was said of the rows that were left out.
     """
-    code = np.searchsorted(classes, y)
+    code = codes_of(y, classes)
     folds = _folds(cv, X, y, code, random_state)
     contenders = {OURS: _silent(estimator)} | {
         name: _behind_same_steps(estimator, method) for name, method in (baselines or {}).items()
