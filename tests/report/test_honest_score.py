@@ -9,12 +9,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_validate
+from sklearn.model_selection import GroupKFold, StratifiedKFold, StratifiedShuffleSplit, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rfsc import RFSCClassifier
-from rfsc.report import cross_validated, default_baselines
+from rfsc.report import Report, cross_validated, default_baselines
 from rfsc.report.honest_score import HonestScore, MethodScore, aligned, on_given_rows
 
 from .conftest import QUICK
@@ -152,3 +152,20 @@ def test_default_baselines_are_known_methods_that_can_be_cloned():
     assert list(found) == ["majority class", "logistic regression", "random forest", "gradient boosting"]
     assert isinstance(found["logistic regression"][0], StandardScaler)
     assert found["random forest"].random_state == 3
+
+
+def test_a_single_fold_has_the_spread_of_its_rows(two_classes):
+    clf, X, y = two_classes
+    folds = StratifiedShuffleSplit(1, test_size=0.4, random_state=0)
+    score = cross_validated(clf, X, y.to_numpy(), clf.classes_, cv=folds)
+    assert (score.n_folds, len(score.code)) == (1, 120)
+    accuracy = score.mean("accuracy")
+    assert score.methods[0].spread[0] == pytest.approx(np.sqrt(accuracy * (1 - accuracy) / 120), rel=0.3)
+    report = Report.from_estimator(clf, X, y, cv=score)
+    assert "without 120 rows" in report.html()
+
+
+def test_labels_that_the_model_does_not_know_are_refused(two_classes):
+    clf, X, y = two_classes
+    with pytest.raises(ValueError, match="does not know"):
+        cross_validated(clf, X, y.to_numpy(), np.array(["ill", "other"]))

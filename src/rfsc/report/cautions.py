@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..model import SparseModel
+from ..prepare.distinct import distinct_rows
 from .columns import ColumnSummary
 from .honest_score import MAJORITY, HonestScore
 from .metrics import measure
@@ -164,8 +165,9 @@ def _beats_majority(score: HonestScore) -> bool:
 
 
 def _share_of_twins(features: FloatArray, code: IntArray) -> float:
-    _, counts = np.unique(np.column_stack([features, code]), axis=0, return_counts=True)
-    return float(counts[counts > 1].sum() / max(len(code), 1))
+    _, which = distinct_rows([*features.T, code], len(code))
+    counts = np.bincount(which)
+    return float(counts[counts > 1].sum() / len(code))
 
 
 def _class_cautions(code: IntArray, classes: Sequence[str]) -> list[Caution]:

@@ -156,6 +156,7 @@ def _score(score: HonestScore, subject: Subject) -> dict[str, Any]:
         "honest": score.is_honest,
         "n_folds": score.n_folds,
         "n_repeats": score.n_repeats,
+        "n_predicted": len(score.code),
         "main_metric": "accuracy" if shares.max() <= UNEVEN else "balanced_accuracy",
         "metrics": [asdict(metric) for metric in METRICS],
         "methods": [_method(score, place) for place in range(len(score.methods))],
@@ -193,8 +194,8 @@ def _model(model: SparseModel, subject: Subject) -> dict[str, Any]:
             "original": equation(model, units="original"),
             "scaled": equation(model, units="scaled"),
             "definitions": definitions(model),
-            "how_to_read": legend(model, units="original"),
-            "how_to_read_scaled": legend(model, units="scaled"),
+            "how_to_read": _legend(model, "original"),
+            "how_to_read_scaled": _legend(model, "scaled"),
         },
         "has_errors": model.standard_error is not None,
         "terms": terms,
@@ -227,6 +228,11 @@ def _names_of_columns(subject: Subject, X: Any) -> list[str] | None:
         return None
     recipe = subject.predictor.recipe_
     return [column.name for column in recipe.columns] if recipe else list(subject.models[0].feature_names)
+
+
+def _legend(model: SparseModel, units: str) -> list[str]:
+    """How to read the equation; a reader of the page finds the definitions beside it, not in a function."""
+    return [line.replace("`definitions` has", "the definitions have") for line in legend(model, units=units)]
 
 
 def _stability(model: SparseModel, of: str) -> dict[str, Any]:

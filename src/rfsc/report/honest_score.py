@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from .._compat import safe_indexing
 from .._typing import FloatArray, IntArray
 from .metrics import METRICS, measure
+from .subject import codes_of
 
 N_FOLDS = 5
 FEW_ROWS, REPEATS = 200, 3  # below, one partition into folds tells little; several are averaged
@@ -47,6 +48,8 @@ class MethodScore:
         Folds on which the method warned that it had not converged.
     on_all : ndarray of shape (n_metrics,) or None, default=None
         Scores of all rows together, where `values` are those of resamples.
+    over_rows : ndarray of shape (n_metrics,) or None, default=None
+        Where there is a single fold, the spread of resamples of its rows.
     """
 
     name: str
@@ -54,6 +57,7 @@ class MethodScore:
     seconds: float
     n_warned: int = 0
     on_all: FloatArray | None = None
+    over_rows: FloatArray | None = None
 
     @property
     def mean(self) -> FloatArray:
@@ -62,9 +66,10 @@ class MethodScore:
 
     @property
     def spread(self) -> FloatArray:
-        """Standard deviation over the folds, per metric; NaN for a single one."""
-        lone = len(self.values) < 2
-        return np.full(len(METRICS), np.nan) if lone else np.asarray(self.values.std(axis=0, ddof=1))
+        """Standard deviation over the folds, per metric; over resamples of the rows where there is one fold only."""
+        if len(self.values) > 1:
+            return np.asarray(self.values.std(axis=0, ddof=1))
+        return np.full(len(METRICS), np.nan) if self.over_rows is None else self.over_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,7 +204,10 @@ def cross_validated(
             if name == OURS:
                 ours.append(proba)
                 sizes.append(_size(fitted))
-        methods.append(MethodScore(name, np.array(values), float(np.mean(seconds)), n_warned))
+        over_rows = None
+        if len(folds) == 1:
+            over_rows = _resampled(code[folds[0][1]], proba, random_state).std(axis=0, ddof=1)
+        methods.append(MethodScore(name, np.array(values), float(np.mean(seconds)), n_warned, over_rows=over_rows))
     tested = np.concatenate([test for _, test in folds])
     _, once = np.unique(tested, return_index=True)
     return HonestScore(
@@ -231,15 +239,20 @@ def on_given_rows(proba: FloatArray, code: IntArray, *, random_state: int | None
     HonestScore
         With a `how` that says so: nobody knows whether the model has seen the rows.
     """
-    rng = np.random.default_rng(random_state)
     n_samples, n_classes = proba.shape
     shares = np.tile(np.bincount(code, minlength=n_classes) / n_samples, (n_samples, 1))
-    draws = [rng.integers(n_samples, size=n_samples) for _ in range(N_RESAMPLES)]
     methods = []
     for name, said in ((OURS, proba), (MAJORITY, shares)):
-        values = np.array([_figures(code[some], said[some]) for some in draws])
+        values = _resampled(code, said, random_state)
         methods.append(MethodScore(name, values, float("nan"), on_all=np.array(_figures(code, said))))
     return HonestScore("given rows", N_RESAMPLES, 1, tuple(methods), code, proba)
+
+
+def _resampled(code: IntArray, proba: FloatArray, random_state: int | None) -> FloatArray:
+    """Scores of random resamples of the rows, the same resamples for every method."""
+    rng = np.random.default_rng(random_state)
+    draws = (rng.integers(len(code), size=len(code)) for _ in range(N_RESAMPLES))
+    return np.array([_figures(code[some], proba[some]) for some in draws])
 
 
 def _figures(code: IntArray, proba: FloatArray) -> list[float]:

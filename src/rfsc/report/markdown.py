@@ -126,8 +126,9 @@ def _asked(asked: Mapping[str, Any]) -> list[str]:
 
 
 def _score(score: Mapping[str, Any], classes: Sequence[Mapping[str, Any]]) -> list[str]:
+    fits = plural(score["n_folds"], "fit")
     how = (
-        f"Cross-validation with {plural(score['n_folds'], 'fit')}: each row is predicted by a fit without it."
+        f"Cross-validation with {fits}: {plural(score['n_predicted'], 'row')} predicted, each by a fit without it."
         if score["honest"]
         else "**Not known to be honest**: the model was scored on the rows given, which it may have seen."
     )

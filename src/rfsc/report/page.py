@@ -11,7 +11,7 @@ from .._optional import require
 from ..explain.definitions import definitions
 from ..explain.equation import equation
 from ..model import SparseModel
-from .figures import Figure
+from .figures import MAX_OUTPUTS, Figure
 from .words import fixed, listed, number, p_value, percent, plural, points
 
 MAX_COLUMNS = 60  # of the table's columns, as many are shown; the JSON has all
@@ -71,6 +71,7 @@ def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: S
         **content,
         formulas=formulas,
         pictures=pictures,
+        max_outputs=MAX_OUTPUTS,
         strip=score_strip(content["score"]),
         shown=_shown(content["data"]),
         n_terms=sum(len(model["terms"]) for model in content["models"]),
