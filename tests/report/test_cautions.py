@@ -98,6 +98,15 @@ def test_classes_that_can_be_told_apart():
     assert "p-values say little" in found["separation"].text
 
 
+def test_rows_that_only_one_class_reaches():
+    X, y = rows()
+    X["c"] = np.maximum(0.0, X["c"] - 1.0)
+    y[X["c"].to_numpy() > 0] = "yes"
+    found = cautions_of(model_of(X, ((), (0,), (2,))), X, y)
+    assert found["partial_separation"].level == "note"
+    assert "separation" not in found
+
+
 def test_few_events_per_term():
     X, y = rows(50)
     found = cautions_of(model_of(X, ((0,), (1,), (2,), (0, 1), (1, 2), (0, 0))), X, y)

@@ -17,7 +17,7 @@ def test_a_hyperplane_with_a_gap_separates_completely(seed, gap):
     side = normal @ columns
     target = np.where(side > 0, 1.0, -1.0)
     columns = columns + gap * target * normal[:, None] / (normal @ normal)
-    assert separation(columns, target) == "complete"
+    assert separation(columns, target) == 1.0
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -32,7 +32,9 @@ def test_agrees_with_all_directions_of_the_plane(seed):
     sides = np.hstack([sides, target[:, None] * (columns.T @ np.array(exact).T)])
     strict = (sides > 0).all(axis=0).any()
     weak = ((sides >= 0).all(axis=0) & (sides > 0).any(axis=0)).any()
-    assert separation(columns, target) == ("complete" if strict else "partial" if weak else None)
+    found = separation(columns, target)
+    assert (found == 1.0) == strict
+    assert (found > 0.0) == (strict or weak)
 
 
 def test_scale_does_not_matter():
@@ -40,13 +42,22 @@ def test_scale_does_not_matter():
     columns = np.vstack([np.ones(40), rng.random(40)])
     target = np.where(columns[1] > 0.5, 1.0, -1.0)
     for scale in (1e-9, 1.0, 1e9):
-        assert separation(columns * [[1.0], [scale]], target) == "complete"
+        assert separation(columns * [[1.0], [scale]], target) == 1.0
     noisy = target * np.where(np.arange(40) % 5 == 0, -1.0, 1.0)
     for scale in (1e-9, 1.0, 1e9):
-        assert separation(columns * [[1.0], [scale]], noisy) is None
+        assert separation(columns * [[1.0], [scale]], noisy) == 0.0
+
+
+def test_a_hinge_that_only_one_class_reaches_separates_its_rows():
+    rng = np.random.default_rng(2)
+    x = rng.random(200)
+    target = np.where(rng.random(200) < 0.5, 1.0, -1.0)
+    target[x > 0.9] = 1.0
+    columns = np.vstack([np.ones(200), x, np.maximum(0.0, x - 0.9)])
+    assert separation(columns, target) == pytest.approx((x > 0.9).mean())
 
 
 @pytest.mark.parametrize("columns", [np.empty((0, 5)), np.zeros((1, 5)), np.ones((1, MAX_ROWS + 1))])
 def test_nothing_to_separate_with(columns):
     target = np.where(np.arange(columns.shape[1]) % 2 == 0, 1.0, -1.0)
-    assert separation(columns, target) is None
+    assert separation(columns, target) == 0.0

@@ -37,6 +37,12 @@ OF_OUTPUTS = {
         "Only the ridge keeps the coefficients finite, so their size, standard errors and p-values say little; the "
         "predictions are still usable.",
     ),
+    "partial_separation": (
+        "note",
+        "Some rows are separable",
+        "A combination of terms is right about them and silent about the others. Only the ridge keeps its coefficients "
+        "finite, and their p-values say little.",
+    ),
     "few_events": (
         "caution",
         "Few events per term",
@@ -194,10 +200,11 @@ def _fit_findings(model: SparseModel, features: FloatArray, target: FloatArray) 
     if not n_terms:
         yield "empty", "the model reads no feature"
         return
-    kind = separation(columns, target)
-    if kind is not None:
-        border = ", but for rows on the border" if kind == "partial" else ""
-        yield "separation", f"its terms can tell the rows apart without a mistake{border}"
+    separated = separation(columns, target)
+    if separated == 1.0:
+        yield "separation", "its terms can tell the rows apart without a mistake"
+    elif separated > 0.0:
+        yield "partial_separation", f"{percent(separated)} of the rows"
     events = int(min((target > 0).sum(), (target < 0).sum()))
     if events / n_terms < EVENTS_PER_TERM:
         yield "few_events", f"{plural(n_terms, 'term')} for {plural(events, 'row')} of the rarer side"
