@@ -18,6 +18,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+import rfsc._optional
 from rfsc import RFSCClassifier
 from rfsc.export.json_file import load, save
 from rfsc.report import Report, cross_validated
@@ -109,9 +110,9 @@ def test_markdown_tables_have_as_many_cells_in_every_row(report):
 
 def test_the_three_forms_say_the_same(report_two):
     content, page, markdown = report_two.content, report_two.html(), report_two.markdown()
-    assert content["headline"] in html.unescape(page)
+    assert content["headline"] in html.unescape(page).replace("\N{NO-BREAK SPACE}", " ")
     assert content["headline"] in markdown
-    shown = "".join(Page(page).texts)
+    shown = "".join(Page(page).texts).replace("\N{NO-BREAK SPACE}", " ")
     for caution in content["cautions"]:
         assert caution["text"] in shown
     for method in content["score"]["methods"]:
@@ -229,6 +230,19 @@ def test_single_models_and_steps_without_a_recipe():
     assert rotated.html()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_model_without_terms_is_reported_too():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, size=80)
+    clf = RFSCClassifier(**QUICK | {"n_restarts": 1, "significance": 1e-6}).fit(X, y)
+    assert clf.models_[0].terms == ()
+    report = Report.from_estimator(clf, X, y, cv=2, baselines={})
+    assert "The formula has no term" in report.html()
+    assert [figure.section for figure in report.figures] == ["score"]
+    assert "empty" in {caution["key"] for caution in report.content["cautions"]}
+    assert "f = 0" in report.markdown()
+
+
 def test_a_score_can_be_handed_in(two_classes):
     clf, X, y = two_classes
     score = cross_validated(clf, X, y.to_numpy(), clf.classes_, cv=2)
@@ -247,6 +261,13 @@ def test_errors_say_what_to_do_and_show_no_label(two_classes):
         Report.from_estimator(clf, X, y[:5])
     with pytest.raises(TypeError, match="expected a fitted RFSCClassifier"):
         Report.from_estimator(3, X, y)
+
+
+def test_missing_packages_are_named_before_anything_is_fitted(two_classes, monkeypatch):
+    there = rfsc._optional.find_spec
+    monkeypatch.setattr(rfsc._optional, "find_spec", lambda name: None if name == "jinja2" else there(name))
+    with pytest.raises(ImportError, match=r"A report needs jinja2: pip install 'rfsc\[report\]'"):
+        Report.from_estimator(*two_classes, cv="never looked at")
 
 
 def test_progress_goes_to_stderr(two_classes, capsys):

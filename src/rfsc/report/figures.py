@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from .._optional import require
 from ..plots import (
     CalibrationDisplay,
     CoefficientsDisplay,
@@ -72,7 +71,6 @@ def draw_figures(subject: Subject, X: Any, score: HonestScore, *, show_rows: boo
     list of Figure
         In the order of the page.
     """
-    require("A report", ["matplotlib"], "report")
     from matplotlib import style
 
     with style.context("default"):  # whatever the user's own pictures look like, a page is black on white
@@ -87,6 +85,8 @@ def _wanted(subject: Subject, X: Any, score: HonestScore, show_rows: bool) -> It
     model_of = subject.predictor
     draw: Callable[[], Any]
     for k, model in enumerate(subject.models[:MAX_OUTPUTS]):
+        if not model.terms:
+            continue
         of = f" of class “{model.label}”" if len(subject.models) > 1 else ""
         draw = partial(CoefficientsDisplay.from_estimator, model_of, output=k)
         text = "on the common scale from 0 to 1, with naive 95 % intervals. To the right a term speaks for the class."

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from .._optional import require
 from ..explain.definitions import definitions
 from ..explain.equation import equation
 from ..model import SparseModel
@@ -17,6 +16,7 @@ from .words import fixed, listed, number, p_value, percent, plural, points
 MAX_COLUMNS = 60  # of the table's columns, as many are shown; the JSON has all
 # a name is one piece, whatever signs it holds
 PIECES = re.compile(r"<var>.*?</var>|<[^>]*>| [+−] |.", re.DOTALL)
+UNITS = re.compile(r"(?<=\d) (?=%|points)|(?<=±) ")
 TICK_STEPS, MAX_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 6
 
 
@@ -37,7 +37,6 @@ def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: S
     str
         HTML.
     """
-    require("An HTML report", ["jinja2"], "report")
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
     from markupsafe import Markup
 
@@ -50,6 +49,7 @@ def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: S
     )
     environment.filters |= {
         "fixed": fixed,
+        "together": together,
         "number": number,
         "percent": percent,
         "points": points,
@@ -72,6 +72,7 @@ def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: S
         formulas=formulas,
         pictures=pictures,
         max_outputs=MAX_OUTPUTS,
+        largest_share=max(c["share"] for c in content["asked"]["classes"]),
         strip=score_strip(content["score"]),
         shown=_shown(content["data"]),
         n_terms=sum(len(model["terms"]) for model in content["models"]),
@@ -96,6 +97,22 @@ def in_a_frame(page: str, height: int = 700) -> str:
     """
     style = f"width: 100%; height: {height}px; border: 1px solid #ccc; border-radius: 6px"
     return f'<iframe title="rfsc report" sandbox srcdoc="{escape(page)}" style="{style}"></iframe>'
+
+
+def together(sentence: str) -> str:
+    """A sentence whose lines do not break between a number and its unit.
+
+    Parameters
+    ----------
+    sentence : str
+        Words and numbers.
+
+    Returns
+    -------
+    str
+        With spaces that do not break where they should not.
+    """
+    return UNITS.sub("\N{NO-BREAK SPACE}", sentence)
 
 
 def unbroken(formula: str) -> str:
