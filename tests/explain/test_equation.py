@@ -170,6 +170,15 @@ def test_latex_compiles(tmp_path):
     assert (tmp_path / "page.pdf").stat().st_size > 10_000
 
 
+def test_latex_takes_no_sign_of_a_name_for_its_own():
+    text = equation(model_of("polynomial", names=("\\^~<>", "|{}_", "%&#$", "a\n\tb")), form="latex")
+    for sign in ("backslash", "asciicircum", "asciitilde", "less", "greater", "bar"):
+        assert rf"\text{sign}{{}}" in text
+    for sign in "{}_%&#$":
+        assert f"\\{sign}" in text
+    assert "\n" not in text
+
+
 def test_long_latex_has_a_line_for_each_summand():
     model = model_of("hinge", n_terms=5)
     text = equation(model, form="latex")

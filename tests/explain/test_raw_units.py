@@ -14,6 +14,7 @@ from sklearn.preprocessing import MinMaxScaler, SplineTransformer, StandardScale
 from rfsc import RFSCClassifier
 from rfsc.bases import Transformed
 from rfsc.explain import contributions, definitions, equation, explain, legend, rounded, summary, term_table
+from rfsc.explain.checks import told_model
 from rfsc.model.access import as_predictor, models_of
 
 from .models import FAMILIES, NAMES, computed, table
@@ -58,6 +59,15 @@ def test_words_tell_the_raw_numbers():
     assert any(name in strongest for name in names)
     assert not any(name in strongest for name in alone.names)
     assert rounded(pipe, 2).model.terms == alone.terms  # which still predicts
+
+
+def test_names_of_bumps_stay_short():
+    pipe, X = pipeline("radial", StandardScaler())
+    shown = [(X.columns[p], value) for term in told_model(pipe).terms for p, value in getattr(term, "shown", ())]
+    assert shown
+    for name, value in shown:
+        assert len(f"{value:.15g}".lstrip("-0.").replace(".", "")) <= 6
+        assert X[name].min() <= value <= X[name].max()
 
 
 def test_ranges_are_those_of_the_table():

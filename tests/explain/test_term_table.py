@@ -15,6 +15,7 @@ from rfsc import RFSCClassifier
 from rfsc.explain import term_table
 from rfsc.model import Evidence, Predictor, weighted_mean
 from rfsc.prepare.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
+from rfsc.terms.hinges import HingeFactor, HingeTerm
 
 from .models import FAMILIES, NAMES, model_of, table
 
@@ -84,6 +85,16 @@ def test_odds_ratio_is_what_happens_to_the_odds(family, change):
             gap = float(np.diff(alone.decision(rows))[0])
             assert gap == pytest.approx(change, rel=0.01)
         assert found.odds_ratio[j] == pytest.approx(np.exp(coef * gap), rel=0.02 * (1 + abs(coef)))
+
+
+def test_hinges_rise_where_the_table_says():
+    """max(0, a-k) grows when a does, max(0, k-a) when a falls."""
+    model = model_of("hinge", constant=False)
+    span = 2 * model.scaling.half_span[0]
+    up, down = HingeTerm((HingeFactor(0, 1, 0.5, 50.0),)), HingeTerm((HingeFactor(0, -1, 0.5, 50.0),))
+    found = term_table(replace(model, terms=(up, down), coef=np.array([1.0, 2.0]), standard_error=None))
+    assert [float(words) for words in found.change] == pytest.approx([0.1 * span, -0.1 * span], rel=0.01)
+    np.testing.assert_allclose(found.odds_ratio, np.exp([0.1, 0.2]))
 
 
 def test_features_made_of_levels_change_from_no_to_yes():

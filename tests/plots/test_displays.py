@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from scipy import stats
 from sklearn.calibration import calibration_curve
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from statsmodels.stats.proportion import proportion_confint
 
-from rfsc import DistanceCorrelationFilter
+from rfsc import DistanceCorrelationFilter, RFSCClassifier
 from rfsc.export import load, save
 from rfsc.model import Predictor
 from rfsc.plots import (
@@ -253,6 +255,19 @@ def test_map_of_a_scaled_column_is_in_the_users_units(two_classes):
     row[[3, 5, 1]] = (display.across[4] - 100) / 4, (display.up[9] - 100) / 4, (20.0 - 100) / 4
     expected = 1 / (1 + np.exp(-predictor.models_[0].decision(row[None])[0]))
     assert display.probability[9, 4, 1] == pytest.approx(expected)
+
+
+def test_a_pipeline_is_shown_by_its_raw_columns(two_classes):
+    _, X, y = two_classes
+    settings = {"basis": "polynomial", "n_restarts": 1, "max_iter": 15, "random_state": 0}
+    pipe = make_pipeline(StandardScaler(), RFSCClassifier(**settings)).fit(X, y)
+    shown = DecisionMapDisplay.from_estimator(pipe, X, y, n_grid=5)
+    np.testing.assert_allclose(shown.points, X[list(shown.names)], rtol=1e-9)
+    row = X.median()
+    row[list(shown.names)] = shown.across[3], shown.up[1]
+    np.testing.assert_allclose(shown.probability[1, 3], pipe.predict_proba(row.to_frame().T)[0], atol=1e-9)
+    by_hand = CalibrationDisplay.from_predictions(y == "malignant", pipe.predict_proba(X)[:, 1])
+    np.testing.assert_allclose(CalibrationDisplay.from_estimator(pipe, X, y).predicted, by_hand.predicted, atol=1e-9)
 
 
 # ---- the filter

@@ -75,25 +75,18 @@ def test_labels_that_are_far_apart_stay_where_they_are(wanted):
     np.testing.assert_allclose(spread(wanted, 0.5 * np.diff(np.sort(wanted)).min(), 0.0, 1.0), wanted, atol=1e-12)
 
 
-def test_a_new_figure_is_pyplots_only_where_pyplot_is_in_use():
+def test_matplotlib_is_loaded_by_drawing_and_pyplot_is_used_only_where_it_is_in_use():
     assert plt.get_fignums() == []
     make_axes(None, (3, 2))
     assert len(plt.get_fignums()) == 1
     code = (
-        "import sys\n"
-        "from rfsc.plots.drawing import make_axes\n"
-        "assert 'matplotlib' not in sys.modules\n"
-        "figure = make_axes(None, (3, 2))[0].figure\n"
+        "import sys, rfsc.plots\n"
+        "print('matplotlib' in sys.modules)\n"
+        "figure = rfsc.plots.drawing.make_axes(None, (3, 2))[0].figure\n"
         "print('matplotlib.pyplot' in sys.modules, figure.canvas.manager)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.split() == ["False", "None"]
-
-
-def test_importing_the_plots_imports_no_matplotlib():
-    code = "import rfsc.plots, sys; print('matplotlib' in sys.modules)"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.split() == ["False"]
+    assert out.stdout.split() == ["False", "False", "None"]
 
 
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
@@ -106,8 +99,20 @@ def test_axes_of_the_wrong_kind_or_number():
     ax = Figure().subplots()
     with pytest.raises(ValueError, match="sequence of 2 Axes"):
         make_axes(ax, (3, 2), (1, 1))
-    with pytest.raises(ValueError, match=r"one Axes or None, got 1 object\(s\) of type str"):
+    with pytest.raises(ValueError, match=r"one Axes, a Figure or None, got 1 object\(s\) of type str"):
         make_axes("here", (3, 2))
+
+
+def test_a_figure_is_filled_and_given_its_size():
+    figure = Figure()
+    axes = make_axes(figure, (3, 2), (1, 1))
+    assert figure.axes == axes.tolist()
+    assert figure.get_size_inches().tolist() == [3, 2]
+    left, right = Figure(figsize=(5, 1)).subfigures(1, 2)
+    display = CoefficientsDisplay(coef=np.ones(1), reach=None, names=("a",), level=0.9, label=1).plot(right)
+    assert display.ax_.figure is right
+    assert display.figure_.get_size_inches().tolist() == [5, 1]
+    assert not left.axes
 
 
 # ---- pictures as text

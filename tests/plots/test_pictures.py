@@ -25,13 +25,13 @@ from . import legible
 from .conftest import made_up
 
 DRAW = {
-    "rips": lambda source, X, y: RIPEvolutionDisplay.from_estimator(source),
-    "history": lambda source, X, y: SearchHistoryDisplay.from_estimator(source),
-    "coefficients": lambda source, X, y: CoefficientsDisplay.from_estimator(source),
-    "stability": lambda source, X, y: StabilityDisplay.from_estimator(source),
-    "filter": lambda source, X, y: FilterDisplay.from_estimator(source),
+    "rips": lambda source, X, y, **more: RIPEvolutionDisplay.from_estimator(source, **more),
+    "history": lambda source, X, y, **more: SearchHistoryDisplay.from_estimator(source, **more),
+    "coefficients": lambda source, X, y, **more: CoefficientsDisplay.from_estimator(source, **more),
+    "stability": lambda source, X, y, **more: StabilityDisplay.from_estimator(source, **more),
+    "filter": lambda source, X, y, **more: FilterDisplay.from_estimator(source, **more),
     "contributions": ContributionsDisplay.from_estimator,
-    "row": lambda source, X, y: RowContributionsDisplay.from_estimator(source, X[:1]),
+    "row": lambda source, X, y, **more: RowContributionsDisplay.from_estimator(source, X[:1], **more),
     "calibration": CalibrationDisplay.from_estimator,
     "map": DecisionMapDisplay.from_estimator,
 }
@@ -69,25 +69,17 @@ def test_what_is_left_out_is_said(large, display, left_out):
 
 
 @pytest.mark.parametrize("kind", DRAW)
-def test_given_axes_are_drawn_into(large, kind):
-    n_panels = np.size(DRAW[kind](*large).ax_)
-    plt.close("all")
+@pytest.mark.parametrize("whole_figure", [False, True])
+def test_given_axes_or_figures_are_drawn_into(two_classes, kind, whole_figure):
     figure = Figure(figsize=(8, 9), layout="constrained")
-    axes = figure.subplots(2, 1)
-    ax = axes if n_panels == 2 else axes[0]
-    source, X, y = large
-    given = {
-        "contributions": (X, y),
-        "calibration": (X, y),
-        "map": (X, y),
-        "row": (X[:1],),
-    }
-    cls = type(DRAW[kind](*large))
-    plt.close("all")
-    display = cls.from_estimator(source, *given.get(kind, ()), ax=ax)
+    n_panels = 2 if kind in ("history", "contributions", "calibration") else 1
+    axes = figure if whole_figure else figure.subplots(n_panels, 1)
+    display = DRAW[kind](*two_classes, ax=axes)
     assert plt.get_fignums() == []
     assert display.figure_ is figure
-    assert axes[0].has_data()
+    assert figure.axes == np.atleast_1d(display.ax_).tolist()
+    assert len(figure.axes) == n_panels
+    assert all(ax.has_data() for ax in figure.axes)
 
 
 def test_lines_of_the_model_are_thick_and_told_apart(large):
@@ -125,5 +117,5 @@ def test_few_samples_are_hollow():
     axes = Figure().subplots(2, 1)
     display = CalibrationDisplay.from_predictions([True] * 3 + [False] * 20, [0.9] * 3 + [0.1] * 20, ax=axes)
     labels = [text.get_text() for text in display.ax_[0].get_legend().get_texts()]
-    assert labels == ["perfect", "observed", "fewer than 10 samples"]
+    assert labels == ["perfect", "observed, 95 % interval", "under 10 samples"]
     assert [text.get_text() for text in display.ax_[1].texts] == ["20", "0", "0", "0", "3"]

@@ -224,7 +224,8 @@ def test_single_models_and_steps_without_a_recipe():
     one = Report.from_estimator(clf.models_[1], X, y)
     assert [c["label"] for c in one.content["asked"]["classes"]] == ["not 1", "1"]
     pipeline = make_pipeline(PCA(2), RFSCClassifier(**QUICK)).fit(X, y)
-    rotated = Report.from_estimator(pipeline, X, y, cv=2, baselines={})
+    rotated = Report.from_estimator(pipeline, X, y, cv=2, baselines={}, show_rows=True)
+    assert set(rotated.content["models"][0]["features"]) <= {"pca0", "pca1"}
     assert rotated.content["asked"]["n_features"] == 2
     assert [c["used"] for c in rotated.content["data"]] == [None] * 4
     assert rotated.html()

@@ -67,8 +67,8 @@ class CalibrationDisplay(Display):
             is predicted: how often is the classifier right when it says that it is 80 % sure?
         n_bins : int or None, default=None
             Number of bins; None takes 10, or 5 where there are fewer than 200 samples.
-        ax : sequence of two Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -104,8 +104,8 @@ class CalibrationDisplay(Display):
             What the probability is of.
         n_bins : int or None, default=None
             Number of bins; None takes 10, or 5 where there are fewer than 200 samples.
-        ax : sequence of two Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -130,8 +130,8 @@ class CalibrationDisplay(Display):
 
         Parameters
         ----------
-        ax : sequence of two Axes or None, default=None
-            Where to draw shares and counts; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw shares and counts; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -143,8 +143,8 @@ class CalibrationDisplay(Display):
         shares.plot([0, 1], [0, 1], color="0.5", lw=1.2, ls="--", label="perfect")
         many = self.count >= FEW
         for which, fill, label in (
-            (many, FOR, "observed"),
-            (~many & (self.count > 0), "w", f"fewer than {FEW} samples"),
+            (many, FOR, "observed, 95 % interval"),
+            (~many & (self.count > 0), "w", f"under {FEW} samples"),
         ):
             if which.any():
                 reach = np.stack([self.observed - self.low, self.high - self.observed])[:, which]
@@ -152,7 +152,7 @@ class CalibrationDisplay(Display):
                 shares.errorbar(self.predicted[which], self.observed[which], reach, fmt="o", label=label, **look)
         shares.set(ylabel="share for which it was true", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         shares.tick_params(labelbottom=False)
-        set_title(shares, f"Calibration of {self.what}, {self.count.sum():,} samples, 95 % intervals")
+        set_title(shares, f"Calibration of {self.what}, {self.count.sum():,} samples")
         legend_above(shares)
         width = np.diff(self.edges)
         counts.bar(self.edges[:-1] + width / 2, self.count, 0.9 * width, color="0.75")

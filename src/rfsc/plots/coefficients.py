@@ -54,8 +54,8 @@ class CoefficientsDisplay(Display):
             Which of its models.
         level : float, default=0.95
             Level of the intervals.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=20
             Most terms that are drawn, those with the largest coefficients.
 
@@ -87,8 +87,8 @@ class CoefficientsDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=20
             Most terms that are drawn, the first ones.
 

@@ -51,8 +51,8 @@ class ContributionsDisplay(Display):
             Their classes, to mark the samples that are on the wrong side.
         output : int, default=0
             Which of its models.
-        ax : sequence of two Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_samples : int, default=30
             Most samples that are drawn, the first ones.
 
@@ -71,8 +71,8 @@ class ContributionsDisplay(Display):
 
         Parameters
         ----------
-        ax : sequence of two Axes or None, default=None
-            Where to draw contributions and confidence; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw contributions and confidence; a figure is given the size that suits, None makes one.
         max_samples : int, default=30
             Most samples that are drawn, the first ones.
 

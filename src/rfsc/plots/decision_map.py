@@ -78,8 +78,8 @@ class DecisionMapDisplay(Display):
             Values of features that are not to stand at their medians, by name or index, in the units of the table.
         n_grid : int, default=200
             Points along each axis.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -120,8 +120,8 @@ class DecisionMapDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
 
         Returns
         -------

@@ -25,7 +25,7 @@ SMALL, TITLE = 9, 11  # points: legends and notes; titles
 LONGEST = 36  # characters of a name
 MOST_FACTORS = 3  # of a product that are cut one by one
 KEPT = 4  # characters before the first in which names differ
-LETTERS = 14  # of the small font that take an inch
+LETTERS = 15  # of the small font that take an inch
 
 
 class Display:
@@ -142,14 +142,14 @@ def minus(number: str) -> str:
 
 
 def make_axes(ax: Any, size: tuple[float, float], ratios: Sequence[float] = (1,)) -> Any:
-    """The axes that were given, or those of a new figure, one panel below the other.
+    """The axes that were given, or new ones in the figure that was given or made, one panel below the other.
 
     Parameters
     ----------
-    ax : Axes, sequence of Axes or None
+    ax : Axes, sequence of Axes, Figure, SubFigure or None
         As the user has passed it.
     size : (float, float)
-        Width and height of a new figure in inches.
+        Width and height of a figure in inches.
     ratios : sequence of float, default=(1,)
         Heights of the panels.
 
@@ -159,25 +159,28 @@ def make_axes(ax: Any, size: tuple[float, float], ratios: Sequence[float] = (1,)
         One for each panel.
     """
     require("Drawing", ["matplotlib"], "plot")
-    if ax is None:
-        return _new_figure(size).subplots(len(ratios), 1, height_ratios=ratios, squeeze=False)[:, 0]
+    figure = _new_figure() if ax is None else ax
+    if hasattr(figure, "subplots"):
+        if hasattr(figure, "set_size_inches"):
+            figure.set_size_inches(size)
+        return figure.subplots(len(ratios), 1, height_ratios=ratios, squeeze=False)[:, 0]
     axes = np.asarray(ax, dtype=object).ravel()
     if axes.size != len(ratios) or not all(hasattr(one, "plot") for one in axes):
         what = "one Axes" if len(ratios) == 1 else f"a sequence of {len(ratios)} Axes"
-        msg = f"ax must be {what} or None, got {axes.size} object(s) of type {type(axes.flat[0]).__name__}."
+        msg = f"ax must be {what}, a Figure or None, got {axes.size} object(s) of type {type(axes.flat[0]).__name__}."
         raise ValueError(msg)
     return axes
 
 
-def _new_figure(size: tuple[float, float]) -> Any:
+def _new_figure() -> Any:
     """A figure that pyplot shows where pyplot is in use; else a plain one, which asks for no screen."""
     if "matplotlib.pyplot" in sys.modules:
         from matplotlib import pyplot as plt
 
-        return plt.figure(figsize=size, layout="constrained")
+        return plt.figure(layout="constrained")
     from matplotlib.figure import Figure
 
-    return Figure(figsize=size, layout="constrained")
+    return Figure(layout="constrained")
 
 
 def tidy(ax: Any) -> None:

@@ -52,8 +52,8 @@ class FilterDisplay(Display):
             fitted DistanceCorrelationFilter.
         output : int, default=0
             Which of its models.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_features : int, default=30
             Most features that are drawn; see `plot`.
 
@@ -89,8 +89,8 @@ class FilterDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_features : int, default=30
             Most features that are drawn: the first that were kept and, in up to a third of the rows, the first that
             were dropped.

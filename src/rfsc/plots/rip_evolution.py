@@ -66,8 +66,8 @@ class RIPEvolutionDisplay(Display):
             Which of its models.
         restart : int or None, default=None
             Which restart; None for the one whose own model is most like the final one.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_names : int, default=16
             Most terms that are named.
 
@@ -94,8 +94,8 @@ class RIPEvolutionDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_names : int, default=16
             Most terms that are named.
         longest : int, default=32
@@ -121,7 +121,7 @@ class RIPEvolutionDisplay(Display):
                 lines[0].set_label(label)
                 handles.insert(0, lines[0])
         model_terms = np.flatnonzero(self.in_model)
-        looks = {int(j): (COLOURS[k % 7], STYLES[k // 7 % 3]) for k, j in enumerate(model_terms)}
+        looks = {int(j): _look(k) for k, j in enumerate(model_terms)}
         for place, (j, (colour, style)) in enumerate(looks.items()):
             width = THICK if place < max_names else 1.2
             ax.plot(iterations, self.rips[:, j], color=colour, ls=style, lw=width, zorder=3)
@@ -150,9 +150,14 @@ class RIPEvolutionDisplay(Display):
             colour, style = looks[j]
             height = 1.06 * place - 0.03
             ax.plot([1, 1.02], [end, height], color=colour, lw=0.8, transform=beside, clip_on=False)
-            ax.plot([1.02, 1.06], [height] * 2, color=colour, ls=style, lw=THICK, transform=beside, clip_on=False)
-            ax.text(1.07, height, name, transform=beside, va="center", fontsize=SMALL)
+            ax.plot([1.02, 1.08], [height] * 2, color=colour, ls=style, lw=THICK, transform=beside, clip_on=False)
+            ax.text(1.09, height, name, transform=beside, va="center", fontsize=SMALL)
         if note:
             ax.text(
-                1.07, -0.03, f"+{note} more", transform=beside, va="center", fontsize=SMALL, color=GREY, style="italic"
+                1.09, -0.03, f"+{note} more", transform=beside, va="center", fontsize=SMALL, color=GREY, style="italic"
             )
+
+
+def _look(place: int) -> tuple[str, str]:
+    """Colour and line style of the model's terms, different for the first 21."""
+    return COLOURS[place % len(COLOURS)], STYLES[place // len(COLOURS) % len(STYLES)]

@@ -48,8 +48,8 @@ class RowContributionsDisplay(Display):
             The row, as a table of a single row: `X.iloc[[5]]` or `X[5:6]`.
         output : int, default=0
             Which of its models.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=20
             Most terms that are drawn, those that add most; the others together take one bar.
 
@@ -74,8 +74,8 @@ class RowContributionsDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=20
             Most terms that are drawn, the first ones; the others together take one bar.
 
@@ -101,7 +101,7 @@ class RowContributionsDisplay(Display):
             ax.annotate(
                 text, (bar, row), (4 * way, 0), textcoords="offset points", va="center", ha=where, fontsize=SMALL
             )
-        ax.margins(x=0.14)
+        ax.margins(x=0.2)
         name_rows(ax, names, note)
         ax.set_xlabel("contribution to f (against | for the class)")
         side = "for" if self.total > 0 else "against"

@@ -48,8 +48,8 @@ class SearchHistoryDisplay(Display):
             Which of its models.
         restart : int or None, default=None
             Which restart stands out; None for the one whose own model is most like the final one.
-        ax : sequence of two Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -75,8 +75,8 @@ class SearchHistoryDisplay(Display):
 
         Parameters
         ----------
-        ax : sequence of two Axes or None, default=None
-            Where to draw score and size; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw score and size; a figure is given the size that suits, None makes one.
 
         Returns
         -------

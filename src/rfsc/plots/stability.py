@@ -46,8 +46,8 @@ class StabilityDisplay(Display):
             A fitted RFSCClassifier or pipeline, a loaded predictor, or a SparseModel.
         output : int, default=0
             Which of its models.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=25
             Most terms that are drawn.
 
@@ -76,8 +76,8 @@ class StabilityDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=25
             Most terms that are drawn, the first ones.
 

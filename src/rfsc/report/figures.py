@@ -82,7 +82,7 @@ Wanted = tuple[str, int, str, str, Callable[[], Any]]
 
 def _wanted(subject: Subject, X: Any, score: HonestScore, show_rows: bool) -> Iterator[Wanted]:
     yield "score", 0, "Calibration", _calibration_text(score), partial(_calibration, subject, score)
-    model_of = subject.predictor
+    model_of, table = subject.predictor, X if subject.reads_table else subject.features
     draw: Callable[[], Any]
     for k, model in enumerate(subject.models[:MAX_OUTPUTS]):
         if not model.terms:
@@ -94,11 +94,11 @@ def _wanted(subject: Subject, X: Any, score: HonestScore, show_rows: bool) -> It
         yield from _search_figures(subject, k, of)
         if show_rows:
             text = "what speaks for and against the class in single rows, and how sure the model is."
-            draw = partial(ContributionsDisplay.from_estimator, model_of, X, subject.labels, output=k)
+            draw = partial(ContributionsDisplay.from_estimator, model_of, table, subject.labels, output=k)
             yield "rows", k, f"For and against{of}", text, draw
-    if show_rows and subject.reads_table and len({p for model in subject.models for p in model.features}) > 1:
+    if show_rows and len({p for model in subject.models for p in model.features}) > 1:
         text = "the two features that matter most, with the rows; the others are held."
-        yield "rows", 0, "Map", text, partial(DecisionMapDisplay.from_estimator, model_of, X, subject.labels)
+        yield "rows", 0, "Map", text, partial(DecisionMapDisplay.from_estimator, model_of, table, subject.labels)
 
 
 def _search_figures(subject: Subject, k: int, of: str) -> Iterator[Wanted]:
