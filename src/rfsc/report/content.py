@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import FloatArray
+from ..explain.contributions import contributions
 from ..explain.definitions import definitions, legend
 from ..explain.equation import equation
 from ..explain.filter_table import filter_table
 from ..explain.stability import stability
 from ..explain.term_table import AVERAGE, NAIVE, term_table
 from ..model import SparseModel
+from ..model.predictor import Predictor
 from .cautions import find_cautions
 from .columns import ColumnSummary, summarize_columns
 from .features import describe_features
@@ -199,7 +202,7 @@ def _model(model: SparseModel, subject: Subject) -> dict[str, Any]:
         },
         "has_errors": model.standard_error is not None,
         "terms": terms,
-        "features": [model.feature_names[p] for p in model.features],
+        "features": _features_by_influence(model, subject.features),
         "n_candidates": None if evidence is None else evidence.n_candidates,
         "n_restarts": None if evidence is None else evidence.n_restarts,
         "n_converged": None if evidence is None else evidence.stop_reasons.count("converged"),
@@ -228,6 +231,16 @@ def _names_of_columns(subject: Subject, X: Any) -> list[str] | None:
         return None
     recipe = subject.predictor.recipe_
     return [column.name for column in recipe.columns] if recipe else list(subject.models[0].feature_names)
+
+
+def _features_by_influence(model: SparseModel, features: FloatArray) -> list[dict[str, Any]]:
+    """How much each feature moves f over the rows, beside the one that moves it most."""
+    if not model.features:
+        return []
+    parts = contributions(Predictor([model], ["other", "this"], named=False), features, by="feature")
+    spread = parts.values.std(axis=0)[:-1]  # without the constant
+    share = spread / spread.max() if spread.max() > 0 else spread
+    return [{"name": parts.names[j], "influence": share[j]} for j in np.argsort(-share, kind="stable")]
 
 
 def _legend(model: SparseModel, units: str) -> list[str]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .words import fixed, number, p_value, percent, plural
+from .words import fixed, listed, number, p_value, percent, plural
 
-MAX_COLUMNS = 60
+MAX_COLUMNS, MAX_FEATURES = 60, 12
 MARKS = re.compile(r"[\\`*|<\[]|(?<!\w)_|_(?!\w)")  # an underscore within a word stands for itself
 BACKTICKS = re.compile("`+")
 
@@ -184,8 +184,16 @@ def _model(model: Mapping[str, Any], *, several: bool) -> list[str]:
         _fenced(model["equation"]["original"]),
         *(["\n".join(definitions)] if definitions else []),
         table(head, rows),
+        *_influence(model["features"]),
         agreed,
     ]
+
+
+def _influence(features: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not features:
+        return []
+    named = [f"{code(f['name'])} {percent(f['influence'])}" for f in features[:MAX_FEATURES]]
+    return [f"Influence of the features, beside the largest: {listed(named, more=len(features) - MAX_FEATURES)}."]
 
 
 def _features(features: Sequence[Mapping[str, str]]) -> list[str]:

@@ -76,7 +76,7 @@ def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: S
         strip=score_strip(content["score"]),
         shown=_shown(content["data"]),
         n_terms=sum(len(model["terms"]) for model in content["models"]),
-        names_read=sorted({name for model in content["models"] for name in model["features"]}),
+        names_read={feature["name"] for model in content["models"] for feature in model["features"]},
     )
 
 
