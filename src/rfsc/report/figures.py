@@ -107,7 +107,7 @@ def _search_figures(subject: Subject, k: int, of: str) -> Iterator[Wanted]:
     if evidence is None:
         return
     if evidence.n_restarts > 1:
-        text = "how many restarts selected each term. Terms that all restarts find do not hang on the luck of one search."
+        text = "how many restarts selected each term. What all restarts find does not hang on luck."
         draw = partial(StabilityDisplay.from_estimator, model_of, output=k, max_terms=MAX_TERMS)
         yield "search", k, f"Agreement{of}", text, draw
     if evidence.traces:
