@@ -1,0 +1,275 @@
+"""Reads a recipe off a fitted scikit-learn preprocessing: what it does to every column, as plain data.
+
+Each step is followed symbolically: it gets what the columns before it are and says what those after it are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from .recipe import Ingredient, Level, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
+
+SUPPORTED = (
+    "ColumnTransformer, Pipeline, SimpleImputer, OneHotEncoder, StandardScaler, MinMaxScaler, RobustScaler, "
+    "MaxAbsScaler, feature selectors, 'passthrough' and 'drop'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A raw column as it is, or with its missing cells filled."""
+
+    column: int
+    fill: Level = None
+
+
+_State = list[Ingredient | _Cell]
+
+
+def recipe_of(transformer: Any, columns: Sequence[str], names: Sequence[str] | None = None) -> Recipe:
+    """Read off a fitted preprocessing how every feature is made from the raw columns.
+
+    Parameters
+    ----------
+    transformer : fitted transformer, "passthrough" or None
+        A ColumnTransformer or Pipeline of SimpleImputer, OneHotEncoder, StandardScaler, MinMaxScaler, RobustScaler,
+        MaxAbsScaler and feature selectors, or one of these alone.
+    columns : sequence of str
+        Names of the raw columns, in their order.
+    names : sequence of str or None, default=None
+        What the features are called; None takes the names that the transformer gives them.
+
+    Returns
+    -------
+    Recipe
+        With all raw columns, read or not. Its table equals what the transformer gives, but for a level that an encoder
+        with handle_unknown="error" has not seen: it belongs to no level here.
+    """
+    start: _State = [_Cell(c) for c in range(len(columns))]
+    features = tuple(_feature(state) for state in _after(transformer, start))
+    if names is None:
+        named = hasattr(transformer, "get_feature_names_out")
+        names = transformer.get_feature_names_out() if named else columns
+    if len(names) != len(features):
+        msg = f"expected {len(features)} names of features, got {len(names)}. Give one for each column that comes out."
+        raise ValueError(msg)
+    texts = {f.column for f in features if isinstance(f, LevelOf) and any(isinstance(v, str) for v in f.levels)}
+    raw = tuple(RawColumn(str(name), "text" if c in texts else "number") for c, name in enumerate(columns))
+    return Recipe(raw, features, tuple(str(name) for name in names))
+
+
+def _feature(state: Ingredient | _Cell) -> Ingredient:
+    """What comes out at the end must be a number."""
+    return _number(state, "the classifier") if isinstance(state, _Cell) else state
+
+
+def _number(state: Ingredient | _Cell, reader: str) -> NumberOf:
+    """A column that is about to be computed with."""
+    if isinstance(state, NumberOf):
+        return state
+    if isinstance(state, _Cell) and not isinstance(state.fill, str):
+        return NumberOf(state.column, state.fill)
+    what = "text" if isinstance(state, _Cell) else "yes-or-no columns"
+    msg = (
+        f"{reader} reads {what}, which a recipe cannot say. Scale numbers before missing-value indicators and one-hot "
+        "columns are made of them; RFSC itself needs no scaling."
+    )
+    raise TypeError(msg)
+
+
+def _after(step: Any, state: _State) -> _State:
+    """What the columns are after a step."""
+    if step is None or (isinstance(step, str) and step == "passthrough"):
+        return state
+    for kind, follow in _STEPS.items():
+        if isinstance(step, kind):
+            check_is_fitted(step)
+            return follow(step, state)
+    raise _unsupported(step)
+
+
+def _unsupported(step: Any, setting: str = "") -> TypeError:
+    name = step if isinstance(step, str) else type(step).__name__
+    return TypeError(
+        f"{name}{f' with {setting}' if setting else ''} cannot be turned into plain data. Supported are {SUPPORTED}."
+    )
+
+
+# ---- containers
+
+
+def _after_pipeline(pipeline: Pipeline, state: _State) -> _State:
+    for _, step in pipeline.steps:
+        state = _after(step, state)
+    return state
+
+
+def _after_column_transformer(transformer: ColumnTransformer, state: _State) -> _State:
+    if transformer.transformer_weights:
+        raise _unsupported(transformer, "transformer_weights")
+    names = list(getattr(transformer, "feature_names_in_", []))
+    out: _State = []
+    for _, step, columns in transformer.transformers_:
+        chosen = [state[c] for c in _places(columns, names, len(state))]
+        if chosen and not (isinstance(step, str) and step == "drop"):
+            out += _after(step, chosen)
+    return out
+
+
+def _places(columns: Any, names: list[str], n_columns: int) -> Iterable[int]:
+    """Where the columns are that a ColumnTransformer names by text, place, slice or mask."""
+    if isinstance(columns, slice):
+        if isinstance(columns.start, str) or isinstance(columns.stop, str):
+            first = 0 if columns.start is None else names.index(columns.start)
+            last = n_columns if columns.stop is None else names.index(columns.stop) + 1  # names include the last
+            return range(first, last, columns.step or 1)
+        return range(n_columns)[columns]
+    chosen = np.atleast_1d(np.asarray(columns, dtype=object)).tolist()
+    if chosen and all(isinstance(c, bool) for c in chosen):
+        return np.flatnonzero(chosen).tolist()
+    return [names.index(c) if isinstance(c, str) else range(n_columns)[c] for c in chosen]
+
+
+def _after_function(step: FunctionTransformer, state: _State) -> _State:
+    """ColumnTransformer puts one without a function in the place of 'passthrough'."""
+    if step.func is not None:
+        raise _unsupported(step, "a function of its own")
+    return state
+
+
+def _after_selector(step: Any, state: _State) -> _State:
+    names = np.asarray(getattr(step, "feature_names_in_", [f"x{j}" for j in range(len(state))]), dtype=object)
+    if list(step.get_feature_names_out()) != list(names[step.get_support()]):
+        raise _unsupported(step, "columns of its own")  # such as RFSCSelector(output="terms")
+    return [one for one, keep in zip(state, step.get_support(), strict=True) if keep]
+
+
+# ---- missing cells
+
+
+def _after_imputer(step: SimpleImputer, state: _State) -> _State:
+    if not _is_missing(step.missing_values):
+        raise _unsupported(step, "missing_values other than NaN or None")
+    keep = [step.keep_empty_features or not _is_missing(value) for value in step.statistics_]
+    out = [_filled(one, value) for one, value, k in zip(state, step.statistics_, keep, strict=True) if k]
+    if step.add_indicator:
+        out += [MissingIn(state[j].column) for j in step.indicator_.features_]
+    return out
+
+
+def _filled(state: Ingredient | _Cell, value: Any) -> Ingredient | _Cell:
+    """A column whose missing cells become `value`; one that has none left stays as it is."""
+    match state:
+        case _Cell(column, None):
+            return _Cell(column, _level(value))
+        case NumberOf(_, None, minus, over):
+            return replace(state, fill=float(value) * over + minus)
+    return state
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
+
+
+def _level(value: Any) -> Level:
+    return None if _is_missing(value) else str(value) if isinstance(value, str) else float(value)
+
+
+# ---- numbers
+
+
+def _scaled(state: Ingredient | _Cell, minus: float, over: float, reader: str) -> NumberOf:
+    """(x - minus) / over of a column."""
+    x = _number(state, reader)
+    return replace(x, minus=float(x.minus + minus * x.over), over=float(x.over * over))
+
+
+def _after_scaler(step: Any, state: _State) -> _State:
+    n = len(state)
+    match step:
+        case StandardScaler():
+            centre, scale = step.mean_ if step.with_mean else None, step.scale_
+        case RobustScaler():
+            centre, scale = step.center_, step.scale_
+        case MaxAbsScaler():
+            centre, scale = None, step.scale_
+        case MinMaxScaler():
+            centre, scale = step.data_min_ - step.feature_range[0] / step.scale_, 1.0 / step.scale_
+    if getattr(step, "clip", False):
+        raise _unsupported(step, "clip=True")
+    centre = np.zeros(n) if centre is None else centre
+    scale = np.ones(n) if scale is None else scale
+    reader = type(step).__name__
+    return [_scaled(one, m, o, reader) for one, m, o in zip(state, centre, scale, strict=True)]
+
+
+# ---- levels
+
+
+def _after_encoder(step: OneHotEncoder, state: _State) -> _State:
+    drops = [None] * len(state) if step.drop_idx_ is None else step.drop_idx_
+    grouping = step.min_frequency is not None or step.max_categories is not None
+    rare = [[] if few is None else few for few in step.infrequent_categories_] if grouping else [[]] * len(state)
+    keeps_unknown = step.handle_unknown in ("infrequent_if_exist", "warn")
+    out: _State = []
+    for one, levels, dropped, few in zip(state, step.categories_, drops, rare, strict=True):
+        out += _encoded(one, [_level(v) for v in levels], dropped, [_level(v) for v in few], keeps_unknown)
+    return out
+
+
+def _encoded(
+    state: Ingredient | _Cell, levels: list[Level], dropped: int | None, few: list[Level], keeps_unknown: bool
+) -> list[LevelOf]:
+    """One yes-or-no column for each frequent level, then one for the rare ones."""
+    match state:
+        case _Cell(column, fill) | NumberOf(column, fill, 0.0, 1.0):
+            pass
+        case _:
+            msg = "OneHotEncoder reads columns that were scaled or encoded before, which a recipe cannot say."
+            raise TypeError(msg)
+    if len(set(levels)) < len(levels):
+        msg = "OneHotEncoder tells None from NaN, which a recipe cannot. Write missing cells in one way, and fit again."
+        raise TypeError(msg)
+
+    def cells(level: Level) -> tuple[Level, ...]:
+        # a missing cell was filled with this level before the encoder saw it
+        return (level, None) if fill is not None and level == fill else (level,)
+
+    frequent = [level for level in levels if level not in few]
+    gone = None if dropped is None else levels[dropped]
+    out = [LevelOf(column, cells(level)) for level in frequent if dropped is None or level != gone]
+    if few and (dropped is None or gone not in few):
+        known = frequent if keeps_unknown else few
+        out.append(LevelOf(column, tuple(cell for level in known for cell in cells(level)), other=keeps_unknown))
+    return out
+
+
+_STEPS: dict[type, Callable[[Any, _State], _State]] = {
+    Pipeline: _after_pipeline,
+    ColumnTransformer: _after_column_transformer,
+    FunctionTransformer: _after_function,
+    SimpleImputer: _after_imputer,
+    OneHotEncoder: _after_encoder,
+    StandardScaler: _after_scaler,
+    MinMaxScaler: _after_scaler,
+    RobustScaler: _after_scaler,
+    MaxAbsScaler: _after_scaler,
+    SelectorMixin: _after_selector,
+}
