@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -53,8 +54,11 @@ def test_fitted_attributes(fitted, wdbc):
 
 def test_no_training_data_stays_on_the_object(fitted, wdbc):
     X, _ = wdbc
-    assert len(pickle.dumps(fitted.models_)) < 5000
+    (model,) = fitted.models_
+    assert len(pickle.dumps(replace(model, evidence=None))) < 5000
+    kept = [model.evidence.selected, model.evidence.rip, *(trace.rips for trace in model.evidence.traces)]
     rows = {len(X)}
+    assert not rows & {n for a in kept for n in a.shape}
     arrays = [v for v in vars(fitted).values() if isinstance(v, np.ndarray)]
     assert not rows & {n for a in arrays for n in a.shape}
 

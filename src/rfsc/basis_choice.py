@@ -9,15 +9,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ._typing import FloatArray, IntArray
-from .output import (
-    OutputSpec,
-    Rows,
-    candidate_terms,
-    class_probabilities,
-    decision_table,
-    fit_output,
-    output_rules,
-)
+from .model import class_probabilities, decision_table
+from .output import OutputSpec, Rows, candidate_terms, fit_output, output_rules
 from .prepare.distinct import distinct_rows
 from .restrictions import TermNotOfferedError
 from .terms import Basis

@@ -21,17 +21,16 @@ from ._validation import check_table, unchanged_on_error
 from .bases import auto_mixes, resolve
 from .basis_choice import choose_bases
 from .engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
-from .model import SparseModel, weighted_mean
-from .output import (
-    OutputFit,
-    OutputSpec,
-    Rows,
+from .model import (
+    FilterEvidence,
+    SparseModel,
     class_codes,
     class_probabilities,
     decision_table,
-    fit_outputs,
-    start_by_size,
+    weighted_mean,
 )
+from .output import OutputFit, OutputSpec, Rows, fit_outputs, start_by_size
+from .output_evidence import gather
 from .prepare.distance_correlation import independence_test, threshold
 from .prepare.scaling import Scaling
 from .prepare.targets import encode, row_weights
@@ -321,8 +320,9 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with unchanged_on_error(self):
             rows = self._read_rows(X, y, sample_weight)
             self.engine_ = choose_engine(self.engine, rows.weight.size, self.precision)
-            fits = self._fit_outputs(rows)
-            self._publish(rows, fits)
+            tests = self._filter(rows)
+            fits = self._fit_outputs(rows, tests)
+            self._publish(rows, fits, tests)
         self._warn_unless_settled()
         return self
 
@@ -337,11 +337,11 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scaling = Scaling.from_rows(X)
         return Rows(targets, scaling, scaling.table(X), weight)
 
-    def _fit_outputs(self, rows: Rows) -> list[list[OutputFit]]:
+    def _fit_outputs(self, rows: Rows, tests: list[FilterEvidence | None]) -> list[list[OutputFit]]:
         """Per output one fit for each mix of families that was chosen; one mix, unless mixes are averaged."""
         n_outputs = len(rows.targets.outputs)
         generators, layout_seed = spawn_with_seed(self.random_state, n_outputs, self.n_restarts)
-        spec, features = self._spec(rows, layout_seed), self._allowed_features(rows)
+        spec, features = self._spec(rows, layout_seed), self._allowed_features(rows, tests)
         bar = ConsoleProgress(n_outputs, self.n_restarts, self.max_iter) if self.verbose else None
         observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
         try:
@@ -394,7 +394,8 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         specs = [spec]
         if self._chooses_basis:
             mixes = auto_mixes(self.degree, self.n_features_in_)
-            choice = choose_bases(mixes, rows, self._allowed_features, spec, bar.on_choice if bar else None)
+            allowed = lambda some: self._allowed_features(some, self._filter(some))  # noqa: E731
+            choice = choose_bases(mixes, rows, allowed, spec, bar.on_choice if bar else None)
             self.basis_losses_, self.basis_shares_ = choice.losses, choice.shares
             # the parts of an average of mixes are small models already
             combine = "pool" if self.combine == "average" else self.combine
@@ -406,30 +407,38 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.basis_ = tuple({basis: None for one in specs for basis in one.bases}) if several else specs[0].bases
         return specs
 
-    def _allowed_features(self, rows: Rows) -> list[IntArray]:
+    def _filter(self, rows: Rows) -> list[FilterEvidence | None]:
+        """Per output what the distance-correlation test says of every feature, where it was asked for."""
+        level = self.filter_significance
+        if level is None:
+            return [None] * len(rows.targets.outputs)
+        test = independence_test(rows.table.T, rows.targets.code, rows.weight, one_vs_rest=True)
+        return [FilterEvidence(statistic, threshold(level), float(level)) for statistic in test.statistic]
+
+    def _allowed_features(self, rows: Rows, tests: list[FilterEvidence | None]) -> list[IntArray]:
         """Features that each output may use: not constant, not barred and, where asked for, dependent on the output."""
         names = self._feature_names()
         varies = ~rows.scaling.constant
         varies[barred_features(self.restrictions, names)] = False
-        outputs = rows.targets.outputs
-        if self.filter_significance is None:
-            return [np.flatnonzero(varies)] * len(outputs)
-        test = independence_test(rows.table.T, rows.targets.code, rows.weight, one_vs_rest=True)
-        passes = test.statistic > threshold(self.filter_significance)
-        passes[:, named_features(self.restrictions, names)] = True
-        return [np.flatnonzero(varies & passed) for passed in passes]
+        named = named_features(self.restrictions, names)
+        allowed = []
+        for test in tests:
+            passes = np.ones_like(varies) if test is None else test.statistic > test.threshold
+            passes[named] = True
+            allowed.append(np.flatnonzero(varies & passes))
+        return allowed
 
-    def _publish(self, rows: Rows, fits: list[list[OutputFit]]) -> None:
+    def _publish(self, rows: Rows, fits: list[list[OutputFit]], tests: list[FilterEvidence | None]) -> None:
         """Set the fitted attributes; nothing here can fail half-way."""
         names = self._feature_names()
         classes = rows.targets.classes
         labels = classes[1:] if classes.size == 2 else classes
         self.classes_ = classes
         shares = list(self.basis_shares_.values()) or [1.0]
-        self.models_ = [
-            weighted_mean([fit.model(rows, names, label) for fit in own], shares)
-            for own, label in zip(fits, labels, strict=True)
-        ]
+        self.models_ = []
+        for own, label, test in zip(fits, labels, tests, strict=True):
+            model = weighted_mean([fit.model(rows, names, label) for fit in own], shares)
+            self.models_.append(replace(model, evidence=gather(model, own, vars(self)["score"], test)))
         self.n_terms_ = np.array([sum(fit.space.n_terms for fit in own) for own in fits], dtype=np.int64)
         self.searches_ = [[search for fit in own for search in fit.restarts.searches] for own in fits]
         began = [{fit.initial_rip for fit in own} for own in fits]
@@ -515,7 +524,9 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         search = self.searches_[output][restart]
         found = search.limit if limit and search.limit is not None else search.model
         terms = self._spaces[output][restart].terms(found.ids)
-        return replace(self.models_[output], terms=terms, coef=found.coef, standard_error=None, score=found.score)
+        return replace(
+            self.models_[output], terms=terms, coef=found.coef, standard_error=None, score=found.score, evidence=None
+        )
 
     def decision_function(self, X: Any) -> FloatArray:
         """Value of the formulas.

@@ -21,8 +21,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from .._typing import FloatArray, IntArray
 from ..classifier import RFSCClassifier
-from ..model import SparseModel
-from ..output import class_codes, decision_table
+from ..model import SparseModel, class_codes, decision_table
 from .cells import Cell, Task
 from .datasets import LOADERS, data_folder
 from .keel import read_keel_folds

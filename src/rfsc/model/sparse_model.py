@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from .._typing import FloatArray
 from ..prepare.scaling import Scaling
 from ..terms import Term
+from .evidence import Evidence
 from .inference import p_values
 
 AT_A_TIME = 2**14  # samples: all terms of a long table at once would outgrow the table itself
@@ -36,6 +38,8 @@ class SparseModel:
         Sum of the weights of the training rows.
     score : float or None
         Score of the model in the search; None for an average.
+    evidence : Evidence or None, default=None
+        What the search has seen of the terms; None where it is not known.
     """
 
     terms: tuple[Term, ...]
@@ -46,6 +50,7 @@ class SparseModel:
     label: object
     n_observations: float
     score: float | None
+    evidence: Evidence | None = field(default=None, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,6 +73,12 @@ class SparseModel:
         if self.standard_error is None:
             return None
         return p_values(self.coef, self.standard_error, self.n_observations)
+
+    def renamed(self, feature_names: Sequence[str]) -> SparseModel:
+        """The same model with other names for its features."""
+        names = tuple(feature_names)
+        evidence = None if self.evidence is None else replace(self.evidence, feature_names=names)
+        return replace(self, feature_names=names, evidence=evidence)
 
     def columns(self, X: FloatArray) -> FloatArray:
         """Values of the terms, shape (n_terms, n_samples)."""

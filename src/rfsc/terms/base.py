@@ -14,6 +14,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
+from .expression import Expression
 
 
 class Term(Protocol):
@@ -30,6 +31,10 @@ class Term(Protocol):
 
     def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
         """Values of the term; `rows` holds the scaled values of every feature that it reads."""
+        ...
+
+    def expression(self) -> Expression:
+        """What `column` computes, for those who write it down in another language."""
         ...
 
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:

@@ -18,6 +18,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
 from .base import DamagedTermError, Term, Training, check_count, checked_ids, mentioned
+from .expression import Expression, Product, Scaled, minus
 from .knots import label, quantile_positions, readable, shifted, sorted_blocks, to_scaled, to_user
 from .monomials import Monomial, MonomialSpace, read_factors, read_product
 from .polynomial import check_degree
@@ -70,6 +71,10 @@ class CentredTerm:
         for factor in self.factors:
             out *= rows[factor.feature] - factor.centre
         return out
+
+    def expression(self) -> Expression:
+        """The deviations multiplied."""
+        return Product(tuple(minus(Scaled(f.feature), f.centre) for f in self.factors))
 
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:
         """Deviations from the centres shown, times the slopes of the features."""

@@ -7,6 +7,7 @@ column), so such a feature offers those that tell its values apart in different 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -16,6 +17,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
 from .base import DamagedTermError, Term, Training, Unrelated, check_count, checked_ids, first_named, mentioned
+from .expression import Divided, Expression, Number, Product, Scaled, Wave, minus
 from .knots import label, shifted, sorted_blocks, written
 
 WAVES = ("cos", "sin")
@@ -70,6 +72,13 @@ class FourierTerm:
         x = rows[self.feature]
         _fill(out, x if self.scaled else (x / 2 - self.half_minimum) / self.half_span, self.wave, self.frequency)
         return out
+
+    def expression(self) -> Expression:
+        """The wave over the feature, scaled here where the rows are not."""
+        x: Expression = Scaled(self.feature)
+        if not self.scaled:
+            x = Divided(minus(Divided(x, 2.0), self.half_minimum), self.half_span)
+        return Wave(self.wave, Product((Number(math.pi * self.frequency), x)))
 
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:  # noqa: ARG002  the term knows its own range
         """The wave that scales its rows itself, by the same operations, hence exactly the same numbers."""

@@ -18,6 +18,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
 from .base import DamagedTermError, Term, Training, check_count, checked_ids, mentioned
+from .expression import Expression, Number, Positive, Product, Scaled, Sum, minus
 from .knots import label, quantile_positions, readable, shifted, sorted_blocks, to_scaled, to_user, written
 
 
@@ -49,6 +50,11 @@ class HingeFactor:
             return f"max(0, {shifted(name, self.shown)})"
         return f"max(0, {written(self.shown) if self.shown else ''}-{name})"
 
+    def expression(self) -> Expression:
+        """The hinge over the scaled feature."""
+        x = Scaled(self.feature)
+        return Positive(minus(x, self.knot) if self.sign > 0 else Sum((Product((Number(-1.0), x)), Number(self.knot))))
+
     def bound(self, low: float, high: float) -> float:
         """Largest value between two values of the feature."""
         return max(0.0, self.sign * (low - self.knot), self.sign * (high - self.knot))
@@ -75,6 +81,10 @@ class HingeTerm:
         for factor in self.factors:
             out *= _rise(rows[factor.feature], factor.sign, factor.knot)
         return out
+
+    def expression(self) -> Expression:
+        """The hinges multiplied."""
+        return Product(tuple(factor.expression() for factor in self.factors))
 
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:
         """The hinges at the knots shown, times the slopes of the features."""

@@ -21,6 +21,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
 from .base import DamagedTermError, Term, checked_ids, mentioned, quoted
+from .expression import Expression, Number, Product, Scaled
 from .screening import Part, centred, column_part, pair_part
 
 AFTER_A_FACTOR = re.compile(r"(?:\^([1-9]))?(?:\*(?=.)|\Z)", re.DOTALL)
@@ -52,6 +53,10 @@ class Monomial:
         for p in self.factors:
             out *= rows[p]
         return out
+
+    def expression(self) -> Expression:
+        """The scaled features multiplied."""
+        return Product(tuple(Scaled(p) for p in self.factors)) if self.factors else Number(1.0)
 
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:
         """Multiply out prod (x_p - minimum_p) / span_p into monomials of x itself."""

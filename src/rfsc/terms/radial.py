@@ -19,6 +19,7 @@ from .._typing import FloatArray, IntArray
 from ..prepare.distinct import distinct_rows
 from ..prepare.scaling import Scaling
 from .base import DamagedTermError, Term, Training, Unrelated, check_count, checked_ids, quoted
+from .expression import Divided, Exp, Expression, Number, Product, Scaled, Sum, minus
 from .knots import rounded
 
 LEAST = 3  # observations, and distinct rows, behind a centre
@@ -71,6 +72,13 @@ class RadialTerm:
                 distance *= distance
                 total += distance
         return np.asarray(np.exp(-total), dtype=np.float64)
+
+    def expression(self) -> Expression:
+        """The squared distances added, and the exponential of what they come to."""
+        triples = zip(self.features, self.centre, self.width, strict=True)
+        distances = [Divided(minus(Scaled(p), centre), width) for p, centre, width in triples]
+        total = Sum(tuple(Product((distance, distance)) for distance in distances))
+        return Exp(Product((Number(-1.0), total)))
 
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:
         """The same bump over the features themselves: the centre moves, the widths become ranges."""

@@ -14,6 +14,7 @@ from scipy.special import expit
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
 from .base import DamagedTermError, Term, Training, Unrelated, check_count, checked_ids, quoted
+from .expression import Expression, Number, Product, Ramp, Scaled, Sum
 from .knots import rounded
 
 MAX_ROWS = 10_000  # enough to know a quantile; more only take time
@@ -59,6 +60,12 @@ class SigmoidTerm:
         for p, slope in zip(self.features, self.slopes, strict=True):
             total += slope * rows[p]
         return np.asarray(expit(total), dtype=np.float64)
+
+    def expression(self) -> Expression:
+        """The ramp over the scaled features."""
+        slopes = zip(self.features, self.slopes, strict=True)
+        parts = [Product((Number(slope), Scaled(p))) for p, slope in slopes]
+        return Ramp(Sum((Number(self.offset), *parts)))
 
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:
         """The same ramp over the features themselves."""

@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from ..prepare.scaling import Scaling
 from .base import Term, Training, Unrelated, check_count, checked_ids, first_named, mentioned
+from .expression import Above, Equals, Expression, Scaled
 from .knots import label, quantile_positions, readable, sorted_blocks, to_scaled, to_user, written
 
 MAX_LEVELS = 10  # a feature with more distinct values is a quantity
@@ -47,6 +48,10 @@ class StepTerm:
     def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
         """Zeros and ones."""
         return np.greater(rows[self.feature], self.knot, out=np.empty(n_samples))
+
+    def expression(self) -> Expression:
+        """The comparison of the scaled feature."""
+        return Above(Scaled(self.feature), self.knot)
 
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:  # noqa: ARG002  the knot shown says it all
         """The step at the knot shown."""
@@ -96,6 +101,10 @@ class LevelTerm:
     def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
         """Zeros and ones."""
         return np.equal(rows[self.feature], self.level, out=np.empty(n_samples))
+
+    def expression(self) -> Expression:
+        """The comparison of the scaled feature."""
+        return Equals(Scaled(self.feature), self.level)
 
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:  # noqa: ARG002  the level shown says it all
         """The indicator of the level shown."""

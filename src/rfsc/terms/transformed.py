@@ -16,6 +16,7 @@ from .._optional import require
 from .._typing import FloatArray, IntArray
 from ..prepare.scaling import Scaling
 from .base import Term, Training, Unrelated, checked_ids, first_named
+from .expression import Expression
 
 DIGITS = 14  # scaling and back costs the last two of sixteen digits
 LARGEST_EXACT_POWER = 22  # of ten, in double precision
@@ -69,6 +70,15 @@ class TransformedTerm:
         """Values of the column; runs the whole transformer."""
         out = _picked(_output(self.transformer, self._raw_rows(rows, n_samples)), np.array([self.output]))
         return np.asarray(out[0], dtype=np.float64)
+
+    def expression(self) -> Expression:
+        """Raise a TypeError: nobody knows what a transformer computes."""
+        kind = type(self.transformer).__name__
+        msg = (
+            f"a term of a transformer ({kind}) cannot be written in another language. Fit the classifier without this "
+            "basis, or put the transformer before it in a pipeline."
+        )
+        raise TypeError(msg)
 
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:
         """The same column, evaluated on the features themselves."""

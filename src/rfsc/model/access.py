@@ -1,0 +1,60 @@
+"""One door for all that can be explained, drawn or exported: a model, a classifier, a pipeline, a file's content.
+
+The classifier stands above this layer, so it is known by what it has, not by its name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .predictor import Predictor
+from .sparse_model import SparseModel
+
+EXPECTED = (
+    "a fitted RFSCClassifier, a pipeline that ends in one, a Predictor read from a file, or a SparseModel such as "
+    "clf.models_[0]"
+)
+
+
+def as_predictor(source: Any) -> Predictor:
+    """What predicts like the source, and holds nothing but its models.
+
+    Parameters
+    ----------
+    source : SparseModel, RFSCClassifier, Pipeline or Predictor
+        A model stands for two classes: its own and "not" that.
+
+    Returns
+    -------
+    Predictor
+        The same object where it is one already.
+    """
+    if isinstance(source, Predictor):
+        return source
+    if isinstance(source, SparseModel):
+        return Predictor([source], np.array([f"not {source.label}", str(source.label)], dtype=object))
+    if hasattr(source, "paper") or hasattr(source, "models_"):
+        check_is_fitted(source)
+        named = hasattr(source, "feature_names_in_")
+        return Predictor(source.models_, source.classes_, None, source.get_params(), named=named)
+    msg = f"expected {EXPECTED}, got a {type(source).__name__}."
+    raise TypeError(msg)
+
+
+def models_of(source: Any) -> list[SparseModel]:
+    """The models of all outputs.
+
+    Parameters
+    ----------
+    source : SparseModel, RFSCClassifier, Pipeline or Predictor
+        Where they are.
+
+    Returns
+    -------
+    list of SparseModel
+        One for two classes, else one per class.
+    """
+    return [source] if isinstance(source, SparseModel) else as_predictor(source).models_

@@ -1,0 +1,147 @@
+"""A classifier made of finished models alone: what a file gives back, without training data and without a search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from .._typing import FloatArray
+from .._validation import check_table
+from ..prepare.recipe import Recipe
+from .decision import class_codes, class_probabilities, decision_table
+from .sparse_model import SparseModel
+
+
+class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Predicts as the fitted `RFSCClassifier`, or the pipeline that ends in one, from which it was made.
+
+    Parameters
+    ----------
+    models : sequence of SparseModel
+        One for two classes (f > 0 speaks for the second), else one per class.
+    classes : array-like of shape (n_classes,)
+        Labels.
+    recipe : Recipe or None, default=None
+        How the features are made from the columns of a raw table; None where the table holds the features themselves.
+    settings : mapping or None, default=None
+        Parameters of the search that found the models.
+    named : bool, default=True
+        Whether the table that the models were fitted to had column names.
+
+    Attributes
+    ----------
+    models_ : list of SparseModel
+        The models.
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    recipe_ : Recipe or None
+        The recipe.
+    settings_ : dict
+        The settings.
+    n_features_in_ : int
+        Number of columns that it reads.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have names.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[SparseModel],
+        classes: Any,
+        recipe: Recipe | None = None,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        named: bool = True,
+    ) -> None:
+        self.models = models
+        self.classes = classes
+        self.recipe = recipe
+        self.settings = settings
+        self.named = named
+        self.models_ = list(models)
+        self.classes_ = np.asarray(classes)
+        self.recipe_ = recipe
+        self.settings_ = dict(settings or {})
+        names = [column.name for column in recipe.columns] if recipe else list(self.models_[0].feature_names)
+        self.n_features_in_ = len(names)
+        if named:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def features(self, X: Any) -> FloatArray:
+        """The features that the models read, made from the raw table where there is a recipe.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features_in_)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Numbers without a gap.
+        """
+        if self.recipe_ is None:
+            return np.asarray(check_table(self, X, reset=False), dtype=np.float64)
+        table = self.recipe_.table(X)
+        bad = np.flatnonzero(~np.isfinite(table).all(axis=0))
+        if bad.size:
+            gaps = sorted({self.recipe_.columns[self.recipe_.features[j].column].name for j in bad})
+            shown = ", ".join(repr(name) for name in gaps[:5]) + (", ..." if len(gaps) > 5 else "")
+            msg = (
+                f"missing or infinite values in {len(gaps)} column(s) for which the model has no substitute: {shown}. "
+                "Fill them first, or drop those rows."
+            )
+            raise ValueError(msg)
+        return table
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Value of the formulas.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features_in_)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, positive for the second.
+        """
+        table = self.features(X)
+        return decision_table([model.decision(table) for model in self.models_])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class probabilities: the sigmoid of each output, normalised over the classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features_in_)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        return class_probabilities(self.decision_function(X))
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """Most likely class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features_in_)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        return np.asarray(self.classes_[class_codes(self.decision_function(X))])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
