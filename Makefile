@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(shell find src -name '*.py')
 
-.PHONY: help demo test lint bench bench-gpu accuracy reproduce clean
+.PHONY: help demo test system lint bench bench-gpu accuracy reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -27,6 +27,13 @@ demo: $(VENV)/extra-demo  ## fit the breast-cancer data and print the model foun
 
 test: $(VENV)/extra-test  ## run the tests
 	$(BIN)/python -m pytest -q -n 2 --durations=10
+
+# the exports are tested in PostgreSQL and as compiled C, the report in a real browser; without root they are skipped
+DEBIAN := postgresql chromium chromium-driver gcc libc6-dev fonts-dejavu-core
+system:  ## Debian packages for the tests of exports and reports (as root)
+	test "$$(id -u)" = 0
+	dpkg -s $(DEBIAN) > /dev/null 2>&1 || ( apt-get update -qq && \
+	  timeout 300 apt-get install -y -qq --no-install-recommends $(DEBIAN) > /dev/null )
 
 lint: $(VENV)/extra-test $(VENV)/extra-lint  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -7,14 +7,14 @@ To read the code, take five files from top to bottom: `classifier.py`, `search/l
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ._version import __version__
+
 if TYPE_CHECKING:
     from .classifier import RFSCClassifier
     from .model import SparseModel
     from .restrictions import Restrictions
     from .search import IterationRecord, SearchResult, Verdict
     from .selectors import DistanceCorrelationFilter, RFSCSelector
-
-__version__ = "0.1.0"
 
 __all__ = [
     "DistanceCorrelationFilter",

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from ..prepare.recipe_reader import recipe_of
 from .predictor import Predictor
 from .sparse_model import SparseModel
 
@@ -36,6 +38,8 @@ def as_predictor(source: Any) -> Predictor:
         return source
     if isinstance(source, SparseModel):
         return Predictor([source], np.array([f"not {source.label}", str(source.label)], dtype=object))
+    if isinstance(source, Pipeline):
+        return _from_pipeline(source)
     if hasattr(source, "paper") or hasattr(source, "models_"):
         check_is_fitted(source)
         named = hasattr(source, "feature_names_in_")
@@ -58,3 +62,16 @@ def models_of(source: Any) -> list[SparseModel]:
         One for two classes, else one per class.
     """
     return [source] if isinstance(source, SparseModel) else as_predictor(source).models_
+
+
+def _from_pipeline(pipeline: Pipeline) -> Predictor:
+    """The last step's models behind a recipe that stands for all steps before it."""
+    inner = as_predictor(pipeline[-1])
+    if len(pipeline) == 1:
+        return inner
+    before = pipeline[:-1]
+    named = hasattr(before, "feature_names_in_")
+    columns = before.feature_names_in_ if named else [f"x{j}" for j in range(before.n_features_in_)]
+    recipe = recipe_of(before, [str(name) for name in columns])
+    models = [model.renamed(recipe.names) for model in inner.models_]
+    return Predictor(models, inner.classes_, recipe, inner.settings_, named=named)

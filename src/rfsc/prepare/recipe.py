@@ -6,6 +6,7 @@ model and written down in SQL or C. Nothing in it comes from single rows but the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -164,8 +165,11 @@ class Recipe:
         if not all(column.kind in ("number", "text") for column in columns):
             msg = "the kind of a column must be 'number' or 'text'"
             raise DamagedRecipeError(msg)
-        if len(features) != len(recipe.names) or not all(0 <= f.column < len(columns) for f in features):
+        if len(features) != len(recipe.names) or not all(f.column in range(len(columns)) for f in features):
             msg = "every feature needs a name and a column that is there"
+            raise DamagedRecipeError(msg)
+        if not all(_is_sound(feature) for feature in features):
+            msg = "a feature has a value of the wrong type"
             raise DamagedRecipeError(msg)
         return recipe
 
@@ -175,6 +179,21 @@ def _ingredient(d: Mapping[str, Any]) -> Ingredient:
     if "levels" in fields:
         fields["levels"] = tuple(fields["levels"])
     return KINDS[d["kind"]](**fields)
+
+
+def _is_sound(feature: Ingredient) -> bool:
+    match feature:
+        case NumberOf(_, fill, minus, over):
+            return all(_is_finite(number) for number in (0.0 if fill is None else fill, minus, over)) and over != 0
+        case MissingIn():
+            return True
+        case LevelOf(_, levels, other):
+            plain = all(level is None or isinstance(level, str) or _is_finite(level) for level in levels)
+            return plain and isinstance(other, bool)
+
+
+def _is_finite(number: Any) -> bool:
+    return isinstance(number, int | float) and math.isfinite(number)
 
 
 def _columns(X: Any, names: Sequence[str]) -> list[Any]:
@@ -199,7 +218,7 @@ def _columns(X: Any, names: Sequence[str]) -> list[Any]:
 
 def _cells(column: Any, raw: RawColumn) -> tuple[np.ndarray[Any, Any], BoolArray]:
     """The cells of a column, numbers as floats with NaN for missing ones, and which are missing."""
-    missing = np.array([cell is None or cell != cell or type(cell).__name__ == "NAType" for cell in column], dtype=bool)
+    missing = np.array([_is_missing(cell) for cell in column], dtype=np.bool_)
     if raw.kind == "text":
         return column, missing
     values = np.full(len(column), np.nan)
@@ -209,6 +228,11 @@ def _cells(column: Any, raw: RawColumn) -> tuple[np.ndarray[Any, Any], BoolArray
         msg = f"column {raw.name!r} holds numbers, but a cell that is neither a number nor missing came."
         raise ValueError(msg) from None
     return values, missing
+
+
+def _is_missing(cell: Any) -> bool:
+    """None, NaN or pandas.NA, which compares to nothing and is known by its type alone."""
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or bool(cell != cell)
 
 
 def _values(feature: Ingredient, cells: np.ndarray[Any, Any], missing: BoolArray) -> FloatArray:

@@ -1,0 +1,112 @@
+"""What the search saw, on the model: checked against the searches themselves."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from rfsc import RFSCClassifier
+from rfsc.model import Predictor, as_predictor, models_of
+
+QUICK = {"n_restarts": 3, "max_iter": 20, "random_state": 1}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return RFSCClassifier(basis="polynomial", filter_significance=0.01, **QUICK).fit(X, y)
+
+
+def test_selections_and_rips_are_those_of_the_restarts(fitted):
+    (model,) = fitted.models_
+    evidence = model.evidence
+    assert evidence.terms[: len(model.terms)] == model.terms
+    assert evidence.n_restarts == 3
+    assert evidence.n_candidates == fitted.n_terms_[0]
+    for restart, search in enumerate(fitted.searches_[0]):
+        held = {name for name, inside in zip(evidence.term_names, evidence.selected[restart], strict=True) if inside}
+        assert held == set(fitted.term_names(search.model.ids))
+        last = search.history[-1].rips
+        known = dict(zip(fitted.term_names(last.ids), last.values, strict=True))
+        expected = [round(known.get(name, 0.0), 5) for name in evidence.term_names]
+        np.testing.assert_allclose(evidence.rip[restart], expected, atol=1e-9)
+        assert evidence.stop_reasons[restart] == search.stop_reason
+
+
+def test_traces_follow_the_history(fitted):
+    evidence = fitted.models_[0].evidence
+    names = [evidence.term_names[j] for j in evidence.traced]
+    assert set(fitted.models_[0].names) <= set(names)
+    for trace, search in zip(evidence.traces, fitted.searches_[0], strict=True):
+        assert trace.rips.shape == (search.n_iter, len(names))
+        np.testing.assert_allclose(trace.mean_score, [r.mean_score for r in search.history], atol=1e-5)
+        np.testing.assert_allclose(trace.size_kept, [r.mean_size_kept for r in search.history], atol=1e-5)
+        middle = search.history[search.n_iter // 2].rips
+        known = dict(zip(fitted.term_names(middle.ids), middle.values, strict=True))
+        np.testing.assert_allclose(trace.rips[search.n_iter // 2], [known.get(name, 0.0) for name in names], atol=1e-5)
+
+
+def test_the_filter_says_what_it_dropped(fitted):
+    test = fitted.models_[0].evidence.filter
+    dropped = np.flatnonzero(test.statistic <= test.threshold)
+    assert dropped.size
+    assert not set(dropped) & {p for term in fitted.models_[0].evidence.terms for p in term.features}
+
+
+def test_mixes_of_families_share_one_table():
+    X, y = load_iris(return_X_y=True)
+    clf = RFSCClassifier(basis="auto", combine="average", **QUICK).fit(X, y)
+    for model, searches in zip(clf.models_, clf.searches_, strict=True):
+        evidence = model.evidence
+        assert evidence.n_restarts == len(searches)
+        assert len(set(evidence.terms)) == len(evidence.terms)
+        sizes = [search.model.ids.size for search in searches]
+        assert evidence.selected.sum(axis=1).tolist() == sizes
+
+
+def test_one_door(fitted):
+    X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
+    predictor = as_predictor(fitted)
+    np.testing.assert_array_equal(predictor.decision_function(X), fitted.decision_function(X))
+    assert as_predictor(predictor) is predictor
+    assert models_of(fitted.models_[0]) == fitted.models_ == models_of(fitted)
+    again = pickle.loads(pickle.dumps(predictor))
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    assert isinstance(again, Predictor)
+    with pytest.raises(TypeError, match="expected a fitted RFSCClassifier"):
+        as_predictor("model.json")
+
+
+def test_a_renamed_model_renames_its_evidence(fitted):
+    names = [f"f{j}" for j in range(30)]
+    model = fitted.models_[0].renamed(names)
+    assert {name[0] for name in model.names} <= {"f", "1"}
+    assert model.evidence.term_names[: len(model.terms)] == model.names
+
+
+def test_a_pipeline_becomes_a_recipe():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"age": rng.normal(50, 10, 80), "sex": rng.choice(["f", "m"], 80), "dose": rng.normal(size=80)}
+    )
+    frame.loc[::7, "age"] = np.nan
+    y = (frame["dose"] + (frame["sex"] == "f") > 0.5).to_numpy()
+    prepared = make_column_transformer(
+        (SimpleImputer(add_indicator=True), ["age", "dose"]), (OneHotEncoder(drop="if_binary"), ["sex"])
+    )
+    pipeline = make_pipeline(prepared, RFSCClassifier(basis="polynomial", **QUICK)).fit(frame, y)
+    predictor = as_predictor(pipeline)
+    np.testing.assert_array_equal(predictor.decision_function(frame), pipeline.decision_function(frame))
+    assert predictor.feature_names_in_.tolist() == ["age", "sex", "dose"]
+    assert predictor.models_[0].feature_names == tuple(prepared.get_feature_names_out())
+    alone = make_pipeline(RFSCClassifier(basis="polynomial", **QUICK)).fit(frame[["dose"]], y)
+    assert as_predictor(alone).recipe_ is None
+    with pytest.raises(NotFittedError):
+        as_predictor(make_pipeline(prepared, RFSCClassifier()))

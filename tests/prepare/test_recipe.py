@@ -1,0 +1,91 @@
+"""Recipes: raw cells to numbers, with every kind of missing cell."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from rfsc.prepare.recipe import DamagedRecipeError, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
+
+COLUMNS = (RawColumn("age", "number"), RawColumn("sex", "text"), RawColumn("ward", "text"))
+FEATURES = (
+    NumberOf(0, fill=40.0),
+    NumberOf(0, minus=10.0, over=4.0),
+    MissingIn(0),
+    LevelOf(1, ("f",)),
+    LevelOf(1, (None,)),
+    LevelOf(2, ("a", 3.0, None), other=True),
+)
+RECIPE = Recipe(COLUMNS, FEATURES, ("age", "z", "age missing", "sex=f", "sex missing", "ward: other"))
+ROWS = [[50, "f", "a"], [None, "m", 3], [30.5, None, "zz"], [float("nan"), "f", None]]
+EXPECTED = np.array(
+    [
+        [50.0, 10.0, 0, 1, 0, 0],
+        [40.0, np.nan, 1, 0, 0, 0],
+        [30.5, 5.125, 0, 0, 1, 1],
+        [40.0, np.nan, 1, 1, 0, 0],
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    "make", [list, lambda rows: np.array(rows, dtype=object), lambda rows: pd.DataFrame(rows)[[0, 1, 2]]]
+)
+def test_every_kind_of_cell(make):
+    rows = make(ROWS)
+    if isinstance(rows, pd.DataFrame):
+        rows = rows.set_axis(["age", "sex", "ward"], axis=1)[["ward", "age", "sex"]]  # found by name
+    np.testing.assert_array_equal(RECIPE.table(rows), EXPECTED)
+
+
+def test_frames_with_their_own_kinds_of_missing():
+    frame = pd.DataFrame(
+        {
+            "age": pd.array([50, pd.NA, 30], dtype="Int64"),
+            "sex": pd.array(["f", pd.NA, "m"], dtype="string"),
+            "ward": pd.Categorical(["a", None, "b"]),
+        }
+    )
+    expected = [[50, 10, 0, 1, 0, 0], [40, np.nan, 1, 0, 1, 0], [30, 5, 0, 0, 0, 1]]
+    np.testing.assert_array_equal(RECIPE.table(frame), expected)
+    polars = pl.DataFrame({"age": [50, None, 30], "sex": ["f", None, "m"], "ward": ["a", None, "b"]})
+    np.testing.assert_array_equal(RECIPE.table(polars), expected)
+
+
+def test_no_rows_give_no_rows():
+    assert RECIPE.table(pd.DataFrame({"age": [], "sex": [], "ward": []})).shape == (0, 6)
+
+
+def test_plain_data_and_back():
+    assert Recipe.from_dict(RECIPE.as_dict()) == RECIPE
+    assert Recipe.identity(["a", "b"]).table([[1, 2]]).tolist() == [[1.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"columns": [{"name": "age"}]},
+        {"columns": [{"name": "age", "kind": "date"}] * 3},
+        {"features": [{"kind": "code", "column": 0}]},
+        {"features": [{"kind": "missing", "column": 7}] * 6},
+        {"features": [{"kind": "missing", "column": "0"}] * 6},
+        {"features": [{"kind": "number", "column": 0, "fill": "1", "minus": 0.0, "over": 1.0}] * 6},
+        {"features": [{"kind": "number", "column": 0, "fill": None, "minus": 0.0, "over": 0.0}] * 6},
+        {"features": [{"kind": "level", "column": 1, "levels": [[]], "other": False}] * 6},
+        {"names": ["a"]},
+        {"names": None},
+    ],
+)
+def test_damage_is_told(change):
+    with pytest.raises(DamagedRecipeError):
+        Recipe.from_dict(RECIPE.as_dict() | change)
+
+
+def test_errors_name_columns_and_show_no_cells():
+    with pytest.raises(ValueError, match=r"lacks 1 of the 3 columns.*'ward'"):
+        RECIPE.table(pd.DataFrame({"age": [1], "sex": ["f"]}))
+    with pytest.raises(ValueError, match="3 columns"):
+        RECIPE.table([[1, 2]])
+    with pytest.raises(ValueError, match="column 'age' holds numbers") as error:
+        RECIPE.table([["secret", "f", "a"]])
+    assert "secret" not in str(error.value)
