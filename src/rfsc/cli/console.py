@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -61,12 +61,13 @@ class Voice:
         self._console.print(text_table(headers, rows, dim))
 
     @contextmanager
-    def steps(self, what: str, total: int) -> Iterator[Any]:
-        """A bar for a few long steps; its value is called after each of them."""
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-        with Progress(*columns, console=self._console, transient=True, disable=not self.live) as progress:
-            task = progress.add_task(what, total=total)
-            yield lambda: progress.advance(task)
+    def working(self, what: str) -> Iterator[Callable[[str], None]]:
+        """A line that moves while something takes long; its value changes the words."""
+        if not self.live:
+            yield lambda _: None
+            return
+        with self._console.status(Text(what)) as status:
+            yield lambda text: status.update(Text(text))
 
 
 def text_table(headers: Sequence[str], rows: Iterable[Sequence[str]], dim: Sequence[int] = ()) -> Table:
@@ -77,6 +78,13 @@ def text_table(headers: Sequence[str], rows: Iterable[Sequence[str]], dim: Seque
     for i, row in enumerate(rows):
         table.add_row(*map(Text, row), style="dim" if i in dim else "")
     return table
+
+
+def plain(table: Table, width: int = 120) -> str:
+    """A table as text for stdout, which may go into a file."""
+    stream = io.StringIO()
+    Console(file=stream, width=width, no_color=True).print(table)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
 def show(text: str) -> None:

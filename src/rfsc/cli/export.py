@@ -1,0 +1,5 @@
+NAME = "export"
+
+
+def command():
+    pass
