@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,7 +85,7 @@ def fit_speeds(engine: str = "numba") -> Iterator[Speed]:
 
 def _measured(
     supports: Supports,
-    engines: dict[str, Engine],
+    engines: Mapping[str, Engine],
     columns_of: Callable[[IntArray], FloatArray],
     label: IntArray,
 ) -> Speed:
