@@ -78,8 +78,6 @@ def command(
     if report == "-" or (as_json and output == "-"):
         msg = "stdout can hold one result only; give --report a file, and -o a file where --json is passed."
         raise Failure(msg)
-    training = _read(voice, data, target, drop, keep, only)
-    folds = folds_for(len(training.labels), cv, test_size, seed)
 
     from sklearn.pipeline import make_pipeline
 
@@ -88,11 +86,14 @@ def command(
 
     chosen = {"basis": _basis(basis), "degree": degree, "n_restarts": restarts, "random_state": seed, "n_jobs": jobs}
     chosen |= {} if max_terms is None else {"max_terms": max_terms}
-    chosen |= settings(setting, RFSCClassifier().get_params())
-    pipeline = make_pipeline(encoder_of(training.columns), RFSCClassifier(**chosen, verbose=int(voice.live)))
+    search = RFSCClassifier(verbose=int(voice.live)).set_params(**chosen)
+    search.set_params(**settings(setting, search.get_params()))
+    training = _read(voice, data, target, drop, keep, only)
+    folds = folds_for(len(training.labels), cv, test_size, seed)
+    pipeline = make_pipeline(encoder_of(training.columns), search)
     described = _describe(voice, training, pipeline[0])
     voice.say("\nSearching for a model ...", "bold")
-    _fit(pipeline, training)
+    pipeline.fit(training.frame, training.labels)
     score = honest_score(
         voice, pipeline, training.frame, training.labels, folds, seed, beside_others=report is not None
     )
@@ -151,12 +152,11 @@ def _shell(name: str) -> str:
 
 def _describe(voice: Voice, training: Training, encoder: Any) -> list[dict[str, str]]:
     """Say what happens to every column."""
-    from sklearn.base import clone
-
     from ..prepare.recipe_reader import recipe_of
-    from ..tables.encode import treatment
+    from ..tables.encode import fitted_encoder, treatment
 
-    recipe = recipe_of(clone(encoder).fit(training.frame), [column.name for column in training.columns])
+    fitted = fitted_encoder(encoder, training.frame)
+    recipe = recipe_of(fitted, [column.name for column in training.columns])
     rows = []
     for j, column in enumerate(training.columns):
         odd = f"; {column.n_odd} cells that are no numbers count as blank" if column.n_odd else ""
@@ -168,18 +168,6 @@ def _describe(voice: Voice, training: Training, encoder: Any) -> list[dict[str, 
 
 
 # ---- the model
-
-
-def _fit(pipeline: Any, training: Training) -> None:
-    try:
-        pipeline.fit(training.frame, training.labels)
-    except ValueError as error:
-        if "Output feature names" not in str(error):
-            raise
-    else:
-        return
-    msg = "two features would have the same name, such as a column 'sex=male' beside a column sex. Rename one of them."
-    raise Failure(msg)
 
 
 def _finish(

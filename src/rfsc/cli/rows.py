@@ -56,7 +56,7 @@ def read_for(voice: Voice, model: str, data: str) -> tuple[Predictor, RawTable]:
     predictor, table = load_model(model), read_raw(data)
     for note in table.notes:
         voice.say(f"{table.name}: {note}")
-    return predictor, table
+    return (predictor, table) if hasattr(predictor, "feature_names_in_") else _by_place(predictor, table)
 
 
 def rows_for(voice: Voice, predictor: Predictor, table: RawTable) -> DataFrame:
@@ -82,7 +82,7 @@ def rows_for(voice: Voice, predictor: Predictor, table: RawTable) -> DataFrame:
     from ..tables.columns import read_as
 
     program = Program.of(predictor)
-    frame = _named(predictor, table)
+    frame = table.frame
     missing = [program.columns[c].name for c in program.read if program.columns[c].name not in frame.columns]
     if missing:
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
@@ -104,14 +104,21 @@ def rows_for(voice: Voice, predictor: Predictor, table: RawTable) -> DataFrame:
     return DataFrame(cells)
 
 
-def _named(predictor: Predictor, table: RawTable) -> DataFrame:
-    """The table; a model that knows no names takes its columns in their order."""
-    from ..prepare.recipe import Recipe
+def _by_place(predictor: Predictor, table: RawTable) -> tuple[Predictor, RawTable]:
+    """A model that knows no names of columns takes those of the table in their order, under its own names."""
+    from dataclasses import replace
 
-    if hasattr(predictor, "feature_names_in_") or table.frame.shape[1] != predictor.n_features_in_:
-        return table.frame
-    recipe = predictor.recipe_ or Recipe.identity(predictor.models_[0].feature_names)
-    return table.frame.set_axis([column.name for column in recipe.columns], axis=1)
+    from ..model.predictor import Predictor as Named
+
+    named = Named(predictor.models_, predictor.classes_, predictor.recipe_, predictor.settings_)
+    n_columns = table.frame.shape[1]
+    if n_columns != named.n_features_in_:
+        msg = (
+            f"the model was fitted to {named.n_features_in_} columns without names, but {table.name} has {n_columns}. "
+            "Leave only those columns in it, in their order."
+        )
+        raise Failure(msg)
+    return named, replace(table, frame=table.frame.set_axis(list(named.feature_names_in_), axis=1))
 
 
 def labels_for(predictor: Predictor, table: RawTable, target: str) -> tuple[Any, Any]:

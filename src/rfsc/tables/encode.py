@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
@@ -95,6 +96,33 @@ def encoder_of(columns: Sequence[Column]) -> ColumnTransformer:
         [("numbers", BlankFiller(strategy="median", add_indicator=True), numbers), ("texts", levels, texts)],
         verbose_feature_names_out=False,
     ).set_output(transform="pandas")
+
+
+def fitted_encoder(encoder: ColumnTransformer, X: DataFrame) -> ColumnTransformer:
+    """A fitted copy of a preprocessing.
+
+    Parameters
+    ----------
+    encoder : ColumnTransformer
+        From `encoder_of`.
+    X : DataFrame
+        From `frame_of`.
+
+    Returns
+    -------
+    ColumnTransformer
+        Fitted.
+    """
+    copy = clone(encoder)
+    try:
+        copy.fit(X)
+    except ValueError as error:
+        if "Output feature names" not in str(error):
+            raise
+    else:
+        return copy
+    msg = "two features would have the same name, such as a column 'sex=male' beside a column sex. Rename one of them."
+    raise ValueError(msg)
 
 
 def useless(column: Column) -> str | None:
