@@ -2,6 +2,7 @@
 
 from .c_code import to_c
 from .json_file import ModelFileError, from_json, load, save, to_json
+from .onnx import to_onnx
 from .python_code import to_python
 from .spreadsheet import SheetCell, sheet_cells, to_spreadsheet
 from .sql import sql_expressions, to_sql
@@ -16,6 +17,7 @@ __all__ = [
     "sql_expressions",
     "to_c",
     "to_json",
+    "to_onnx",
     "to_python",
     "to_spreadsheet",
     "to_sql",
