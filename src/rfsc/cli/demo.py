@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,8 +38,18 @@ def command(
     fit_example(voice)
 
 
-def fit_example(voice: Voice) -> None:
-    """Fit the example table as `rfsc fit` would."""
+def fit_example(voice: Voice, n_rows: int = 400, **settings: Any) -> None:
+    """Fit the example table as `rfsc fit` would.
+
+    Parameters
+    ----------
+    voice : Voice
+        Who shows progress.
+    n_rows : int, default=400
+        How many patients.
+    **settings : object
+        Parameters of the classifier.
+    """
     from sklearn.pipeline import make_pipeline
 
     from ..classifier import RFSCClassifier
@@ -50,10 +60,10 @@ def fit_example(voice: Voice) -> None:
     from ..tables.training import training_of
     from .scoring import honest_score, score_text
 
-    training = training_of(RawTable(patients(), "example"), "diagnosis", drop=["patient"])
+    training = training_of(RawTable(patients(n_rows), "example"), "diagnosis", drop=["patient"])
     X, labels = training.frame, training.labels
     voice.say(f"{len(labels)} made-up patients with {X.shape[1]} columns: who is sick?\n", "bold")
-    search = RFSCClassifier(random_state=0, n_jobs=-1, verbose=int(voice.live))
+    search = RFSCClassifier(random_state=0, n_jobs=-1, verbose=int(voice.live)).set_params(**settings)
     pipeline = make_pipeline(encoder_of(training.columns), search).fit(X, labels)
     score = honest_score(voice, pipeline, X, labels, "auto", 0, beside_others=True)
     show(f"{summary(search.models_[0])}\n\n{score_text(score)}\n\nThe first patient: {explain(pipeline, X.iloc[[0]])}")
