@@ -94,7 +94,7 @@ def _json(source: Any) -> str:
 def _sql(source: Any, **options: str) -> str:
     from ..export import to_sql
 
-    return to_sql(source, **options)  # type: ignore[arg-type]
+    return to_sql(source, **options)
 
 
 def _python(source: Any, **options: str) -> str:
