@@ -229,3 +229,15 @@ def test_interrupted_writing_leaves_nothing(hospital, tmp_path, monkeypatch, cap
     words = "interrupted" if error is KeyboardInterrupt else "rfsc: disk: No space left on device"
     assert words in capsys.readouterr().err
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("setting", [None, "max_samples=none", "max_samples=70"])
+def test_long_tables_are_searched_in_parts(hospital, capsys, monkeypatch, setting):
+    monkeypatch.setattr("rfsc.cli.fit.LONG", 150)
+    monkeypatch.setattr("rfsc.cli.fit.SAMPLE", 100)
+    more = [] if setting is None else ["--set", setting]
+    assert fit(hospital / "patients.csv", "--drop", "patient", "--json", *more) == 0
+    found = capsys.readouterr()
+    used = json.loads(found.out)["settings"]["max_samples"]
+    assert used == {None: 100, "max_samples=none": None, "max_samples=70": 70}[setting]
+    assert "models are compared on 100 rows at a time" in found.err

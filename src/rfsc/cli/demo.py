@@ -16,7 +16,7 @@ NAME = "demo"
 def command(
     data: Annotated[
         str | None,
-        typer.Option("--data", metavar="FILE", help="Write an example table and stop.", show_default="none"),
+        typer.Option("--data", metavar="FILE", help="Write an example table and stop.", show_default=False),
     ] = None,
     force: Force = False,
     quiet: Quiet = False,

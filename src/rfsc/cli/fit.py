@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..tables.training import Training
 
 NAME = "fit"
+LONG, SAMPLE = 10_000, 5_000  # rows; above, a search on all of them takes minutes
 
 
 def command(
@@ -22,10 +23,10 @@ def command(
     target: Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="Column with the class.")],
     output: Annotated[
         str | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Model file to write; - is stdout.", show_default="none"),
+        typer.Option("-o", "--output", metavar="FILE", help="Model file to write; - is stdout.", show_default=False),
     ] = None,
     report: Annotated[
-        str | None, typer.Option("--report", metavar="FILE", help="HTML report to write.", show_default="none")
+        str | None, typer.Option("--report", metavar="FILE", help="HTML report to write.", show_default=False)
     ] = None,
     drop: Annotated[
         list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave this column out.", show_default=False)
@@ -87,8 +88,12 @@ def command(
     chosen = {"basis": _basis(basis), "degree": degree, "n_restarts": restarts, "random_state": seed, "n_jobs": jobs}
     chosen |= {} if max_terms is None else {"max_terms": max_terms}
     search = RFSCClassifier(verbose=int(voice.live)).set_params(**chosen)
-    search.set_params(**settings(setting, search.get_params()))
+    more = settings(setting, search.get_params())
     training = _read(voice, data, target, drop, keep, only)
+    if len(training.labels) > LONG:
+        search.set_params(max_samples=SAMPLE)
+        voice.say(f"  a long table: models are compared on {SAMPLE} rows at a time (--set max_samples=none for all)")
+    search.set_params(**more)
     folds = folds_for(len(training.labels), cv, test_size, seed)
     pipeline = make_pipeline(encoder_of(training.columns), search)
     described = _describe(voice, training, pipeline[0])
@@ -98,7 +103,9 @@ def command(
         voice, pipeline, training.frame, training.labels, folds, seed, beside_others=report is not None
     )
     if output != "-" and not as_json:
+        voice.say()
         show(_as_text(pipeline, score))
+        voice.say()
     _finish(voice, pipeline, training, score, output, report, target)
     if as_json:
         show_json(_as_json(pipeline, training, described, score, output, report))
@@ -178,6 +185,7 @@ def _finish(
         put(checked_json(pipeline, training.frame), output)
         if output != "-":
             voice.say(f"Saved: {output}", "green")
+            voice.say(f"Next: rfsc predict {output} new.csv, rfsc explain {output} new.csv --row 1, rfsc export --help")
     else:
         voice.say("Not saved; pass -o model.json to keep the model.")
     if report is not None:

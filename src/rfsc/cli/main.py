@@ -21,7 +21,7 @@ app = typer.Typer(
     epilog="Start with: rfsc fit data.csv --target COLUMN -o model.json --report report.html",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None if os.environ.get("NO_COLOR") else "rich",
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (fit, predict, explain, report, export, info, demo, bench, reproduce):
