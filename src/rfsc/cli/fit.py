@@ -90,7 +90,7 @@ def command(
     search = RFSCClassifier(verbose=int(voice.live)).set_params(**chosen)
     more = settings(setting, search.get_params())
     training = _read(voice, data, target, drop, keep, only)
-    if len(training.labels) > LONG:
+    if len(training.labels) > LONG and "max_samples" not in more:
         search.set_params(max_samples=SAMPLE)
         voice.say(f"  a long table: models are compared on {SAMPLE} rows at a time (--set max_samples=none for all)")
     search.set_params(**more)
