@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..model import SparseModel
-from ..model.access import models_of
-
-
-def check_model(model: object) -> None:
-    """Say what to pass where something else than a model came."""
-    if not isinstance(model, SparseModel):
-        msg = (
-            f"expected a SparseModel, such as clf.models_[0] of a fitted RFSCClassifier, got a {type(model).__name__}."
-        )
-        raise TypeError(msg)
+from ..model.access import as_predictor, models_of
+from .raw_units import in_raw_units
 
 
 def check_units(units: object) -> None:
@@ -31,7 +25,7 @@ def check_word(name: str, value: object, words: tuple[str, ...]) -> None:
 
 
 def one_model(source: Any, label: object = None) -> SparseModel:
-    """The one model of a source, or the one for a class.
+    """The one model of a source, or the one for a class, as it reads features.
 
     Parameters
     ----------
@@ -45,7 +39,21 @@ def one_model(source: Any, label: object = None) -> SparseModel:
         return models[0]
     found = [model for model in models if label is not None and model.label == label]
     if len(found) != 1:
-        labels = ", ".join(repr(model.label) for model in models)
+        labels = ", ".join(map(repr, np.array([model.label for model in models]).tolist()))  # never np.int64(0)
         msg = f"there are {len(models)} outputs: pass label, one of {labels}; got {label!r}."
         raise ValueError(msg)
     return found[0]
+
+
+def told_model(source: Any, label: object = None) -> SparseModel:
+    """The same model for words: with names and ranges in the units of the raw table.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        What holds it.
+    label : object, optional
+        The class that f > 0 speaks for; not needed where there is one output.
+    """
+    model = one_model(source, label)
+    return model if isinstance(source, SparseModel) else in_raw_units(model, as_predictor(source).recipe_)

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..model import SparseModel
 from ..model.access import as_predictor
-from .checks import check_word, one_model
+from .checks import check_word, one_model, told_model
 from .rows import feature_table
 
 CONSTANT = "constant"
@@ -107,12 +107,26 @@ def contributions(source: Any, X: Any, *, by: str = "term", label: object = None
     -------
     Contributions
         Names, values and f.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(y == 1, "versicolor", "other")
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> parts = contributions(clf, [6.2, 2.4], by="feature")
+    >>> parts.names
+    ('x0', 'x1', 'constant')
+    >>> parts.values.round(2)
+    array([[ 0.25, -0.18, -4.15]])
     """
     check_word("by", by, ("term", "feature"))
     model = one_model(source, label)
     table = feature_table(as_predictor(source), X)
     parts = model.coef[:, None] * model.columns(table)
-    names, values = (model.names, parts) if by == "term" else _by_feature(model, parts)
+    names, values = (told_model(source, label).names, parts) if by == "term" else _by_feature(model, parts)
     return Contributions(names, values.T, model.decision(table), split(parts), model.label, by)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..model import SparseModel
 from ..terms import Monomial
 from ..terms.base import quoted
@@ -12,7 +14,7 @@ from ..terms.knots import written
 from ..terms.radial import RadialTerm
 from ..terms.sigmoid import SigmoidTerm
 from ..terms.steps import LevelTerm, StepTerm
-from .checks import check_model, check_units, check_word
+from .checks import check_units, check_word, told_model
 from .formulas import define, write
 from .notation import NOTATIONS
 from .rounding import training_ranges
@@ -23,20 +25,23 @@ def is_marked(model: SparseModel, units: str) -> bool:
     return units == "scaled" and not all(isinstance(term, Monomial) for term in model.terms)
 
 
-def definitions(model: SparseModel, *, form: str = "text", error: float = 1e-6) -> dict[str, str]:
+def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: object = None) -> dict[str, str]:
     """The whole formulas, in the user's own units, of the terms that an equation only names.
 
-    Together with ``equation(model, units="original")`` they are all that it takes to compute f by hand.
+    Together with ``equation(source, units="original")`` they are all that it takes to compute f by hand.
 
     Parameters
     ----------
-    model : SparseModel
-        The model.
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        table.
     form : {"text", "latex", "html"}, default="text"
         As in `equation`.
     error : float, default=1e-6
         The numbers are rounded so far that the value of a term changes by no more than this within the training
         ranges; 0 writes all digits.
+    label : object, optional
+        Which class, where the source has an output for each of several.
 
     Returns
     -------
@@ -45,38 +50,42 @@ def definitions(model: SparseModel, *, form: str = "text", error: float = 1e-6) 
         Empty for products, deviations, hinges and steps, which an equation shows in full. Columns of a transformer
         have no formula, and it says so.
     """
-    check_model(model)
+    model = told_model(source, label)
     check_word("form", form, tuple(NOTATIONS))
     if not error >= 0.0:
         msg = f"error must be at least 0, got {error!r}."
         raise ValueError(msg)
-    to, ranges, found = NOTATIONS[form], training_ranges(model), {}
+    to, names, ranges = NOTATIONS[form], model.feature_names, training_ranges(model)
+    found: dict[str, str] = {}
     for term in model.terms:
         for raw in () if isinstance(term, Monomial) else term.unscaled(model.scaling):
-            formula = define(raw, model.feature_names, to, error, ranges)
-            if formula is not None:
-                found[write(raw, model.feature_names, to)] = formula
+            short, formula = write(raw, names, to), define(raw, names, to, error, ranges)
+            if formula not in (None, short):
+                found[short] = formula
     return found
 
 
-def legend(model: SparseModel, *, units: str = "scaled", ranges: bool = True) -> tuple[str, ...]:
+def legend(source: Any, *, units: str = "scaled", ranges: bool = True, label: object = None) -> tuple[str, ...]:
     """How to read the equation of a model, in words.
 
     Parameters
     ----------
-    model : SparseModel
-        The model.
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        table.
     units : {"scaled", "original"}, default="scaled"
         Units of the equation that the words belong to.
     ranges : bool, default=True
         Whether to list the training ranges of the features that are scaled.
+    label : object, optional
+        Which class, where the source has an output for each of several.
 
     Returns
     -------
     tuple of str
         Sentences; none where the equation needs no words.
     """
-    check_model(model)
+    model = told_model(source, label)
     check_units(units)
     kinds = {type(term) for term in model.terms}
     known = kinds <= PLAIN.union(*(group for group, _ in WORDS))

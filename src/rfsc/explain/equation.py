@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 from ..model import SparseModel
 from ..model.access import models_of
 from ..terms import Monomial, Term
-from .checks import check_model, check_units, check_word
+from .checks import check_units, check_word, told_model
 from .definitions import is_marked
 from .formulas import write
 from .notation import NOTATIONS, Text
@@ -16,29 +16,38 @@ from .rounding import check_digits, coefficients, digits_needed
 from .symbolic import symbolic
 
 DIGITS = 4
+DIVISOR_DIGITS = 6  # more than coefficients have, so that they do not add to the error of these
 FORMS = ("text", "latex", "html", "sympy")
 
 
 @overload
 def equation(
-    model: SparseModel,
+    source: Any,
     *,
     units: str = ...,
     digits: int | None = ...,
     form: Literal["text", "latex", "html"] = ...,
     tolerance: float | None = ...,
+    label: object = ...,
 ) -> str: ...
 @overload
 def equation(
-    model: SparseModel, *, units: str = ..., digits: int | None = ..., form: str, tolerance: float | None = ...
+    source: Any,
+    *,
+    units: str = ...,
+    digits: int | None = ...,
+    form: str,
+    tolerance: float | None = ...,
+    label: object = ...,
 ) -> Any: ...
 def equation(
-    model: SparseModel,
+    source: Any,
     *,
     units: str = "scaled",
     digits: int | None = None,
     form: str = "text",
     tolerance: float | None = 0.01,
+    label: object = None,
 ) -> Any:
     """Write f as a sum of terms.
 
@@ -50,8 +59,9 @@ def equation(
 
     Parameters
     ----------
-    model : SparseModel
-        The model.
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        table.
     units : {"scaled", "original"}, default="scaled"
         Features on [0, 1] with one summand per term, or in the user's own units with products multiplied out.
     digits : int, optional
@@ -63,6 +73,8 @@ def equation(
     tolerance : float or None, default=0.01
         More digits are written where fewer would change f by more than this somewhere within the training ranges: in
         original units large summands may cancel. None writes no more than `digits`; `rounded` tells what that costs.
+    label : object, optional
+        Which class, where the source has an output for each of several.
 
     Returns
     -------
@@ -71,15 +83,16 @@ def equation(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> from rfsc import RFSCClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> X.columns = ["sepal length", "sepal width", "petal length", "petal width"]
-    >>> clf = RFSCClassifier(basis="step", n_restarts=1, max_iter=20, random_state=0).fit(X, y == 1)
-    >>> equation(clf.models_[0]).startswith("f = ")
-    True
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(y == 1, "versicolor", "other")
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> print(equation(clf, digits=2, tolerance=None))
+    f = - 4.1 - 3.7*(x1>1.65) + 3.5*(x0>2) + 3.5*(x1>0.8) - 3.2*(x0>4.95)
     """
-    check_model(model)
+    model = told_model(source, label)
     check_units(units)
     check_word("form", form, FORMS)
     if digits is not None:
@@ -114,7 +127,7 @@ def summands(
         shown = digits_needed(model, units, shown, tolerance)
     mark = is_marked(model, units)
     return [
-        (coef < 0, _summand(model, term, to.digits(f"{abs(coef):.{shown}g}"), to, units=units, mark=mark))
+        (coef < 0, _summand(model, term, abs(coef), shown, to, units=units, mark=mark))
         for term, coef in coefficients(model, units).items()
         if coef != 0.0
     ]
@@ -143,28 +156,27 @@ def equations(
         From the class that f > 0 speaks for to the equation.
     """
     return {
-        model.label: equation(model, units=units, digits=digits, form=form, tolerance=tolerance)
+        model.label: equation(source, units=units, digits=digits, form=form, tolerance=tolerance, label=model.label)
         for model in models_of(source)
     }
 
 
-def _summand(model: SparseModel, term: Term, number: str, to: Text, *, units: str, mark: bool) -> str:
+def _summand(model: SparseModel, term: Term, coef: float, digits: int, to: Text, *, units: str, mark: bool) -> str:
     """A coefficient times a term, divided by what makes it true in scaled units."""
-    body = write(term, model.feature_names, to, mark=mark)
+    number, body = to.digits(f"{coef:.{digits}g}"), write(term, model.feature_names, to, mark=mark)
     if not body:
         return number
     if units == "scaled" and not isinstance(term, Monomial):
         by = _divisor(model, term)
-        if by is None:
+        if not 0.0 < by < math.inf:  # ranges so extreme that it is no number
             body = to.call("scaled", body)
         elif by != 1.0:
-            body = to.quotient(body, to.number(by))
+            # of more than fifteen digits the last are what subtracting the ends of a range has left
+            body = to.quotient(body, to.number(float(f"{by:.{min(max(digits, DIVISOR_DIGITS), 15)}g}")))
     return to.product([number, body])
 
 
-def _divisor(model: SparseModel, term: Term) -> float | None:
-    """What a term in the user's own units is divided by on [0, 1]; None where ranges are so extreme that it is none."""
+def _divisor(model: SparseModel, term: Term) -> float:
+    """What a term in the user's own units is divided by on [0, 1]."""
     (weight,) = term.unscaled(model.scaling).values()
-    by = 1.0 / weight if weight else math.inf
-    # fifteen digits: what subtracting the ends of a range has left in the sixteenth is no news
-    return float(f"{by:.15g}") if 0.0 < by < math.inf else None
+    return 1.0 / weight if weight else math.inf

@@ -54,8 +54,8 @@ class FilterTable:
     def note(self) -> str:
         """What was tested."""
         return (
-            f"{len(self.dropped)} of {len(self.feature)} features dropped: their distance correlation with the class "
-            f"stays at or below the threshold {self.threshold:.3g} (level {self.significance:g})."
+            f"{len(self.dropped)} of {len(self.feature)} features dropped: in the distance-correlation test their "
+            f"statistic is not above the threshold of {self.threshold:.3g} (level {self.significance:g})."
         )
 
     def rows(self) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,8 @@ from ..terms.radial import RadialTerm
 from ..terms.sigmoid import SigmoidTerm
 from ..terms.steps import LevelTerm, StepTerm
 from .notation import Text
+
+WAVE_ERROR = 1e-6  # what the numbers of a wave in an equation may change its value by; text has the rounder name
 
 
 def write(term: Term, names: Sequence[str], to: Text, *, mark: bool = False) -> str:
@@ -64,7 +67,7 @@ def define(
     if isinstance(term, SigmoidTerm):
         return _ramp(term, names, to, error, ranges)
     if isinstance(term, FourierTerm):
-        return _wave(term, names, to)
+        return _wave(term, names, to, error)
     if type(term) is Monomial or type(term) in FAMILIES:
         return None
     return to.words("a column of the transformer that the model holds; it has no formula")
@@ -104,11 +107,14 @@ def _level(term: LevelTerm, names: Sequence[str], to: Text) -> str:
     return to.true(to.infix(to.name(label(names[term.feature])), "=", to.number(term.shown)))
 
 
-def _wave(term: FourierTerm, names: Sequence[str], to: Text) -> str:
-    minimum, span = (_double(half) for half in (term.half_minimum, term.half_span))
-    inside = to.brackets(_minus(names[term.feature], minimum, to))
-    times = [to.pi, inside] if term.frequency == 1 else [str(term.frequency), to.pi, inside]
-    return to.call(term.wave, to.quotient(to.product(times), to.number(span)))
+def _wave(term: FourierTerm, names: Sequence[str], to: Text, error: float = WAVE_ERROR) -> str:
+    """Where the wave begins and how long it is may each cost half of the error."""
+    minimum, span = 2.0 * term.half_minimum, 2.0 * term.half_span
+    shift = error * span / (2.0 * math.pi * term.frequency)
+    origin = rounded(minimum, shift)
+    inside = _minus(names[term.feature], origin, to)
+    angle = to.product([to.pi(term.frequency), to.brackets(inside) if origin else inside])
+    return to.call(term.wave, to.quotient(angle, to.number(rounded(span, shift))))
 
 
 def _short_ramp(term: SigmoidTerm, names: Sequence[str], to: Text) -> str:
@@ -123,7 +129,7 @@ def _ramp(
     reach = [max(map(abs, ranges[p])) for p in term.features]
     slopes = [rounded(slope, share / far) for slope, far in zip(term.slopes, reach, strict=True)]
     line = _line((*slopes, rounded(term.offset, share)), term.features, names, to)
-    return to.quotient("1", to.brackets(f"1 + {to.call('exp', f'{to.minus}{to.brackets(line)}')}"))
+    return to.one_over(f"1 + {to.call('exp', f'{to.minus}{to.brackets(line)}')}")
 
 
 def _line(numbers: Sequence[float], features: Sequence[int], names: Sequence[str], to: Text) -> str:
@@ -140,10 +146,10 @@ def _bump(term: RadialTerm, names: Sequence[str], to: Text, error: float) -> str
     share = error / len(term.features)
     parts = []
     for p, centre, width in zip(term.features, term.centre, term.width, strict=True):
-        inside = to.brackets(_minus(names[p], rounded(centre, share * width / 2), to))
-        distance = to.quotient(inside, to.number(rounded(width, share * width / 2)))
+        away = _minus(names[p], rounded(centre, share * width / 2), to)
+        distance = to.sum_over(away, to.number(rounded(width, share * width / 2)))
         parts.append((True, to.power(to.brackets(distance), 2)))
-    return to.call("exp", to.sum(parts))
+    return to.call("exp", to.long_sum(parts))
 
 
 def _minus(name: str, value: float, to: Text) -> str:
@@ -152,11 +158,6 @@ def _minus(name: str, value: float, to: Text) -> str:
     if value == 0:
         return left
     return to.infix(left, "+", to.number(-value)) if value < 0 else to.infix(left, "-", to.number(value))
-
-
-def _double(half: float) -> float:
-    """Twice a number, without the digits that halving and subtracting have left behind."""
-    return float(f"{2.0 * half:.15g}")
 
 
 FAMILIES: dict[type, Callable[[Any, Sequence[str], Text], str]] = {

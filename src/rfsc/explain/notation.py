@@ -29,7 +29,7 @@ EXPONENT = re.compile(r"(.*)e([+-])0*(\d+)")
 class Text:
     """Plain text that a person can type into a calculator; `Term.name` writes terms in the same way."""
 
-    minus, times, pi = "-", "*", "pi"
+    minus, times = "-", "*"
 
     def name(self, name: str) -> str:
         """The name of a feature."""
@@ -47,6 +47,10 @@ class Text:
         """A number that is already written."""
         return text
 
+    def pi(self, times: int) -> str:
+        """A multiple of pi."""
+        return "pi" if times == 1 else f"pi*{times}"
+
     def power(self, base: str, exponent: int) -> str:
         """A whole power."""
         return f"{base}^{exponent}" if exponent != 1 else base
@@ -58,6 +62,14 @@ class Text:
     def quotient(self, part: str, by: str) -> str:
         """A fraction."""
         return f"{part}/{by}"
+
+    def sum_over(self, inside: str, by: str) -> str:
+        """A sum divided by a number."""
+        return f"({inside})/{by}"
+
+    def one_over(self, inside: str) -> str:
+        """One divided by a sum."""
+        return f"1/({inside})"
 
     def brackets(self, inside: str) -> str:
         """Round brackets."""
@@ -79,6 +91,10 @@ class Text:
         """f as a sum; every summand with whether it is negative."""
         return "f = " + self.sum(parts)
 
+    def long_sum(self, parts: Sequence[tuple[bool, str]]) -> str:
+        """A sum that may need several lines."""
+        return self.sum(parts)
+
     def sum(self, parts: Sequence[tuple[bool, str]]) -> str:
         """Summands with their signs."""
         out = ""
@@ -90,8 +106,6 @@ class Text:
 
 class Latex(Text):
     """LaTeX for math mode, with the amsmath package."""
-
-    times, pi = r"\,", r"\pi"
 
     def name(self, name: str) -> str:
         """Upright letters, every sign of the name as it is."""
@@ -110,6 +124,10 @@ class Latex(Text):
         mantissa, sign, exponent = found.groups()
         return rf"{mantissa} \cdot 10^{{{sign.replace('+', '')}{exponent}}}"
 
+    def pi(self, times: int) -> str:
+        """A multiple of pi."""
+        return r"\pi" if times == 1 else rf"{times}\pi"
+
     def power(self, base: str, exponent: int) -> str:
         """A whole power."""
         return f"{base}^{{{exponent}}}" if exponent != 1 else base
@@ -125,6 +143,14 @@ class Latex(Text):
     def quotient(self, part: str, by: str) -> str:
         """A fraction."""
         return rf"\frac{{{part}}}{{{by}}}"
+
+    def sum_over(self, inside: str, by: str) -> str:
+        """A fraction needs no brackets."""
+        return self.quotient(inside, by)
+
+    def one_over(self, inside: str) -> str:
+        """A fraction needs no brackets."""
+        return self.quotient("1", inside)
 
     def brackets(self, inside: str) -> str:
         """Brackets as high as what they hold."""
@@ -144,19 +170,21 @@ class Latex(Text):
         return f"{left} {sign} {right}"
 
     def total(self, parts: Sequence[tuple[bool, str]]) -> str:
-        """One line, or a line for every summand where there are many: LaTeX does not break formulas by itself."""
+        """f as a sum, beside its first line."""
+        return "f = " + self.long_sum(parts).replace(r"\begin{aligned}", r"\begin{aligned}[t]", 1)
+
+    def long_sum(self, parts: Sequence[tuple[bool, str]]) -> str:
+        """A line for every summand where there are more than three: LaTeX does not break formulas by itself."""
         if len(parts) <= 3:
-            return super().total(parts)
+            return self.sum(parts)
         lines = [f"{'-' if negative else '+'} {part}" for negative, part in parts]
-        return (
-            r"\begin{aligned} f ={} & " + r" \\ & ".join([lines[0].removeprefix("+ "), *lines[1:]]) + r" \end{aligned}"
-        )
+        return r"\begin{aligned} & " + r" \\ & ".join([lines[0].removeprefix("+ "), *lines[1:]]) + r" \end{aligned}"
 
 
 class Html(Text):
     """HTML; every name is escaped, so that none can become a tag."""
 
-    minus, times, pi = "−", "·", "π"
+    minus, times = "−", "·"
 
     def name(self, name: str) -> str:
         """A variable."""
@@ -174,6 +202,10 @@ class Html(Text):
         mantissa, sign, exponent = found.groups()
         sign = self.minus if sign == "-" else ""
         return f"{mantissa.replace('-', self.minus)}·10<sup>{sign}{exponent}</sup>"
+
+    def pi(self, times: int) -> str:
+        """A multiple of pi."""
+        return "π" if times == 1 else f"{times}π"
 
     def power(self, base: str, exponent: int) -> str:
         """A whole power."""

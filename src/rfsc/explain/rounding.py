@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from .._typing import FloatArray
 from ..model import SparseModel
 from ..terms import Term
-from .checks import check_model, check_units
+from .checks import check_units, one_model, told_model
 
 MAX_DIGITS = 17  # enough for any double
 
@@ -47,7 +48,7 @@ class Rounded:
     model: SparseModel | None
 
 
-def rounded(model: SparseModel, digits: int, units: str = "scaled") -> Rounded:
+def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = None) -> Rounded:
     """Round the coefficients of a model, and say by how much f can change.
 
     The change is at most the sum over the terms of (change of the coefficient) * (largest absolute value of the term
@@ -56,25 +57,42 @@ def rounded(model: SparseModel, digits: int, units: str = "scaled") -> Rounded:
 
     Parameters
     ----------
-    model : SparseModel
-        The model.
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        table.
     digits : int
         Significant digits to keep, from 1 to 17.
     units : {"scaled", "original"}, default="scaled"
         Whether to round the coefficients for features on [0, 1] or those in the user's own units.
+    label : object, optional
+        Which class, where the source has an output for each of several.
 
     Returns
     -------
     Rounded
         The coefficients and the largest change of f.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(y == 1, "versicolor", "other")
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> short = rounded(clf, digits=2)
+    >>> short.coef
+    array([-4.1, -3.7,  3.5,  3.5, -3.2])
+    >>> round(short.largest_change, 2)
+    0.12
     """
-    check_model(model)
+    model = told_model(source, label)
     check_units(units)
     check_digits(digits)
     parts = coefficients(model, units)
     coef = np.array([_round(value, digits) for value in parts.values()], dtype=np.float64)
     change = _largest_change(parts, coef, bounds(model, parts, units))
-    short = replace(model, coef=coef, score=None) if units == "scaled" else None
+    short = replace(one_model(source, label), coef=coef, score=None) if units == "scaled" else None
     return Rounded(tuple(parts), coef, digits, units, change, short)
 
 
@@ -106,7 +124,15 @@ def digits_needed(model: SparseModel, units: str, digits: int, tolerance: float)
 def coefficients(model: SparseModel, units: str) -> dict[Term, float]:
     """Coefficients by term, for features on [0, 1] or in the user's own units."""
     if units == "original":
-        return model.unscaled()
+        with np.errstate(over="ignore", invalid="ignore"):
+            parts = model.unscaled()
+        if not all(map(math.isfinite, parts.values())):
+            msg = (
+                "in original units some coefficients of this model are beyond the largest number of double precision: "
+                "the range of a feature is too small or too large. Use units='scaled', or measure it in other units."
+            )
+            raise ValueError(msg)
+        return parts
     return dict(zip(model.terms, model.coef.tolist(), strict=True))
 
 

@@ -12,15 +12,17 @@ from .._typing import FloatArray
 from ..model import Predictor, SparseModel, class_codes, class_probabilities, decision_table
 from ..model.access import as_predictor
 from ..prepare.recipe import NumberOf
-from ..terms import Monomial, Term
+from ..terms import Monomial
 from ..terms.knots import written
 from .contributions import split
+from .raw_units import in_raw_units
 from .rounding import training_ranges
 from .rows import column_names, feature_table, row_cells
 
 MOST_FOR, MOST_AGAINST = 3, 2  # terms that the sentence names
 MOST_OUTSIDE = 5  # features outside of their range that it names
 MOST_VALUES = 3  # features of a term whose values it tells
+MISSING = "missing"
 TINY = 1e-12  # of a range: no news
 
 
@@ -35,8 +37,14 @@ class _Row:
     def value(self, feature: int) -> str:
         """What the row holds where a feature comes from, as ``column = cell``."""
         recipe = self.predictor.recipe_
-        at = feature if recipe is None else recipe.features[feature].column
-        return f"{column_names(self.predictor)[at]} = {_written(self.cells[at])}"
+        if recipe is None:
+            return f"{column_names(self.predictor)[feature]} = {_written(self.cells[feature])}"
+        made = recipe.features[feature]
+        name, cell = recipe.columns[made.column].name, _written(self.cells[made.column])
+        fill = made.fill if isinstance(made, NumberOf) else None
+        return (
+            f"{name} missing, taken as {_written(fill)}" if cell == MISSING and fill is not None else f"{name} = {cell}"
+        )
 
     def is_number(self, feature: int) -> bool:
         """Whether a feature is the number in a column, not a level of it."""
@@ -63,6 +71,20 @@ def explain(source: Any, row: Any) -> str:
     -------
     str
         Plain text; it repeats names and values of the row, so escape it before it goes into a page.
+
+    Examples
+    --------
+    >>> import textwrap
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(y == 1, "versicolor", "other")
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> print(textwrap.fill(explain(clf, [6.2, 2.4]), 100))
+    This row is classed as other with probability 0.98 (confidence 0.37), because the constant (+4.15),
+    x1>1.65 (x1 = 2.4; +3.68) and x0>4.95 (x0 = 6.2; +3.24) speak for it, while x0>2 (x0 = 6.2; -3.50)
+    and x1>0.8 (x1 = 2.4; -3.50) speak against it.
     """
     predictor = as_predictor(source)
     cells = row_cells(predictor, row)
@@ -83,22 +105,25 @@ def explain(source: Any, row: Any) -> str:
 def _reasons(row: _Row, model: SparseModel, parts: FloatArray) -> str:
     """The strongest terms on either side."""
     order = np.argsort(-np.abs(parts), kind="stable").tolist()
-    pros = [_term(row, model.terms[j], model, parts[j]) for j in order if parts[j] > 0][:MOST_FOR]
-    cons = [_term(row, model.terms[j], model, parts[j]) for j in order if parts[j] < 0][:MOST_AGAINST]
-    why = f"because {_joined(pros)} {_speak(pros)} for it" if pros else "although nothing speaks for it"
-    if not cons:
-        return f"{why} and nothing speaks against it"
-    return f"{why}, {'while' if pros else 'and'} {_joined(cons)} {_speak(cons)} against it"
+    above, below = [j for j in order if parts[j] > 0], [j for j in order if parts[j] < 0]
+    pros = [_term(row, model, j, parts[j]) for j in above[:MOST_FOR]]
+    cons = [_term(row, model, j, parts[j]) for j in below[:MOST_AGAINST]]
+    against = f"{_joined(cons)} {_speak(cons)} against it" if cons else "nothing speaks against it"
+    if not pros:
+        return f"although nothing speaks for it and {against}"
+    if cons and len(above) == 1 and not model.terms[above[0]].features and parts.sum() > 0:
+        return f"because {pros[0]} outweighs {_joined(cons)}"  # no feature speaks for it, but too little against it
+    return f"because {_joined(pros)} {_speak(pros)} for it{', while' if cons else ' and'} {against}"
 
 
-def _term(row: _Row, term: Term, model: SparseModel, part: float) -> str:
+def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
     """A term with the values of the row behind it, and what it adds."""
-    adds = f"{part:+.2f}"
+    term, adds = model.terms[j], f"{part:+.2f}"
     if not term.features:
         return f"the constant ({adds})"
     if isinstance(term, Monomial) and len(term.factors) == 1 and row.is_number(term.features[0]):
         return f"{row.value(term.features[0])} ({adds})"
-    name = term.name(model.feature_names)
+    name = in_raw_units(model, row.predictor.recipe_).names[j]
     if len(term.features) > MOST_VALUES:
         return f"{name} ({adds})"
     values = list(dict.fromkeys(row.value(p) for p in term.features))
@@ -148,7 +173,7 @@ def _probability(value: float) -> str:
 def _written(cell: Any) -> str:
     """A cell as a person writes it; numbers with at most six digits."""
     if cell is None or type(cell).__name__ == "NAType" or cell != cell:
-        return "missing"
+        return MISSING
     if isinstance(cell, float | np.floating):
         return written(float(f"{float(cell):.6g}"))
     return str(cell)

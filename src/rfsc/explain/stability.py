@@ -133,6 +133,17 @@ def stability(source: Any, *, of: str = "terms", level: float = 0.95, label: obj
     -------
     Stability
         The index with its interval; without an index, and with a reason, where it is not defined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(y == 1, "versicolor", "other")
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> print(stability(clf))
+    stability of the terms over 2 restarts: 1.00 (excellent; 95% interval 1.00 to 1.00, rough with so few restarts)
     """
     check_word("of", of, ("terms", "features"))
     if not 0.0 < level < 1.0:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 from ..model import SparseModel
-from .checks import check_model
+from .checks import told_model
 from .definitions import legend
 from .equation import summands
 from .notation import Text
@@ -19,13 +20,16 @@ WIDTH = 100
 NOTE = "(p-values take the terms as given; the search that found them makes them look smaller than they are)"
 
 
-def summary(model: SparseModel) -> str:
+def summary(source: Any, *, label: object = None) -> str:
     """Equation, table of terms, features and stability of a model, as plain text.
 
     Parameters
     ----------
-    model : SparseModel
-        The model.
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        table.
+    label : object, optional
+        Which class, where the source has an output for each of several.
 
     Returns
     -------
@@ -33,7 +37,7 @@ def summary(model: SparseModel) -> str:
         Several lines. RIP is the final inclusion probability of a term, mean over the restarts; the column after it
         tells how many of the restarts chose the term. Both are left out where the search is not known.
     """
-    check_model(model)
+    model = told_model(source, label)
     used = [model.feature_names[p] for p in model.features]
     lines = [
         f"f > 0 speaks for class {model.label}",

@@ -12,10 +12,12 @@ from scipy import stats
 from .._optional import require
 from .._typing import FloatArray
 from ..model import SparseModel
+from ..model.access import as_predictor
+from ..prepare.recipe import NumberOf
 from ..terms import Monomial, Term
 from ..terms.hinges import HingeTerm
 from ..terms.steps import LevelTerm, StepTerm
-from .checks import one_model
+from .checks import told_model
 from .rounding import training_ranges
 from .tables import cells, html_table, markdown_table, text_table
 
@@ -151,7 +153,8 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
         The model, or what holds it.
     change : float, default=0.1
         What the odds ratios are for: a change of the value of a term by this much on the [0, 1] scale; for a single
-        feature or hinge this share of the training range of the feature. Comparisons always change from no to yes.
+        feature or hinge this share of the training range of the feature. Comparisons, and features that the source
+        makes of the levels or blanks of a column, always change from no to yes.
     level : float, default=0.95
         Confidence level of the intervals.
     label : object, optional
@@ -162,14 +165,15 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
     TermTable
         With ``rows()``, ``text()``, ``markdown()``, ``html()`` and ``to_frame()``.
     """
-    model = one_model(source, label)
+    model = told_model(source, label)
     if not 0.0 < change < math.inf:
         msg = f"change must be a positive number, got {change!r}."
         raise ValueError(msg)
     if not 0.0 < level < 1.0:
         msg = f"level must be between 0 and 1, got {level!r}."
         raise ValueError(msg)
-    steps = [_step(model, term, float(change)) for term in model.terms]
+    yes_or_no = _yes_or_no(source)
+    steps = [_step(model, term, float(change), yes_or_no) for term in model.terms]
     with np.errstate(over="ignore"):  # odds beyond the largest number are infinite
         odds = np.exp(model.coef * [size for size, _ in steps])
     reach = None
@@ -194,13 +198,19 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
     )
 
 
-def _step(model: SparseModel, term: Term, change: float) -> tuple[float, str]:
+def _yes_or_no(source: Any) -> set[int]:
+    """Features that are 0 or 1, as far as the source tells."""
+    recipe = None if isinstance(source, SparseModel) else as_predictor(source).recipe_
+    return {p for p, made in enumerate(recipe.features) if not isinstance(made, NumberOf)} if recipe else set()
+
+
+def _step(model: SparseModel, term: Term, change: float, yes_or_no: set[int]) -> tuple[float, str]:
     """By how much the value of a term changes for its odds ratio, and that change in words."""
     if not term.features:
         return math.nan, ""
-    if isinstance(term, StepTerm | LevelTerm):
-        return 1.0, "no to yes"
     line = isinstance(term, Monomial | HingeTerm) and len(term.factors) == 1
+    if isinstance(term, StepTerm | LevelTerm) or (isinstance(term, Monomial) and line and term.factors[0] in yes_or_no):
+        return 1.0, "no to yes"
     if not line:
         return change, f"+{change:g} scaled"
     low, high = training_ranges(model)[term.features[0]]

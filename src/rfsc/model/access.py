@@ -37,7 +37,9 @@ def as_predictor(source: Any) -> Predictor:
     if isinstance(source, Predictor):
         return source
     if isinstance(source, SparseModel):
-        return Predictor([source], np.array([f"not {source.label}", str(source.label)], dtype=object))
+        classes = np.array([f"not {source.label}", str(source.label)], dtype=object)
+        numbered = [f"x{j}" for j in range(len(source.feature_names))]  # what features without names are called
+        return Predictor([source], classes, named=list(source.feature_names) != numbered)
     if isinstance(source, Pipeline):
         return _from_pipeline(source)
     if hasattr(source, "paper") or hasattr(source, "models_"):

@@ -10,10 +10,11 @@ from scipy import stats
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..model.access import as_predictor
-from .drawing import FOR, GREY, SMALL, Display, legend_above, make_axes, set_title, shorten, tidy
+from .drawing import FOR, GREY, SMALL, Display, class_name, legend_above, make_axes, set_title, tidy
+from .sources import codes_of
 
 FEW = 10  # samples: below, a bin is drawn hollow
-PER_BIN = 20  # samples that a bin should hold on average, before there are fewer bins
+MANY = 200  # samples: with fewer, bins are twice as wide
 LEVEL = 0.95
 
 
@@ -65,9 +66,9 @@ class CalibrationDisplay(Display):
             The class whose probability is looked at. None takes the second of two classes; of more than two, whichever
             is predicted: how often is the classifier right when it says that it is 80 % sure?
         n_bins : int or None, default=None
-            Number of bins; None takes 10, fewer where there are fewer than 200 samples.
-        ax : sequence of two Axes or None, default=None
-            Where to draw; None makes a figure.
+            Number of bins; None takes 10, or 5 where there are fewer than 200 samples.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -75,20 +76,17 @@ class CalibrationDisplay(Display):
             Drawn.
         """
         predictor = as_predictor(estimator)
-        proba, y, classes = predictor.predict_proba(X), np.asarray(y), list(predictor.classes_)
-        if len(y) != len(proba):
-            msg = f"X and y must have as many rows as each other, got {len(proba)} and {len(y)}."
-            raise ValueError(msg)
+        proba, classes = predictor.predict_proba(X), list(predictor.classes_)
+        code = codes_of(estimator, y, len(proba))
         if label is None and len(classes) > 2:
-            best = proba.argmax(axis=1)
-            happened = np.asarray(predictor.classes_)[best] == y
-            return cls.from_predictions(happened, proba.max(axis=1), what="the predicted class", n_bins=n_bins, ax=ax)
+            right = code == proba.argmax(axis=1)
+            return cls.from_predictions(right, proba.max(axis=1), what="the predicted class", n_bins=n_bins, ax=ax)
         label = classes[1] if label is None else label
         if label not in classes:
             msg = f"label must be one of the {len(classes)} classes of the classifier, or None."
             raise ValueError(msg)
-        what = f"class {shorten(label, 24)}"
-        return cls.from_predictions(y == label, proba[:, classes.index(label)], what=what, n_bins=n_bins, ax=ax)
+        k, what = classes.index(label), f"class {class_name(label)}"
+        return cls.from_predictions(code == k, proba[:, k], what=what, n_bins=n_bins, ax=ax)
 
     @classmethod
     def from_predictions(
@@ -105,9 +103,9 @@ class CalibrationDisplay(Display):
         what : str, default="the class"
             What the probability is of.
         n_bins : int or None, default=None
-            Number of bins; None takes 10, fewer where there are fewer than 200 samples.
-        ax : sequence of two Axes or None, default=None
-            Where to draw; None makes a figure.
+            Number of bins; None takes 10, or 5 where there are fewer than 200 samples.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -115,12 +113,16 @@ class CalibrationDisplay(Display):
             Drawn.
         """
         happened, probability = np.asarray(happened, dtype=bool), np.asarray(probability, dtype=np.float64)
-        known = np.isfinite(probability)  # rows with missing cells have no prediction
-        happened, probability = happened[known], probability[known]
-        if not happened.size:
-            msg = "calibration needs at least one sample with a predicted probability, got none."
+        if happened.shape != probability.shape or happened.ndim != 1 or not happened.size:
+            msg = (
+                "happened and probability must be two lists of the same length with at least one sample, got shapes "
+                f"{happened.shape} and {probability.shape}."
+            )
             raise ValueError(msg)
-        n_bins = int(np.clip(happened.size // PER_BIN, 3, 10)) if n_bins is None else n_bins
+        if not ((probability >= 0) & (probability <= 1)).all():
+            msg = "probabilities must lie between 0 and 1; some do not. Pass predict_proba, not decision_function."
+            raise ValueError(msg)
+        n_bins = (10 if happened.size >= MANY else 5) if n_bins is None else n_bins
         return cls(what=what, **_in_bins(happened, probability, n_bins)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -128,8 +130,8 @@ class CalibrationDisplay(Display):
 
         Parameters
         ----------
-        ax : sequence of two Axes or None, default=None
-            Where to draw shares and counts; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw shares and counts; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -141,8 +143,8 @@ class CalibrationDisplay(Display):
         shares.plot([0, 1], [0, 1], color="0.5", lw=1.2, ls="--", label="perfect")
         many = self.count >= FEW
         for which, fill, label in (
-            (many, FOR, "observed"),
-            (~many & (self.count > 0), "w", f"fewer than {FEW} samples"),
+            (many, FOR, "observed, 95 % interval"),
+            (~many & (self.count > 0), "w", f"under {FEW} samples"),
         ):
             if which.any():
                 reach = np.stack([self.observed - self.low, self.high - self.observed])[:, which]
@@ -150,14 +152,14 @@ class CalibrationDisplay(Display):
                 shares.errorbar(self.predicted[which], self.observed[which], reach, fmt="o", label=label, **look)
         shares.set(ylabel="share for which it was true", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         shares.tick_params(labelbottom=False)
-        set_title(shares, f"Calibration of {self.what}, {self.count.sum():,} samples, 95 % intervals")
+        set_title(shares, f"Calibration of {self.what}, {self.count.sum():,} samples")
         legend_above(shares)
         width = np.diff(self.edges)
         counts.bar(self.edges[:-1] + width / 2, self.count, 0.9 * width, color="0.75")
         for middle, count in zip(self.edges[:-1] + width / 2, self.count, strict=True):
             up = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": SMALL}
             counts.annotate(f"{count}", (middle, count), (0, 2), color="k" if count else GREY, **up)
-        counts.set(xlabel=f"predicted probability of {self.what}", ylabel="samples", xlim=(-0.02, 1.02))
+        counts.set(xlabel=f"probability given to {self.what}", ylabel="samples", xlim=(-0.02, 1.02))
         counts.margins(y=0.25)
         for one in axes:
             tidy(one)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from .._typing import FloatArray
-from .drawing import AGAINST, FOR, Display, legend_above, make_axes, name_rows, rows_height, set_title, shorten
+from .drawing import AGAINST, FOR, Display, class_name, legend_above, make_axes, name_rows, rows_height, set_title
 from .sources import model_of
 
 
@@ -54,8 +54,8 @@ class CoefficientsDisplay(Display):
             Which of its models.
         level : float, default=0.95
             Level of the intervals.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=20
             Most terms that are drawn, those with the largest coefficients.
 
@@ -87,8 +87,8 @@ class CoefficientsDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=20
             Most terms that are drawn, the first ones.
 
@@ -103,10 +103,9 @@ class CoefficientsDisplay(Display):
         ax = axes[0]
         coef, rows = self.coef[:shown], np.arange(shown)
         ax.axvline(0, color="0.5", lw=1)
-        label = shorten(self.label, 28)
         for which, colour, marker, side in (
-            (coef >= 0, FOR, "o", f"for {label}"),
-            (coef < 0, AGAINST, "s", f"against {label}"),
+            (coef >= 0, FOR, "o", "for the class"),
+            (coef < 0, AGAINST, "s", "against the class"),
         ):
             reach = None if self.reach is None else self.reach[:shown][which]
             look = {"color": colour, "fmt": marker, "ms": 6, "lw": 1.6, "capsize": 3}
@@ -115,8 +114,7 @@ class CoefficientsDisplay(Display):
         name_rows(ax, self.names[:shown], f"+{left_out} more" if left_out else "")
         interval = "" if self.reach is None else f", with naive {100 * self.level:g} % interval"
         ax.set_xlabel(f"coefficient on the [0, 1] scale{interval}")
-        set_title(ax, f"The {len(self.coef)} terms of the model for class {label}")
-        if shown:
-            legend_above(ax)
+        set_title(ax, f"The {len(self.coef)} terms for class {class_name(self.label)}")
+        legend_above(ax)
         self._show_in(axes)
         return self

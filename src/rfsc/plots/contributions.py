@@ -10,8 +10,8 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..explain import ForAgainst, for_and_against
 from ..model.access import as_predictor
-from .drawing import AGAINST, FOR, Display, legend_above, make_axes, set_title, shorten, tidy
-from .sources import model_of
+from .drawing import AGAINST, FOR, Display, class_name, legend_above, make_axes, set_title, tidy
+from .sources import labels_of, model_of
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -51,8 +51,8 @@ class ContributionsDisplay(Display):
             Their classes, to mark the samples that are on the wrong side.
         output : int, default=0
             Which of its models.
-        ax : sequence of two Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_samples : int, default=30
             Most samples that are drawn, the first ones.
 
@@ -63,11 +63,7 @@ class ContributionsDisplay(Display):
         """
         model = model_of(estimator, output)
         sides = for_and_against(model, as_predictor(estimator).features(X))
-        n = len(sides.for_class)
-        if y is not None and len(y) != n:
-            msg = f"X and y must have as many rows as each other, got {n} and {len(y)}."
-            raise ValueError(msg)
-        truth = None if y is None else np.asarray(y) == model.label
+        truth = None if y is None else labels_of(y, len(sides.for_class)) == model.label
         return cls(sides=sides, truth=truth, label=model.label).plot(ax, max_samples=max_samples)
 
     def plot(self, ax: Any = None, *, max_samples: int = 30) -> Self:
@@ -75,8 +71,8 @@ class ContributionsDisplay(Display):
 
         Parameters
         ----------
-        ax : sequence of two Axes or None, default=None
-            Where to draw contributions and confidence; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw contributions and confidence; a figure is given the size that suits, None makes one.
         max_samples : int, default=30
             Most samples that are drawn, the first ones.
 
@@ -90,13 +86,12 @@ class ContributionsDisplay(Display):
         axes = make_axes(ax, (8.5, 5.2), (2, 1))
         bars, deltas = axes
         samples = np.arange(1, shown + 1)
-        label = shorten(self.label, 28)
         y_for, y_against = self.sides.for_class[:shown], self.sides.against_class[:shown]
-        bars.bar(samples - 0.2, y_for, 0.4, color=FOR, label=f"y⁺, for {label}")
-        bars.bar(samples + 0.2, y_against, 0.4, color=AGAINST, hatch="///", edgecolor="w", lw=0, label="y⁻, against")
+        bars.bar(samples - 0.2, y_for, 0.4, color=FOR, label="y⁺, for the class")
+        bars.bar(samples + 0.2, y_against, 0.4, color=AGAINST, hatch="///", edgecolor="w", lw=0, label="y⁻, against it")
         bars.set(ylabel="contribution")
         bars.tick_params(labelbottom=False)
-        set_title(bars, self.title or f"What speaks for and against class {label}")
+        set_title(bars, self.title or f"What speaks for and against class {class_name(self.label)}")
         legend_above(bars)
         self._draw_confidence(deltas, samples, self.sides.confidence[:shown])
         more = f" (the first {shown} of {n})" if shown < n else ""

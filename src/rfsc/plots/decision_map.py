@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..model import class_probabilities, decision_table
+from ..model import Predictor, class_probabilities, decision_table
 from ..model.access import as_predictor
-from .drawing import COLOURS, GREY, MARKERS, Display, legend_above, legend_name, make_axes, set_title, shorten
-from .sources import position
+from ..prepare.recipe import NumberOf
+from .drawing import COLOURS, GREY, MARKERS, Display, legend_above, legend_name, make_axes, set_title, shorten_all
+from .sources import codes_of, position
 
 MOST_POINTS = 1_000  # more only cover each other
 STRENGTH = 0.55  # of the colour where a class is certain
@@ -36,8 +37,8 @@ class DecisionMapDisplay(Display):
         Names of the classes.
     names : (str, str)
         Names of the two features.
-    n_held : int
-        How many other features the model reads, which are held.
+    held : str
+        What is said of the other features that the model reads; empty where there are none.
     """
 
     across: FloatArray
@@ -47,7 +48,7 @@ class DecisionMapDisplay(Display):
     code: IntArray | None
     classes: tuple[str, ...]
     names: tuple[str, str]
-    n_held: int
+    held: str
 
     @classmethod
     def from_estimator(
@@ -74,11 +75,11 @@ class DecisionMapDisplay(Display):
         features : pair of int or str, or None, default=None
             The two features, by name or index; None takes the two that move the outputs most.
         held : dict or None, default=None
-            Values of features that are not to stand at their medians, by name or index.
+            Values of features that are not to stand at their medians, by name or index, in the units of the table.
         n_grid : int, default=200
             Points along each axis.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -87,28 +88,30 @@ class DecisionMapDisplay(Display):
         """
         predictor = as_predictor(estimator)
         table = predictor.features(X)
-        models, names = predictor.models_, predictor.models_[0].feature_names
+        models, units = predictor.models_, _own_units(predictor)
+        names = [unit.name for unit in units]
         a, b = _strongest(models, table) if features is None else (position(p, names) for p in features)
         if a == b:
             msg = f"features must be two different features, got {features}."
             raise ValueError(msg)
         row = np.median(table, axis=0)
         for feature, value in (held or {}).items():
-            row[position(feature, names)] = value
+            p = position(feature, names)
+            row[p] = (value - units[p].shift) / units[p].factor
         across, up = (_axis(table[:, p], n_grid) for p in (a, b))
         grid = np.tile(row, (n_grid * n_grid, 1))
         grid[:, a], grid[:, b] = np.tile(across, n_grid), np.repeat(up, n_grid)
         proba = class_probabilities(decision_table([model.decision(grid) for model in models]))
         used = {p for model in models for p in model.features}
         display = cls(
-            across=across,
-            up=up,
+            across=units[a].of(across),
+            up=units[b].of(up),
             probability=proba.reshape(n_grid, n_grid, -1),
-            points=table[:, [a, b]],
-            code=None if y is None else _codes(y, predictor.classes_, len(table)),
+            points=np.stack([units[a].of(table[:, a]), units[b].of(table[:, b])], axis=1),
+            code=None if y is None else codes_of(estimator, y, len(table)),
             classes=tuple(str(label) for label in predictor.classes_),
             names=(names[a], names[b]),
-            n_held=len(used - {a, b}),
+            held=_held(len(used - {a, b}), "held" if held else "at the median"),
         )
         return display.plot(ax)
 
@@ -117,8 +120,8 @@ class DecisionMapDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -130,10 +133,10 @@ class DecisionMapDisplay(Display):
         extent = (*self.across[[0, -1]], *self.up[[0, -1]])
         ax.imshow(_shades(self.probability), extent=extent, origin="lower", aspect="auto", interpolation="bilinear")
         self._draw_borders(ax)
-        ax.set(xlabel=shorten(self.names[0], 60), ylabel=shorten(self.names[1], 48))
+        across, up = shorten_all(self.names, 48)
+        ax.set(xlabel=across, ylabel=up)
         ax.set(xlim=extent[:2], ylim=extent[2:])
-        others = f"; {self.n_held} other feature{'s' * (self.n_held > 1)} held" if self.n_held else ""
-        set_title(ax, f"Decision over two features{others}")
+        set_title(ax, "Decision over two features" + (f"; {self.held}" if self.held else ""))
         self._draw_points(ax)
         legend_above(ax)
         self._show_in(axes)
@@ -160,6 +163,28 @@ class DecisionMapDisplay(Display):
             ax.scatter(*some.T, color=colour, marker=mark, label=legend_name(name), **look)
 
 
+class _Units(NamedTuple):
+    """From a feature, which a pipeline may have scaled, back to the column of the user's table."""
+
+    name: str
+    factor: float = 1.0
+    shift: float = 0.0
+
+    def of(self, values: FloatArray) -> FloatArray:
+        return values * self.factor + self.shift
+
+
+def _own_units(predictor: Predictor) -> list[_Units]:
+    """Name and units of every feature, as the user's table has them where it is a column of numbers."""
+    names, recipe = predictor.models_[0].feature_names, predictor.recipe_
+    if recipe is None:
+        return [_Units(name) for name in names]
+    return [
+        _Units(recipe.columns[made.column].name, made.over, made.minus) if isinstance(made, NumberOf) else _Units(name)
+        for name, made in zip(names, recipe.features, strict=True)
+    ]
+
+
 def _shades(probability: FloatArray) -> FloatArray:
     """Colour of the most probable class, mixed with white the more the less certain it is."""
     from matplotlib.colors import to_rgb
@@ -181,8 +206,13 @@ def _strongest(models: Any, table: FloatArray) -> tuple[int, int]:
         spread = np.abs(model.coef) * np.std(model.columns(table), axis=1)
         for term, moves in zip(model.terms, spread, strict=True):
             power[list(term.features)] += moves
-    first, second = np.argsort(-power, kind="stable")[:2]
+    two_values = np.array([len(np.unique(column)) <= 2 for column in table.T])  # such an axis shows little
+    first, second = np.lexsort((-power, two_values, power == 0))[:2]
     return int(first), int(second)
+
+
+def _held(n_others: int, how: str) -> str:
+    return "" if not n_others else f"{n_others} other{'s' * (n_others > 1)} {how}"
 
 
 def _axis(values: FloatArray, n: int) -> FloatArray:
@@ -190,16 +220,3 @@ def _axis(values: FloatArray, n: int) -> FloatArray:
     low, high = values.min(), values.max()
     margin = 0.05 * (high - low) or 1.0
     return np.linspace(low - margin, high + margin, n)
-
-
-def _codes(y: Any, classes: Any, n_samples: int) -> IntArray:
-    """Position of every label among the classes."""
-    y = np.asarray(y)
-    if len(y) != n_samples:
-        msg = f"X and y must have as many rows as each other, got {n_samples} and {len(y)}."
-        raise ValueError(msg)
-    match = y[:, None] == np.asarray(classes)[None, :]
-    if not match.any(axis=1).all():
-        msg = "y holds labels that the classifier does not know."
-        raise ValueError(msg)
-    return np.asarray(match.argmax(axis=1), dtype=np.int64)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
-from .drawing import AGAINST, FOR, Display, legend_above, make_axes, name_rows, rows_height, set_title, shorten
+from .drawing import AGAINST, FOR, Display, class_name, legend_above, make_axes, name_rows, rows_height, set_title
 from .sources import evidence_of, model_of
 
 
@@ -26,7 +26,7 @@ class FilterDisplay(Display):
         What a statistic must exceed for the feature to be kept.
     significance : float
         Level of the test.
-    about : str, default=""
+    about : str, default="the class"
         What the features are tested against.
     """
 
@@ -34,7 +34,7 @@ class FilterDisplay(Display):
     names: tuple[str, ...]
     threshold: float
     significance: float
-    about: str = ""
+    about: str = "the class"
 
     @property
     def kept(self) -> BoolArray:
@@ -52,8 +52,8 @@ class FilterDisplay(Display):
             fitted DistanceCorrelationFilter.
         output : int, default=0
             Which of its models.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_features : int, default=30
             Most features that are drawn; see `plot`.
 
@@ -72,7 +72,7 @@ class FilterDisplay(Display):
             if evidence is None:
                 msg = "no filter was used for this model. Fit RFSCClassifier with filter_significance, such as 0.05."
                 raise ValueError(msg)
-            names, about = model.feature_names, f"class {shorten(model.label, 24)}"
+            names, about = model.feature_names, f"class {class_name(model.label)}"
             test = (evidence.statistic, evidence.threshold, evidence.significance)
         order = np.argsort(-test[0], kind="stable")
         display = cls(
@@ -89,8 +89,8 @@ class FilterDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_features : int, default=30
             Most features that are drawn: the first that were kept and, in up to a third of the rows, the first that
             were dropped.
@@ -116,9 +116,10 @@ class FilterDisplay(Display):
         # linear up to the threshold, so that zero has a place; then logarithmic, since strong features are far beyond
         ax.set_xscale("symlog", linthresh=self.threshold, linscale=1)
         ax.set_xlim(0, 1.3 * max(float(self.statistic.max(initial=0.0)), 2 * self.threshold))
+        ax.xaxis.set_major_formatter("{x:g}")
         name_rows(ax, [self.names[j] for j in shown], note)
-        ax.set_xlabel(f"dependence statistic; threshold {self.threshold:.3g} for level {self.significance:g}")
-        set_title(ax, f"Dependence of each feature on {self.about}" if self.about else "Filter")
+        ax.set_xlabel(f"statistic; threshold {self.threshold:.3g} for level {self.significance:g}")
+        set_title(ax, f"Dependence on {self.about}")
         legend_above(ax)
         self._show_in(axes)
         return self

@@ -15,15 +15,17 @@ from .drawing import (
     SMALL,
     STYLES,
     Display,
+    iteration_axis,
     legend_above,
     make_axes,
     set_title,
-    shorten,
     shorten_all,
     spread,
     tidy,
 )
-from .sources import best_restart, model_of, traced_evidence
+from .sources import model_of, nearest_restart, search_title, traced_evidence
+
+THICK = 2.4  # points: lines that have a name
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -63,9 +65,9 @@ class RIPEvolutionDisplay(Display):
         output : int, default=0
             Which of its models.
         restart : int or None, default=None
-            Which restart; None for the one that saw the best score.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+            Which restart; None for the one whose own model is most like the final one.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_names : int, default=16
             Most terms that are named.
 
@@ -76,27 +78,28 @@ class RIPEvolutionDisplay(Display):
         """
         model = model_of(estimator, output)
         evidence = traced_evidence(model)
-        restart = best_restart(evidence, restart)
+        restart = nearest_restart(evidence, len(model.terms), restart)
         traced = np.array(evidence.traced, dtype=np.int64)
-        where = f"restart {restart + 1} of {evidence.n_restarts}"
         display = cls(
             rips=evidence.traces[restart].rips,
             names=tuple(evidence.term_names[j] for j in traced),
             in_model=traced < len(model.terms),
             chosen=evidence.selected[restart, traced],
-            title=f"The search for class {shorten(model.label, 20)}: {where}, {evidence.n_candidates:,} candidate terms",
+            title=f"{search_title(model.label, restart, evidence)}, {evidence.n_candidates:,} candidate terms",
         )
         return display.plot(ax, max_names=max_names)
 
-    def plot(self, ax: Any = None, *, max_names: int = 16) -> Self:
+    def plot(self, ax: Any = None, *, max_names: int = 16, longest: int = 32) -> Self:
         """Draw.
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_names : int, default=16
             Most terms that are named.
+        longest : int, default=32
+            Most letters of a name.
 
         Returns
         -------
@@ -111,44 +114,50 @@ class RIPEvolutionDisplay(Display):
             (~self.in_model & ~only_here, {"color": FAINT, "lw": 0.7, "zorder": 1}, "given up"),
             (only_here, {"color": GREY, "lw": 1.0, "zorder": 2}, "chosen by this restart only"),
         )
-        handles = []
+        handles: list[Any] = []
         for which, look, label in kinds:
             lines = ax.plot(iterations, self.rips[:, which], **look)
             if lines:
                 lines[0].set_label(label)
                 handles.insert(0, lines[0])
         model_terms = np.flatnonzero(self.in_model)
-        looks = {j: (COLOURS[k % 7], STYLES[k // 7 % 3]) for k, j in enumerate(model_terms)}
-        for j, (colour, style) in looks.items():
-            ax.plot(iterations, self.rips[:, j], color=colour, ls=style, lw=2.4, zorder=3)
-        self._name_lines(ax, looks, max_names)
+        looks = {int(j): _look(k) for k, j in enumerate(model_terms)}
+        for place, (j, (colour, style)) in enumerate(looks.items()):
+            width = THICK if place < max_names else 1.2
+            ax.plot(iterations, self.rips[:, j], color=colour, ls=style, lw=width, zorder=3)
+        self._name_lines(ax, looks, max_names, longest)
         ax.set(xlabel="iteration", ylabel="inclusion probability (RIP)", ylim=(-0.03, 1.03))
-        ax.set_xlim(1 if len(iterations) > 1 else 0.5, len(iterations) + (len(iterations) == 1))
+        iteration_axis(ax, len(iterations))
         tidy(ax)
         set_title(ax, self.title)
         if handles:
-            thick = ax.plot([], [], color="k", lw=2.4, label="in the model")
+            thick = ax.plot([], [], color="k", lw=THICK, label="in the model")
             legend_above(ax, [*thick, *handles])
         self._show_in(axes)
         return self
 
-    def _name_lines(self, ax: Any, looks: dict[int, tuple[str, str]], max_names: int) -> None:
+    def _name_lines(self, ax: Any, looks: dict[int, tuple[str, str]], max_names: int, longest: int) -> None:
         """Names of the model's terms beside the ends of their lines, moved apart."""
         shown = list(looks)[:max_names]
         ends = self.rips[-1, shown] if shown else np.empty(0)
-        room = 72 * ax.get_figure(root=True).get_figheight() * ax.get_position().height  # in points
+        room = 72 * ax.get_window_extent().height / ax.figure.dpi  # in points
         note = len(looks) - len(shown)
         places = spread((ends + 0.03) / 1.06, 1.35 * SMALL / room, 0.06 if note else 0.0, 1.0)
         beside = ax.get_yaxis_transform()
         for j, end, place, name in zip(
-            shown, ends, places, shorten_all([self.names[j] for j in shown], 30), strict=True
+            shown, ends, places, shorten_all([self.names[j] for j in shown], longest), strict=True
         ):
             colour, style = looks[j]
             height = 1.06 * place - 0.03
             ax.plot([1, 1.02], [end, height], color=colour, lw=0.8, transform=beside, clip_on=False)
-            ax.plot([1.02, 1.06], [height] * 2, color=colour, ls=style, lw=2.4, transform=beside, clip_on=False)
-            ax.text(1.07, height, name, transform=beside, va="center", fontsize=SMALL)
+            ax.plot([1.02, 1.08], [height] * 2, color=colour, ls=style, lw=THICK, transform=beside, clip_on=False)
+            ax.text(1.09, height, name, transform=beside, va="center", fontsize=SMALL)
         if note:
             ax.text(
-                1.07, -0.03, f"+{note} more", transform=beside, va="center", fontsize=SMALL, color=GREY, style="italic"
+                1.09, -0.03, f"+{note} more", transform=beside, va="center", fontsize=SMALL, color=GREY, style="italic"
             )
+
+
+def _look(place: int) -> tuple[str, str]:
+    """Colour and line style of the model's terms, different for the first 21."""
+    return COLOURS[place % len(COLOURS)], STYLES[place // len(COLOURS) % len(STYLES)]

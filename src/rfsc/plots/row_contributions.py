@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model.access import as_predictor
-from .drawing import AGAINST, FOR, SMALL, Display, make_axes, name_rows, rows_height, set_title, shorten
+from .drawing import AGAINST, FOR, SMALL, Display, class_name, make_axes, minus, name_rows, rows_height, set_title
 from .sources import model_of
 
 
@@ -48,8 +48,8 @@ class RowContributionsDisplay(Display):
             The row, as a table of a single row: `X.iloc[[5]]` or `X[5:6]`.
         output : int, default=0
             Which of its models.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=20
             Most terms that are drawn, those that add most; the others together take one bar.
 
@@ -74,8 +74,8 @@ class RowContributionsDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=20
             Most terms that are drawn, the first ones; the others together take one bar.
 
@@ -96,15 +96,15 @@ class RowContributionsDisplay(Display):
         ax.barh(rows[~positive], bars[~positive], 0.62, color=AGAINST, hatch="///", edgecolor="w", lw=0)
         ax.axvline(0, color="0.3", lw=1)
         for row, bar in zip(rows, bars, strict=True):
-            side = 1 if bar >= 0 else -1
-            text, where = f"{bar:+.2f}", "left" if side > 0 else "right"
+            way = 1 if bar >= 0 else -1
+            text, where = minus(f"{bar:+.2f}"), "left" if way > 0 else "right"
             ax.annotate(
-                text, (bar, row), (4 * side, 0), textcoords="offset points", va="center", ha=where, fontsize=SMALL
+                text, (bar, row), (4 * way, 0), textcoords="offset points", va="center", ha=where, fontsize=SMALL
             )
-        ax.margins(x=0.14)
+        ax.margins(x=0.2)
         name_rows(ax, names, note)
-        label = shorten(self.label, 28)
-        ax.set_xlabel(f"contribution to f: to the left against class {label}, to the right for it")
-        set_title(ax, f"f = {self.total:.3g} {'for' if self.total > 0 else 'against'} class {label}")
+        ax.set_xlabel("contribution to f (against | for the class)")
+        side = "for" if self.total > 0 else "against"
+        set_title(ax, minus(f"f = {self.total:.3g}: {side} class {class_name(self.label)}"))
         self._show_in(axes)
         return self

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from .._typing import FloatArray
-from .drawing import AGAINST, FAINT, FOR, Display, legend_above, make_axes, set_title, shorten, tidy
-from .sources import best_restart, model_of, traced_evidence
+from .drawing import AGAINST, FAINT, FOR, Display, iteration_axis, legend_above, make_axes, set_title, tidy
+from .sources import model_of, nearest_restart, search_title, traced_evidence
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -47,9 +47,9 @@ class SearchHistoryDisplay(Display):
         output : int, default=0
             Which of its models.
         restart : int or None, default=None
-            Which restart stands out; None for the one that saw the best score.
-        ax : sequence of two Axes or None, default=None
-            Where to draw; None makes a figure.
+            Which restart stands out; None for the one whose own model is most like the final one.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -58,15 +58,15 @@ class SearchHistoryDisplay(Display):
         """
         model = model_of(estimator, output)
         evidence = traced_evidence(model)
-        shown = best_restart(evidence, restart)
+        shown = nearest_restart(evidence, len(model.terms), restart)
         display = cls(
             mean_scores=tuple(trace.mean_score for trace in evidence.traces),
             best_scores=tuple(trace.best_score for trace in evidence.traces),
             sizes_drawn=tuple(trace.size_drawn for trace in evidence.traces),
             sizes_kept=tuple(trace.size_kept for trace in evidence.traces),
             shown=shown,
-            score=f"score: {evidence.score}",
-            title=f"The search for class {shorten(model.label, 20)}: restart {shown + 1} of {evidence.n_restarts}",
+            score=f"score ({evidence.score})",
+            title=search_title(model.label, shown, evidence),
         )
         return display.plot(ax)
 
@@ -75,8 +75,8 @@ class SearchHistoryDisplay(Display):
 
         Parameters
         ----------
-        ax : sequence of two Axes or None, default=None
-            Where to draw score and size; None makes a figure.
+        ax : sequence of two Axes, Figure or None, default=None
+            Where to draw score and size; a figure is given the size that suits, None makes one.
 
         Returns
         -------
@@ -85,36 +85,37 @@ class SearchHistoryDisplay(Display):
         """
         axes = make_axes(ax, (7.5, 5.2), (1, 1))
         score, size = axes
-        others = len(self.mean_scores) > 1
         if self.best_scores:
-            self._lines(score, self.best_scores, FOR, "-", "best model", faintly=False)
-        label = "mean of the models drawn" if self.best_scores else None
-        self._lines(score, self.mean_scores, "k" if not self.best_scores else AGAINST, "--", label, faintly=others)
+            self._line(score, self.best_scores, FOR, "-", "best model")
+            self._line(score, self.mean_scores, AGAINST, "--", "mean of the models drawn")
+        else:
+            self._line(score, self.mean_scores, "k", "-", None)
+        self._line(size, self.sizes_drawn, AGAINST, "--", "before the test")
+        self._line(size, self.sizes_kept, FOR, "-", "after the test")
+        self._others(score, self.mean_scores)
+        self._others(size, self.sizes_kept)
         score.set(ylabel=self.score)
-        self._lines(size, self.sizes_drawn, AGAINST, "--", "before the test", faintly=False)
-        self._lines(size, self.sizes_kept, FOR, "-", "after the test", faintly=others)
         size.set(xlabel="iteration", ylabel="mean model size", ylim=(0, None))
         score.tick_params(labelbottom=False)
         longest = max(len(values) for values in self.mean_scores)
         for one in axes:
-            one.set_xlim(1 if longest > 1 else 0.5, longest + (longest == 1))
+            iteration_axis(one, longest)
             tidy(one)
         set_title(score, self.title)
-        if self.best_scores:
-            legend_above(score)
+        legend_above(score)
         legend_above(size)
         self._show_in(axes)
         return self
 
-    def _lines(
-        self, ax: Any, values: tuple[FloatArray, ...], colour: str, style: str, label: str | None, *, faintly: bool
-    ) -> None:
-        """The restart that stands out and, where asked for, the others behind it."""
-        for restart, line in enumerate(values):
-            iterations = np.arange(1, len(line) + 1)
-            marker = "o" if len(line) == 1 else None
-            if restart == self.shown:
-                ax.plot(iterations, line, color=colour, ls=style, lw=1.8, label=label, zorder=3, marker=marker)
-            elif faintly:
-                first = restart == (0 if self.shown else 1)
-                ax.plot(iterations, line, color=FAINT, lw=0.8, zorder=1, label="other restarts" if first else None)
+    def _line(self, ax: Any, values: tuple[FloatArray, ...], colour: str, style: str, label: str | None) -> None:
+        """The restart that stands out."""
+        line = values[self.shown]
+        marker = "o" if len(line) == 1 else None
+        ax.plot(np.arange(1, len(line) + 1), line, color=colour, ls=style, lw=1.8, label=label, zorder=3, marker=marker)
+
+    def _others(self, ax: Any, values: tuple[FloatArray, ...]) -> None:
+        """The other restarts, behind it."""
+        others = [line for restart, line in enumerate(values) if restart != self.shown]
+        for place, line in enumerate(others):
+            label = None if place else "other restarts"
+            ax.plot(np.arange(1, len(line) + 1), line, color=FAINT, lw=0.8, zorder=1, label=label)

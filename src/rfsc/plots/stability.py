@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from .drawing import FOR, GREY, SMALL, Display, legend_above, make_axes, name_rows, rows_height, set_title, shorten
+from .drawing import FOR, GREY, Display, class_name, legend_above, make_axes, name_rows, rows_height, set_title
 from .sources import evidence_of, model_of
 
 
@@ -46,8 +46,8 @@ class StabilityDisplay(Display):
             A fitted RFSCClassifier or pipeline, a loaded predictor, or a SparseModel.
         output : int, default=0
             Which of its models.
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=25
             Most terms that are drawn.
 
@@ -61,6 +61,7 @@ class StabilityDisplay(Display):
         share = evidence.selected.mean(axis=0)
         in_model = np.arange(share.size) < len(model.terms)
         order = np.lexsort((-share, ~in_model))
+        order = order[in_model[order] | (share[order] > 0)]
         display = cls(
             share=share[order],
             in_model=in_model[order],
@@ -75,8 +76,8 @@ class StabilityDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is given the size that suits, None makes one.
         max_terms : int, default=25
             Most terms that are drawn, the first ones.
 
@@ -89,20 +90,16 @@ class StabilityDisplay(Display):
         left_out = len(self.share) - shown
         axes = make_axes(ax, (7.5, rows_height(shown + (left_out > 0))))
         ax = axes[0]
-        rows, share, ours = np.arange(shown), self.share[:shown], self.in_model[:shown]
+        rows, count, ours = np.arange(shown), self.share[:shown] * self.n_restarts, self.in_model[:shown]
         looks = ((ours, {"color": FOR}, "in the model"), (~ours, {"color": "w", "edgecolor": GREY}, "not in the model"))
         for which, look, label in looks:
             if which.any():
-                ax.barh(rows[which], share[which], 0.62, label=label, **look)
-        for row, part in zip(rows, share, strict=True):
-            count = f"{round(part * self.n_restarts)}"
-            ax.annotate(count, (part, row), (4, 0), textcoords="offset points", va="center", fontsize=SMALL)
+                ax.barh(rows[which], count[which], 0.62, label=label, **look)
         name_rows(ax, self.names[:shown], f"+{left_out} more" if left_out else "")
-        ax.set(xlim=(0, 1.06), xticks=np.linspace(0, 1, 6))
-        restarts = "the only restart" if self.n_restarts == 1 else f"the {self.n_restarts} restarts"
-        ax.set_xlabel(f"share of {restarts} that chose the term; numbers count them")
-        set_title(ax, f"How often the terms for class {shorten(self.label, 28)} were chosen")
-        if shown:
-            legend_above(ax)
+        ax.set_xlim(0, self.n_restarts)
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set_xlabel(f"restarts out of {self.n_restarts} that chose the term")
+        set_title(ax, f"Terms chosen for class {class_name(self.label)}")
+        legend_above(ax)
         self._show_in(axes)
         return self
