@@ -38,10 +38,17 @@ def test_search_figures_where_they_are_known():
     X = rng.normal(size=(150, 3))
     y = (X[:, 0] + 0.4 * rng.normal(size=150) > 0).astype(int)
     clf = RFSCClassifier(basis="polynomial", n_restarts=2, max_iter=40, random_state=0).fit(X, y)
-    text = summary(clf.models_[0])
+    text = summary(clf.models_[0], width=200)
     head = next(line for line in text.splitlines() if line.startswith("term"))
     assert head.split() == ["term", "coef", "std.", "error", "p-value", "RIP", "restarts"]
     assert str(stability(clf)) in text
+
+
+def test_lines_are_as_long_as_they_may_be():
+    model = model_of("polynomial")
+    for width in (60, 100):
+        lines = [line for line in summary(model, width=width).splitlines() if "  " not in line.strip()]
+        assert max(map(len, lines)) <= width
 
 
 def test_zero_model():

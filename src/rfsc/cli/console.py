@@ -87,6 +87,11 @@ def plain(table: Table, width: int = 120) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
+def out_width() -> int:
+    """How wide a text for stdout may be: the terminal, or what a page of text bears."""
+    return min(Console().width, 120) if sys.stdout.isatty() else 100
+
+
 def show(text: str) -> None:
     """Write a result to stdout."""
     sys.stdout.write(text if text.endswith("\n") else text + "\n")

@@ -53,11 +53,12 @@ def fit_example(voice: Voice, n_rows: int = 400, **settings: Any) -> None:
     from sklearn.pipeline import make_pipeline
 
     from ..classifier import RFSCClassifier
-    from ..explain import explain, summary
+    from ..explain import explain
     from ..tables.encode import encoder_of
     from ..tables.example import patients
     from ..tables.reading import RawTable
     from ..tables.training import training_of
+    from .info import summaries
     from .scoring import honest_score, score_text
 
     training = training_of(RawTable(patients(n_rows), "example"), "diagnosis", drop=["patient"])
@@ -66,5 +67,5 @@ def fit_example(voice: Voice, n_rows: int = 400, **settings: Any) -> None:
     search = RFSCClassifier(random_state=0, n_jobs=-1, verbose=int(voice.live)).set_params(**settings)
     pipeline = make_pipeline(encoder_of(training.columns), search).fit(X, labels)
     score = honest_score(voice, pipeline, X, labels, "auto", 0, beside_others=True)
-    show(f"{summary(search.models_[0])}\n\n{score_text(score)}\n\nThe first patient: {explain(pipeline, X.iloc[[0]])}")
+    show(f"{summaries(pipeline)[0]}\n\n{score_text(score)}\n\nThe first patient: {explain(pipeline, X.iloc[[0]])}")
     voice.say("\nWith a table of your own: rfsc fit data.csv --target COLUMN -o model.json --report report.html")

@@ -227,10 +227,9 @@ def checked_json(pipeline: Any, X: Any) -> str:
 
 
 def _as_text(pipeline: Any, score: Any) -> str:
-    from ..explain import summary
+    from .info import summaries
 
-    parts = [summary(model) for model in pipeline[-1].models_]
-    return "\n\n".join([*parts, *([score_text(score)] if score is not None else [])])
+    return "\n\n".join([*summaries(pipeline), *([score_text(score)] if score is not None else [])])
 
 
 def _as_json(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .console import plain, show, show_json, text_table
+from .console import out_width, plain, show, show_json, text_table
 from .options import Json, Model
 from .rows import load_model
 
@@ -17,8 +17,6 @@ def command(model: Model, as_json: Json = False) -> None:
     if as_json:
         show_json(model_as_dict(predictor))
         return
-    from ..explain import summary
-
     facts = model_as_dict(predictor)
     columns = [[c["name"], c["kind"], "" if c["needed"] else "may be blank"] for c in facts["reads"]]
     head = [
@@ -28,8 +26,27 @@ def command(model: Model, as_json: Json = False) -> None:
         plain(text_table(["column", "kind", ""], columns)),
     ]
     settings = ", ".join(f"{key}={value}" for key, value in facts["settings"].items())
-    parts = ["\n".join(head), *(summary(one) for one in predictor.models_), f"settings: {settings}"]
+    parts = ["\n".join(head), *summaries(predictor), f"settings: {settings}"]
     show("\n\n".join(parts))
+
+
+def summaries(source: Any) -> list[str]:
+    """Every output as a page of text that fits the screen.
+
+    Parameters
+    ----------
+    source : Pipeline or Predictor
+        The model.
+
+    Returns
+    -------
+    list of str
+        One for two classes, else one per class.
+    """
+    from ..explain import summary
+    from ..model import models_of
+
+    return [summary(source, label=model.label, width=out_width()) for model in models_of(source)]
 
 
 def model_as_dict(source: Any) -> dict[str, Any]:

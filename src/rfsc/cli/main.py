@@ -65,7 +65,7 @@ def run(arguments: list[str]) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _one_line
             status = typer.main.get_command(app).main(arguments, prog_name="rfsc", standalone_mode=False)
-        return _told(int(status or 0))
+        return _told(int(status or 0) if arguments else 2)  # older versions of Typer do not mind
     except UsageError as error:
         words = error.format_message().rstrip(".")
         if words:  # none where help was shown because nothing was asked for
