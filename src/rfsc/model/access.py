@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..prepare.recipe_reader import recipe_of
 from .predictor import Predictor
 from .sparse_model import SparseModel
+from .switches import plainer, switches
 
 EXPECTED = (
     "a fitted RFSCClassifier, a pipeline that ends in one, a Predictor read from a file, or a SparseModel such as "
@@ -75,5 +76,5 @@ def _from_pipeline(pipeline: Pipeline) -> Predictor:
     named = hasattr(before, "feature_names_in_")
     columns = before.feature_names_in_ if named else [f"x{j}" for j in range(before.n_features_in_)]
     recipe = recipe_of(before, [str(name) for name in columns])
-    models = [model.renamed(recipe.names) for model in inner.models_]
+    models = [plainer(model.renamed(recipe.names), switches(recipe)) for model in inner.models_]
     return Predictor(models, inner.classes_, recipe, inner.settings_, named=named)
