@@ -88,7 +88,7 @@ def split(parts: FloatArray) -> ForAgainst:
 def contributions(source: Any, X: Any, *, by: str = "term", label: object = None) -> Contributions:
     """What every term or feature adds to f, in every sample of a table.
 
-    A term of several features is shared between them in equal parts: no other split follows from the formula. The
+    A term of several features is shared between them in equal parts: the formula does not say whose part is larger. The
     constant belongs to no feature and stands alone.
 
     Parameters

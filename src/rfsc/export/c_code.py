@@ -8,7 +8,7 @@ from typing import Any
 from ..prepare.recipe import LevelOf, MissingIn, NumberOf
 from ..prepare.scaling import FAR
 from ..terms.expression import Expression
-from .printer import Printer, features_used, is_indicator, one_line, plain_label
+from .printer import Printer, features_used, is_indicator, one_line, plain_label, possible_levels
 from .program import Program
 
 # of C, of C++, and what the headers define in small letters
@@ -214,10 +214,10 @@ def _feature(program: Program, p: int, fields: dict[int, str], name: str) -> str
             text = f"({missing} ? 1.0 : 0.0)"
         case LevelOf(_, levels, other):
             tests = [missing] if None in levels else []
-            for level in levels:
+            for level in possible_levels(program, made):
                 if isinstance(level, str):
                     tests.append(f"{name}_is({cell}, {text_literal(level)})")
-                elif level is not None:
+                else:
                     tests.append(f"{cell} == {level!r}")
             text = f"({' || '.join(tests) or '0'} ? {'0.0 : 1.0' if other else '1.0 : 0.0'})"
     if is_indicator(program, p):

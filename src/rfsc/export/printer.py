@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -25,7 +26,7 @@ from .program import Program
 LONGEST = 80  # characters of a name that a comment shows
 
 
-class Printer:
+class Printer(ABC):
     """Writes expressions as most languages do; a subclass says what is different in its own.
 
     Parameters
@@ -41,25 +42,25 @@ class Printer:
         """A constant with all its digits."""
         return repr(float(value))
 
+    @abstractmethod
     def positive(self, part: str) -> str:
         """max(0, part)."""
-        raise NotImplementedError
 
     def exp(self, part: str) -> str:
         """The exponential of what is never above zero."""
         return f"exp({part})"
 
+    @abstractmethod
     def ramp(self, part: Expression) -> str:
         """1 / (1 + exp(-part))."""
-        raise NotImplementedError
 
     def wave(self, kind: str, part: str) -> str:
         """Sine or cosine."""
         return f"{kind}({part})"
 
+    @abstractmethod
     def choose(self, condition: str) -> str:
         """1 where a condition holds, else 0."""
-        raise NotImplementedError
 
     def same(self, left: str, right: str) -> str:
         """The condition that two numbers are equal."""
@@ -163,6 +164,12 @@ def may_be_missing(program: Program, feature: int) -> bool:
     """Whether a missing cell leaves the feature missing."""
     made = program.features[feature]
     return isinstance(made, NumberOf) and made.fill is None
+
+
+def possible_levels(program: Program, made: LevelOf) -> list[str | float]:
+    """Those of the levels that a cell of the column can be: texts of a text column, else numbers."""
+    kind = str if program.columns[made.column].kind == "text" else float
+    return [level for level in made.levels if isinstance(level, kind)]
 
 
 def output_labels(program: Program) -> tuple[Any, ...]:

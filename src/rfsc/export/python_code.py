@@ -8,7 +8,7 @@ from typing import Any
 from ..prepare.recipe import LevelOf, MissingIn, NumberOf
 from ..prepare.scaling import FAR
 from ..terms.expression import Expression
-from .printer import Printer, features_used, is_indicator, one_line, output_labels, plain_label
+from .printer import Printer, features_used, is_indicator, one_line, output_labels, plain_label, possible_levels
 from .program import Program
 
 HELPERS = {
@@ -128,7 +128,8 @@ def _feature(program: Program, p: int) -> str:
         case MissingIn():
             text = f"float({c} is None)"
         case LevelOf(_, levels, other):
-            text = f"float({c} {'not in' if other else 'in'} {levels!r})"
+            known = (*possible_levels(program, made), *([None] if None in levels else []))
+            text = f"float({c} {'not in' if other else 'in'} {known!r})"
     if is_indicator(program, p):
         return text
     return f"_scaled({text}, {float(program.scaling.half_minimum[p])!r}, {float(program.scaling.half_span[p])!r})"

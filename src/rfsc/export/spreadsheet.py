@@ -1,6 +1,8 @@
 """A model as formulas of a spreadsheet (Excel, LibreOffice, Google Sheets): one row of cells, to be filled down.
 
-A formula may have 8,192 characters. Where one would be longer, scaled features and terms get cells of their own.
+A formula may have 8,192 characters. Where one would be longer, scaled features and terms get cells of their own. An
+empty text cannot be told from an empty cell, so it counts as missing. Spreadsheets refuse sines of huge numbers: where
+a model has waves, rows beyond some ten million training ranges show an error.
 """
 
 from __future__ import annotations
@@ -13,7 +15,16 @@ from typing import Any
 from ..prepare.recipe import LevelOf, MissingIn, NumberOf
 from ..prepare.scaling import FAR
 from ..terms.expression import Expression
-from .printer import Printer, features_used, is_indicator, may_be_missing, output_labels, plain_label, weighted_terms
+from .printer import (
+    Printer,
+    features_used,
+    is_indicator,
+    may_be_missing,
+    output_labels,
+    plain_label,
+    possible_levels,
+    weighted_terms,
+)
 from .program import Program
 
 MAX_FORMULA = 8_192  # characters
@@ -125,6 +136,9 @@ def sheet_cells(
     list of SheetCell
         Columns to fill in, unless `cells` says where they are; then formulas.
     """
+    if row < 1:
+        msg = f"row must be 1 or more, got {row!r}."
+        raise ValueError(msg)
     program = Program.of(source)
     inputs, places = _inputs(program, cells)
     start = _number_of(first) if first else 1 + max(map(_number_of, places.values()), default=0)
@@ -191,14 +205,12 @@ class _Layout:
                 text = f"IF({self.missing(made.column)},1,0)"
             case LevelOf(_, levels, other):
                 tests = [self.missing(made.column)] if None in levels else []
-                for level in levels:
-                    if isinstance(level, str):
-                        tests.append(f"EXACT({cell},{_text(level)})")  # = would not tell "a" from "A"
-                    elif level is not None:
+                for level in possible_levels(self.program, made):
+                    if isinstance(level, float):
                         tests.append(f"AND(ISNUMBER({cell}),{cell}={number(level)})")
-                blocks = [tests[i : i + AT_ONCE] for i in range(0, len(tests), AT_ONCE)]
-                any_of = ",".join(f"OR({','.join(block)})" for block in blocks) or "FALSE"
-                text = f"IF({f'OR({any_of})' if len(blocks) > 1 else any_of},{'0,1' if other else '1,0'})"
+                    elif level:  # an empty cell is a missing one
+                        tests.append(f"EXACT({cell},{_text(level)})")  # = would not tell "a" from "A"
+                text = f"IF({_any(tests)},{'0,1' if other else '1,0'})"
         if is_indicator(self.program, p):
             return text
         low, span = float(self.program.scaling.half_minimum[p]), float(self.program.scaling.half_span[p])
@@ -291,6 +303,13 @@ def _letters(number: int) -> str:
         number, rest = divmod(number - 1, 26)
         text = chr(ord("A") + rest) + text
     return text
+
+
+def _any(tests: list[str]) -> str:
+    """The condition that one of some conditions holds."""
+    if len(tests) > AT_ONCE:
+        return _any([_any(tests[i : i + AT_ONCE]) for i in range(0, len(tests), AT_ONCE)])
+    return f"OR({','.join(tests)})" if len(tests) > 1 else "".join(tests) or "FALSE"
 
 
 def _less(text: str, number: float) -> str:

@@ -165,10 +165,11 @@ def _answers(printer: SQLite, output: str, wanted: Sequence[int], *, plain: bool
             name = "decision" if plain or not several else f"decision_{labels[k]}"
             out[name] = f"f{k}" if several else ("-f0", "f0")[k]
     if output in ("all", "probability"):
-        total = " + ".join(f"e{k}" for k in range(len(program.outputs)))
+        values, shares = (" + ".join(f"{letter}{k}" for k in range(len(program.outputs))) for letter in "fe")
         for k in wanted:
             name = "probability" if plain else f"probability_{labels[k]}"
-            out[name] = f"e{k} / ({total})" if several else printer.sigmoid(("f0", "-f0")[k])
+            text = f"e{k} / ({shares})" if several else printer.sigmoid(("f0", "-f0")[k])
+            out[name] = printer.unless_null(values, text)
     if output in ("all", "class"):
         out["predicted"] = _predicted(printer, labels)
     return out

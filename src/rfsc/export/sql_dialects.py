@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import Counter
 from collections.abc import Callable
 
 from ..prepare.recipe import LevelOf, MissingIn, NumberOf
@@ -26,7 +27,7 @@ from ..terms.expression import (
     Sum,
     Wave,
 )
-from .printer import Printer, bare, features_used, is_indicator, may_be_missing
+from .printer import Printer, bare, features_used, is_indicator, may_be_missing, possible_levels
 from .program import Program
 
 LARGEST = math.nextafter(math.inf, 0.0)
@@ -54,6 +55,9 @@ class SQLite(Printer):
 
     def identifier(self, name: str) -> str:
         """A name in double quotes."""
+        if not name:
+            msg = "a column or table has an empty name, which SQL cannot write. Rename it."
+            raise ValueError(msg)
         return '"' + _possible(name).replace('"', '""') + '"'
 
     def literal(self, value: str | float) -> str:
@@ -85,8 +89,8 @@ class SQLite(Printer):
                 return self.shifted(filled, minus, over, gaps=fill is None)
             case MissingIn():
                 return self.choose(f"{column} IS NULL")
-            case LevelOf(_, levels, other):
-                known = [self.literal(level) for level in levels if level is not None]
+            case LevelOf(_, levels, other) as made:
+                known = [self.literal(level) for level in possible_levels(self.program, made)]
                 conditions = [self.is_one_of(column, known)] if known else []
                 conditions += [f"{column} IS NULL"] if None in levels else []
                 return self.choose(" OR ".join(conditions) or "1 = 0", flipped=other)
@@ -125,6 +129,10 @@ class SQLite(Printer):
     def sigmoid(self, minus: str) -> str:
         """1 / (1 + exp(minus)), in brackets."""
         return f"(1.0 / (1.0 + exp({minus})))"
+
+    def unless_null(self, value: str, text: str) -> str:  # noqa: ARG002  see PostgreSQL
+        """A text that is NULL where a value is, as most are by themselves."""
+        return text
 
     def choose(self, condition: str, *, flipped: bool = False) -> str:
         """1 where a condition holds, else 0; the other way round where flipped."""
@@ -233,6 +241,10 @@ class PostgreSQL(DuckDB):
         """1 / (1 + exp(minus)), in brackets."""
         return f"(1.0 / (1.0 + exp(least(greatest({minus}, {self.SMALL!r}), {-self.SMALL!r}))))"
 
+    def unless_null(self, value: str, text: str) -> str:
+        """A text that is NULL where a value is; the bounds of exponentials would make a number of it."""
+        return f"CASE WHEN {value} IS NOT NULL THEN {text} END"
+
     def choose(self, condition: str, *, flipped: bool = False) -> str:
         """1 where a condition holds, else 0, as doubles."""
         yes, no = ("0", "1") if flipped else ("1", "0")
@@ -241,20 +253,20 @@ class PostgreSQL(DuckDB):
     def product(self, parts: tuple[Expression, ...]) -> str:
         """The parts multiplied from left to right, or zero where they would come near to it."""
         text = super().product(parts)
-        if self._least_product(parts) >= self.SAFE:
+        if not self._may_vanish(parts):
             return text
         logs = [
-            repr(math.log(abs(part.value)))
+            repr(math.log(abs(part.value) or 1.0))
             if isinstance(part, Number)
-            else f"ln(greatest(abs({self.text(part)}), 1e-300))"
-            for part in parts
+            else f"{f'{times} * ' if times > 1 else ''}ln(greatest(abs({self.text(part)}), 1e-300))"
+            for part, times in Counter(_not_signs(parts)).items()
         ]
         return f"CASE WHEN {' + '.join(logs)} < {self.SMALL!r} THEN 0.0 ELSE {text} END"
 
-    def _least_product(self, parts: tuple[Expression, ...]) -> float:
-        """What a product is at least where it is not zero; a sign changes nothing."""
-        sizes = [self._least(part) for part in parts if part not in (Number(1.0), Number(-1.0))]
-        return math.prod(sizes) if len(sizes) > 1 else math.inf
+    def _may_vanish(self, parts: tuple[Expression, ...]) -> bool:
+        """Whether a product of what is not zero could be."""
+        factors = _not_signs(parts)
+        return len(factors) > 1 and math.prod(map(self._least, factors)) < self.SAFE
 
     def _least(self, node: Expression) -> float:
         """What the absolute value of a node is at least where it is not zero."""
@@ -267,7 +279,8 @@ class PostgreSQL(DuckDB):
             case Sum((_, Number(value))) | Sum((Number(value), _)):
                 return abs(value) * RELATIVE
             case Product(parts):
-                return max(self._least_product(parts), math.exp(self.SMALL - 1.0))
+                least = math.prod(map(self._least, _not_signs(parts)))
+                return math.exp(self.SMALL - 1.0) if self._may_vanish(parts) else least
             case Divided(part, by):
                 return self._least(part) / by
             case Positive(part):
@@ -287,6 +300,11 @@ class PostgreSQL(DuckDB):
 
 
 DIALECTS: dict[str, type[SQLite]] = {"sqlite": SQLite, "duckdb": DuckDB, "postgresql": PostgreSQL}
+
+
+def _not_signs(parts: tuple[Expression, ...]) -> list[Expression]:
+    """The factors that change the size of a product."""
+    return [part for part in parts if part not in (Number(1.0), Number(-1.0))]
 
 
 def _possible(text: str) -> str:

@@ -62,9 +62,19 @@ def models_of(source: Any) -> list[SparseModel]:
     Returns
     -------
     list of SparseModel
-        One for two classes, else one per class.
+        One for two classes, else one per class. Behind steps of a pipeline that no recipe can say, their features are
+        called as these steps call them.
     """
-    return [source] if isinstance(source, SparseModel) else as_predictor(source).models_
+    if isinstance(source, SparseModel):
+        return [source]
+    if not isinstance(source, Pipeline):
+        return as_predictor(source).models_
+    last = as_predictor(source[-1]).models_  # refuses what is not ours, in words that say so
+    try:
+        return as_predictor(source).models_
+    except TypeError:
+        names = source[:-1].get_feature_names_out() if hasattr(source[:-1], "get_feature_names_out") else None
+        return last if names is None else [model.renamed([str(name) for name in names]) for model in last]
 
 
 def _from_pipeline(pipeline: Pipeline) -> Predictor:
