@@ -241,3 +241,17 @@ def test_long_tables_are_searched_in_parts(hospital, capsys, monkeypatch, settin
     used = json.loads(found.out)["settings"]["max_samples"]
     assert used == {None: 100, "max_samples=none": None, "max_samples=70": 70}[setting]
     assert ("models are compared on 100 rows at a time" in found.err) == (setting is None)
+
+
+def test_of_very_many_columns_only_some_are_told(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    table = patients(160, 5).drop(columns="patient")
+    more = pd.DataFrame(rng.normal(size=(160, 300)).round(3), columns=[f"gene {j}" for j in range(300)])
+    pd.concat([table, more], axis=1).to_csv(tmp_path / "wide.csv", index=False)
+    assert fit(tmp_path / "wide.csv", "--degree", "1", "--json") == 0
+    found = capsys.readouterr()
+    assert "gene 7" not in found.err
+    assert "CRP missing" in found.err
+    assert "left out: the same everywhere" in found.err
+    assert "... and 302 more columns; 302 columns of numbers are used as they are" in found.err
+    assert len(json.loads(found.out)["columns"]) == 308

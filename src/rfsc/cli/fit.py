@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..tables.training import Training
 
 NAME = "fit"
+MANY_COLUMNS = 40
 LONG, SAMPLE = 10_000, 5_000  # rows; above, a search on all of them takes minutes
 
 
@@ -169,9 +170,21 @@ def _describe(voice: Voice, training: Training, encoder: Any) -> list[dict[str, 
         odd = f"; {column.n_odd} cells that are no numbers count as blank" if column.n_odd else ""
         rows.append({"column": column.name, "kind": column.kind, "use": treatment(recipe, j) + odd})
     rows += [{"column": name, "kind": "", "use": f"left out: {why}"} for name, why in training.left_out.items()]
-    out = range(len(training.columns), len(rows))
-    voice.table(["column", "kind", "what happens"], [list(row.values()) for row in rows], dim=out)
+    _tell(voice, rows)
     return rows
+
+
+def _tell(voice: Voice, rows: list[dict[str, str]]) -> None:
+    """The columns as a table; of very many only those with which something happens."""
+    shown = rows if len(rows) <= MANY_COLUMNS else [row for row in rows if row["use"] != "as it is"][:MANY_COLUMNS]
+    out = [i for i, row in enumerate(shown) if row["use"].startswith("left out")]
+    if shown:
+        voice.table(["column", "kind", "what happens"], [list(row.values()) for row in shown], dim=out)
+    if len(shown) < len(rows):
+        n_plain = sum(row["use"] == "as it is" for row in rows)
+        n_rest = len(rows) - len(shown)
+        more = f"... and {n_rest} more columns; " if shown else "  "
+        voice.say(f"{more}{n_plain} columns of numbers are used as they are")
 
 
 # ---- the model
