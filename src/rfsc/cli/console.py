@@ -74,7 +74,7 @@ def text_table(headers: Sequence[str], rows: Iterable[Sequence[str]], dim: Seque
     """A table without a frame; long cells are wrapped."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for header in headers:
-        table.add_column(header, overflow="fold")
+        table.add_column(Text(header), overflow="fold")
     for i, row in enumerate(rows):
         table.add_row(*map(Text, row), style="dim" if i in dim else "")
     return table

@@ -6,7 +6,7 @@ import math
 import warnings
 from typing import Any
 
-from .console import Failure, Voice, plain, text_table
+from .console import Failure, Voice, out_width, plain, text_table
 
 SMALL = 5000  # rows up to which all folds of a cross-validation are affordable
 
@@ -106,17 +106,18 @@ def score_text(score: Any) -> str:
     Returns
     -------
     str
-        A line for each of four metrics, with the standard deviation over the folds.
+        A line for each method: four metrics, with the standard deviation over the folds.
     """
     from ..report.metrics import METRICS
 
     how = f"{score.n_folds} folds, mean ± spread" if score.n_folds > 1 else f"{len(score.code)} rows"
-    rows = []
-    for metric, found in zip(METRICS[:4], _by_metric(score), strict=False):
-        cells = [f"{mean:.3f}" + (f" ± {spread:.3f}" if spread is not None else "") for mean, spread in found]
-        rows.append([metric.name, *cells])
-    names = [method.name for method in score.methods]
-    return f"On rows it has not seen ({how}):\n" + plain(text_table(["", *names], rows))
+    cells = [
+        [f"{mean:.3f}" + (f" ± {spread:.3f}" if spread is not None else "") for mean, spread in found]
+        for found in _by_metric(score)[:4]
+    ]
+    rows = [[method.name, *row] for method, row in zip(score.methods, zip(*cells, strict=True), strict=True)]
+    headers = ["", *(metric.name.replace(" ", "\n") for metric in METRICS[:4])]  # narrow enough for 80 columns
+    return f"On rows it has not seen ({how}):\n" + plain(text_table(headers, rows), out_width())
 
 
 def score_as_dict(score: Any) -> dict[str, Any]:
