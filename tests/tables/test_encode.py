@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfsc.prepare.recipe_reader import recipe_of
+from rfsc.prepare.recipe_reader import read_recipe
 from rfsc.tables.columns import understand
 from rfsc.tables.encode import encoder_of, frame_of, treatment, useless
 
@@ -49,7 +49,7 @@ def test_unknown_levels_are_other_ones(columns):
 
 def test_treatment_in_words(columns):
     encoder = encoder_of(columns).fit(frame_of(columns))
-    recipe = recipe_of(encoder, [column.name for column in columns])
+    recipe = read_recipe(encoder, [column.name for column in columns]).recipe
     assert [treatment(recipe, j) for j in range(4)] == [
         "blanks become 37.5, and yes or no: age missing",
         "yes or no: sex=m",

@@ -160,11 +160,11 @@ def _shell(name: str) -> str:
 
 def _describe(voice: Voice, training: Training, encoder: Any) -> list[dict[str, str]]:
     """Say what happens to every column."""
-    from ..prepare.recipe_reader import recipe_of
+    from ..prepare.recipe_reader import read_recipe
     from ..tables.encode import fitted_encoder, treatment
 
     fitted = fitted_encoder(encoder, training.frame)
-    recipe = recipe_of(fitted, [column.name for column in training.columns])
+    recipe = read_recipe(fitted, [column.name for column in training.columns]).recipe
     rows = []
     for j, column in enumerate(training.columns):
         odd = f"; {column.n_odd} cells that are no numbers count as blank" if column.n_odd else ""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..model import SparseModel
+from ..prepare.distinct import distinct_rows
 from .columns import ColumnSummary
 from .honest_score import MAJORITY, HonestScore
-from .metrics import METRICS, measure
+from .metrics import measure
 from .separation import separation
 from .subject import Subject
 from .words import listed, percent, plural
@@ -25,6 +27,46 @@ POOR_STABILITY = 0.4  # below, Nogueira, Sechidis and Brown (2018) call a select
 RARELY_SELECTED = 0.5
 TOO_GOOD = 0.05  # points of accuracy by which training rows may look better than others
 MANY_TWINS = 0.02
+MAX_DETAILS, MAX_PAIRS, MAX_NAMES = 5, 2, 5
+
+OF_OUTPUTS = {
+    "empty": ("serious", "An empty model", "Every row gets the same answer."),
+    "separation": (
+        "caution",
+        "Classes are separable",
+        "Only the ridge keeps the coefficients finite, so their size, standard errors and p-values say little; the "
+        "predictions are still usable.",
+    ),
+    "partial_separation": (
+        "note",
+        "Some rows are separable",
+        "A combination of terms is right about them and silent about the others. Only the ridge keeps its coefficients "
+        "finite, and their p-values say little.",
+    ),
+    "few_events": (
+        "caution",
+        "Few events per term",
+        "Fewer than ten rows for each term, the rule of thumb: coefficients may be far off.",
+    ),
+    "unstable": (
+        "caution",
+        "The selection is not stable",
+        "Repeated searches agree little on the terms (1 is full agreement, below 0.4 is called poor). Other formulas "
+        "do as well as this one: do not read its terms as causes.",
+    ),
+    "average": ("note", "An average of models", "Standard errors and p-values do not apply."),
+    "collinear": (
+        "note",
+        "Terms that overlap",
+        f"They rise and fall together (correlation above {ALIKE:g}): read their coefficients as a whole.",
+    ),
+    "rarely_selected": ("note", "Terms that few restarts found", "Fewer than half of the restarts selected them."),
+    "not_converged": (
+        "note",
+        "The search was cut short",
+        "They ended before the inclusion probabilities stood still; a larger max_iter may improve the model.",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +119,12 @@ def find_cautions(
         *_range_cautions(models, features),
         *_table_cautions(models, features, columns),
     ]
+    details: dict[str, list[str]] = {}
     for model, index in zip(models, stability, strict=True):
-        name = "" if len(models) == 1 else f" of class “{model.label}”"
         target = np.where(code == subject.class_names.index(str(model.label)), 1.0, -1.0)
-        found += [*_fit_cautions(model, name, features, target), *_search_cautions(model, name, index)]
+        for key, detail in chain(_fit_findings(model, features, target), _search_findings(model, index)):
+            details.setdefault(key, []).append(detail if len(models) == 1 else f"class “{model.label}”: {detail}")
+    found += [_joined(key, some) for key, some in details.items()]
     if subject.predictor.settings_.get("random_state", 0) is None:
         text = "random_state was not set, so another fit may find other terms. Set it to be able to run this again."
         found.append(Caution("note", "no_seed", "No seed", text))
@@ -91,30 +135,30 @@ def _score_cautions(score: HonestScore, subject: Subject) -> list[Caution]:
     found = []
     if not score.is_honest:
         text = (
-            "The score is that of the rows given. Where the model was fitted to them, or chosen with their help, it looks "
-            "better than it is. Judge it by rows that it has never seen."
+            "The score is that of the rows given. Where the model was fitted to them, or chosen with their help, it "
+            "looks better than it is. Judge it by rows that it has never seen."
         )
         found.append(Caution("serious", "not_honest", "The score may not be honest", text))
     elif not _beats_majority(score):
         text = (
-            "On rows left out, the probabilities are not clearly better than the bare shares of the classes. The features "
-            "may hold no information about the class, or there are too few rows to show it."
+            "On rows left out, the model is by no measure clearly better than the bare shares of the classes. The "
+            "features may hold no information about the class, or there are too few rows to show it."
         )
         found.append(Caution("serious", "no_better_than_majority", "Hardly better than guessing", text))
     here, honest = measure(subject.code, subject.proba)["accuracy"], score.mean("accuracy")
     if score.is_honest and here - honest > TOO_GOOD:
         text = (
-            f"The model is right for {percent(here)} of the rows given, but for {percent(honest)} of rows left out of the "
-            "fit: it has learnt part of the noise. Fewer terms (max_terms), a lower degree or more rows help."
+            f"The model is right for {percent(here)} of the rows given, but for {percent(honest)} of rows left out of "
+            "the fit: it has learnt part of the noise. Fewer terms (max_terms), a lower degree or more rows help."
         )
         found.append(Caution("caution", "overfitting", "Better on its own rows than on others", text))
     twins = _share_of_twins(subject.features, subject.code)
     if score.is_honest and twins > MANY_TWINS:
         text = (
-            f"{percent(twins)} of the rows have an exact twin. Twins on both sides of a fold make a cross-validation look "
-            "too good: where they are the same case written twice, remove them."
+            f"{percent(twins)} of the rows have an exact twin. Twins on both sides of a fold make a cross-validation "
+            "look too good: where they are the same case written twice, remove them."
         )
-        found.append(Caution("caution", "twins", "Rows that repeat", text))
+        found.append(Caution("note", "twins", "Rows that repeat", text))
     return found
 
 
@@ -123,13 +167,13 @@ def _beats_majority(score: HonestScore) -> bool:
     if majority is None:
         return True  # nothing to compare with
     gap, half_width = score.difference(majority)
-    k = [metric.key for metric in METRICS].index("log_loss")
-    return bool(gap[k] + half_width[k] < 0)
+    return bool((gap + half_width < 0).any())
 
 
 def _share_of_twins(features: FloatArray, code: IntArray) -> float:
-    _, counts = np.unique(np.column_stack([features, code]), axis=0, return_counts=True)
-    return float(counts[counts > 1].sum() / max(len(code), 1))
+    _, which = distinct_rows([*features.T, code], len(code))
+    counts = np.bincount(which)
+    return float(counts[counts > 1].sum() / len(code))
 
 
 def _class_cautions(code: IntArray, classes: Sequence[str]) -> list[Caution]:
@@ -141,36 +185,32 @@ def _class_cautions(code: IntArray, classes: Sequence[str]) -> list[Caution]:
     return [Caution("caution", "tiny_class", "Few rows of a class", text)]
 
 
-def _fit_cautions(model: SparseModel, name: str, features: FloatArray, target: FloatArray) -> list[Caution]:
-    found = []
+def _joined(key: str, details: Sequence[str]) -> Caution:
+    """What was found for several outputs, said once."""
+    level, title, meaning = OF_OUTPUTS[key]
+    text = "; ".join(details[:MAX_DETAILS]) + (
+        f"; and {len(details) - MAX_DETAILS} more" * (len(details) > MAX_DETAILS)
+    )
+    return Caution(level, key, title, f"{text[0].upper()}{text[1:]}. {meaning}")
+
+
+def _fit_findings(model: SparseModel, features: FloatArray, target: FloatArray) -> Iterator[tuple[str, str]]:
     columns = model.columns(features)
-    kind = separation(columns, target)
-    if kind is not None:
-        how = "without a mistake" if kind == "complete" else "without a mistake but for rows on the border"
-        text = (
-            f"The terms of the model{name} can tell these rows apart {how}. Only the ridge keeps the coefficients finite, "
-            "so their size, standard errors and p-values say little; the predictions are still usable."
-        )
-        found.append(Caution("caution", "separation", "Classes are separable", text))
     n_terms = sum(bool(term.features) for term in model.terms)
+    if not n_terms:
+        yield "empty", "the model reads no feature"
+        return
+    separated = separation(columns, target)
+    if separated == 1.0:
+        yield "separation", "its terms can tell the rows apart without a mistake"
+    elif separated > 0.0:
+        yield "partial_separation", f"{percent(separated)} of the rows"
     events = int(min((target > 0).sum(), (target < 0).sum()))
-    if n_terms and events / n_terms < EVENTS_PER_TERM:
-        text = (
-            f"The model{name} has {plural(n_terms, 'term')} for {plural(events, 'row')} of the rarer class: "
-            f"{events / n_terms:.1f} per term, where ten are the rule of thumb. Coefficients may be far off."
-        )
-        found.append(Caution("caution", "few_events", "Few events per term", text))
+    if events / n_terms < EVENTS_PER_TERM:
+        yield "few_events", f"{plural(n_terms, 'term')} for {plural(events, 'row')} of the rarer side"
     pairs = _alike(columns, model.names)
     if pairs:
-        text = (
-            f"In the model{name} {listed(pairs[:3])} rise and fall together (correlation above {ALIKE:g}). Read their "
-            "coefficients as a whole, not one by one."
-        )
-        found.append(Caution("note", "collinear", "Terms that overlap", text))
-    if not n_terms:
-        text = f"The model{name} holds no feature: every row gets the same answer."
-        found.append(Caution("serious", "empty", "An empty model", text))
-    return found
+        yield "collinear", listed(pairs[:MAX_PAIRS], more=len(pairs) - MAX_PAIRS)
 
 
 def _alike(columns: FloatArray, names: Sequence[str]) -> list[str]:
@@ -179,36 +219,24 @@ def _alike(columns: FloatArray, names: Sequence[str]) -> list[str]:
     if moving.size < 2:
         return []
     high = np.triu(np.abs(np.corrcoef(columns[moving])) > ALIKE, k=1)
-    return [f"“{names[moving[i]]}” and “{names[moving[j]]}”" for i, j in np.argwhere(high)]
+    return [f"“{names[moving[i]]}” with “{names[moving[j]]}”" for i, j in np.argwhere(high)]
 
 
-def _search_cautions(model: SparseModel, name: str, stability: float | None) -> list[Caution]:
-    found = []
+def _search_findings(model: SparseModel, stability: float | None) -> Iterator[tuple[str, str]]:
     if model.standard_error is None:
-        text = f"The model{name} is an average of several: standard errors and p-values do not apply."
-        found.append(Caution("note", "average", "An average of models", text))
+        yield "average", "the formula is the mean of several"
     evidence = model.evidence
     if evidence is None:
-        return found
+        return
     if stability is not None and stability < POOR_STABILITY:
-        text = (
-            f"The restarts of the search{name} agree little on the terms (index {stability:.2f}, where 1 is full agreement "
-            "and below 0.4 is called poor). Other formulas do as well as this one: do not read its terms as causes."
-        )
-        found.append(Caution("caution", "unstable", "The selection is not stable", text))
-    share = evidence.selected[:, : len(model.terms)].mean(axis=0) if evidence.n_restarts > 1 else np.ones(0)
-    rare = [n for n, s in zip(model.names, share, strict=False) if s < RARELY_SELECTED]
-    if rare:
-        text = f"Fewer than half of the restarts selected {listed([f'“{n}”' for n in rare[:5]], more=len(rare) - 5)}{name}."
-        found.append(Caution("note", "rarely_selected", "Terms that few restarts found", text))
-    cut = sum(reason != "converged" for reason in evidence.stop_reasons)
-    if cut > len(evidence.stop_reasons) / 2:
-        text = (
-            f"{cut} of {plural(len(evidence.stop_reasons), 'search', 'searches')}{name} ended before the inclusion "
-            "probabilities stood still. The model may improve with a larger max_iter."
-        )
-        found.append(Caution("note", "not_converged", "The search was cut short", text))
-    return found
+        yield "unstable", f"index {stability:.2f} over {plural(evidence.n_restarts, 'restart')}"
+    share = evidence.selected[:, : len(model.terms)].mean(axis=0)
+    rare = [f"“{name}”" for name, part in zip(model.names, share, strict=True) if part < RARELY_SELECTED]
+    if rare and stability is not None and stability >= POOR_STABILITY:
+        yield "rarely_selected", listed(rare[:MAX_NAMES], more=len(rare) - MAX_NAMES)
+    n_cut = sum(reason != "converged" for reason in evidence.stop_reasons)
+    if n_cut > len(evidence.stop_reasons) / 2:
+        yield "not_converged", f"{n_cut} of {plural(len(evidence.stop_reasons), 'search', 'searches')}"
 
 
 def _range_cautions(models: Sequence[SparseModel], features: FloatArray) -> list[Caution]:
@@ -224,8 +252,8 @@ def _range_cautions(models: Sequence[SparseModel], features: FloatArray) -> list
     worst = sorted(shares, key=lambda p: -shares[p])
     named = [f"“{models[0].feature_names[p]}” ({percent(shares[p])} of the rows)" for p in worst[:5]]
     text = (
-        f"Beyond the range of the training rows: {listed(named, more=len(worst) - 5)}. There the formula is a guess; a power "
-        "may run away."
+        f"Beyond the range of the training rows: {listed(named, more=len(worst) - 5)}. There the formula is a guess; "
+        "a power may run away."
     )
     return [Caution("caution", "outside_range", "Values outside the training range", text)]
 

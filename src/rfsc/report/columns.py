@@ -101,10 +101,12 @@ def _missing(column: np.ndarray[Any, Any]) -> BoolArray:
     if column.dtype.kind in "biu":
         return np.zeros(len(column), dtype=np.bool_)
     if column.dtype.kind == "f":
-        return np.isnan(column)
+        return np.asarray(np.isnan(column))
     if column.dtype.kind in "mM":
-        return np.isnat(column)
-    return np.array([cell is None or type(cell).__name__ == "NAType" or cell != cell for cell in column], dtype=np.bool_)
+        return np.asarray(np.isnat(column))
+    return np.array(
+        [cell is None or type(cell).__name__ == "NAType" or cell != cell for cell in column], dtype=np.bool_
+    )
 
 
 def _numbers(cells: np.ndarray[Any, Any]) -> FloatArray | None:
@@ -116,7 +118,7 @@ def _numbers(cells: np.ndarray[Any, Any]) -> FloatArray | None:
 
 def _quantiles(numbers: FloatArray) -> dict[str, float]:
     shown = [q for q in QUANTILES if min(q, 1 - q) * len(numbers) >= FEW]
-    values = np.quantile(numbers, shown) if shown else []
+    values = [float(np.quantile(numbers, q)) for q in shown]
     return {f"{q:.0%}": float(f"{value:.{DIGITS}g}") for q, value in zip(shown, values, strict=True)}
 
 

@@ -10,19 +10,23 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import FloatArray
+from ..explain.contributions import contributions
 from ..explain.definitions import definitions, legend
 from ..explain.equation import equation
 from ..explain.filter_table import filter_table
 from ..explain.stability import stability
 from ..explain.term_table import AVERAGE, NAIVE, term_table
 from ..model import SparseModel
+from ..model.predictor import Predictor
 from .cautions import find_cautions
 from .columns import ColumnSummary, summarize_columns
+from .features import describe_features
 from .honest_score import HonestScore
 from .metrics import METRICS, measure
 from .settings import code_for, versions
 from .subject import Subject
-from .words import listed, percent, plural, points
+from .words import listed, plural, points
 
 VERSION = 1
 UNEVEN = 0.75  # share of the largest class beyond which accuracy flatters
@@ -62,6 +66,7 @@ def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title:
         "cautions": [asdict(caution) for caution in cautions],
         "models": models,
         "note": NAIVE if any(model["has_errors"] for model in models) else AVERAGE,
+        "features": describe_features(subject),
         "data": _data(subject, columns),
         "filter": _filter(subject),
         "settings": _settings(subject, len(columns)),
@@ -114,13 +119,18 @@ def headline(content: Mapping[str, Any]) -> str:
     key, ours = score["main_metric"], score["methods"][0]["scores"][score["main_metric"]]
     n_terms = sum(len(model["terms"]) for model in models)
     size = f"{plural(n_terms, 'term')}" + (f" in {len(models)} formulas" if len(models) > 1 else "")
-    rows = "On rows left out of the fit" if score["honest"] else "On the rows given, which it may have seen"
-    what = "its accuracy" if key == "accuracy" else "its balanced accuracy"
-    first = f"{rows}, a model of {size} reaches {percent(ours['mean'])} as {what} (spread {points(ours['sd'])})."
-    others = {m["name"]: m["scores"][key]["mean"] for m in score["methods"][1:]}
-    if not others:
-        return first
-    return f"{first} Beside it: {listed([f'{name} {percent(mean)}' for name, mean in others.items()])}."
+    rows = "rows left out of the fit" if score["honest"] else "the rows given, which it may have seen"
+    if key == "accuracy":
+        what = f"is right for {_share(ours['mean'])} of {rows}"
+    else:
+        what = f"reaches a balanced accuracy of {_share(ours['mean'])} on {rows}"
+    first = f"A model of {size} {what} (± {points(ours['sd'])})."
+    others = [f"{m['name']} {_share(m['scores'][key]['mean'])}" for m in score["methods"][1:]]
+    return f"{first} Beside it: {listed(others)}." if others else first
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %"
 
 
 def _asked(subject: Subject, columns: list[ColumnSummary], target: str) -> dict[str, Any]:
@@ -149,6 +159,7 @@ def _score(score: HonestScore, subject: Subject) -> dict[str, Any]:
         "honest": score.is_honest,
         "n_folds": score.n_folds,
         "n_repeats": score.n_repeats,
+        "n_predicted": len(score.code),
         "main_metric": "accuracy" if shares.max() <= UNEVEN else "balanced_accuracy",
         "metrics": [asdict(metric) for metric in METRICS],
         "methods": [_method(score, place) for place in range(len(score.methods))],
@@ -163,8 +174,7 @@ def _method(score: HonestScore, place: int) -> dict[str, Any]:
     gap, half_width = score.difference(method)
     scores = {}
     for k, metric in enumerate(METRICS):
-        values = method.values[:, k]
-        one: dict[str, Any] = {"mean": values.mean(), "sd": values.std(ddof=1) if len(values) > 1 else None}
+        one: dict[str, Any] = {"mean": method.mean[k], "sd": method.spread[k]}
         if place:
             clear = abs(gap[k]) > half_width[k]
             one |= {"gain": gap[k], "gain_half_width": half_width[k]}
@@ -177,19 +187,22 @@ def _model(model: SparseModel, subject: Subject) -> dict[str, Any]:
     evidence = model.evidence
     spread = np.abs(model.coef) * model.columns(subject.features).std(axis=1) if model.terms else np.empty(0)
     share = spread / spread.max() if spread.size and spread.max() > 0 else np.zeros(len(spread))
-    terms = [row | {"influence": s} for row, s in zip(term_table(model).rows(), share, strict=True)]
+    terms = [
+        row | {"influence": influence, "constant": not term.features}
+        for row, influence, term in zip(term_table(model).rows(), share, model.terms, strict=True)
+    ]
     return {
         "label": str(model.label),
         "equation": {
             "original": equation(model, units="original"),
             "scaled": equation(model, units="scaled"),
             "definitions": definitions(model),
-            "how_to_read": legend(model, units="original"),
-            "how_to_read_scaled": legend(model, units="scaled"),
+            "how_to_read": _legend(model, "original"),
+            "how_to_read_scaled": _legend(model, "scaled"),
         },
         "has_errors": model.standard_error is not None,
         "terms": terms,
-        "features": [model.feature_names[p] for p in model.features],
+        "features": _features_by_influence(model, subject.features),
         "n_candidates": None if evidence is None else evidence.n_candidates,
         "n_restarts": None if evidence is None else evidence.n_restarts,
         "n_converged": None if evidence is None else evidence.stop_reasons.count("converged"),
@@ -220,6 +233,21 @@ def _names_of_columns(subject: Subject, X: Any) -> list[str] | None:
     return [column.name for column in recipe.columns] if recipe else list(subject.models[0].feature_names)
 
 
+def _features_by_influence(model: SparseModel, features: FloatArray) -> list[dict[str, Any]]:
+    """How much each feature moves f over the rows, beside the one that moves it most."""
+    if not model.features:
+        return []
+    parts = contributions(Predictor([model], ["other", "this"], named=False), features, by="feature")
+    spread = parts.values.std(axis=0)[:-1]  # without the constant
+    share = spread / spread.max() if spread.max() > 0 else spread
+    return [{"name": parts.names[j], "influence": share[j]} for j in np.argsort(-share, kind="stable")]
+
+
+def _legend(model: SparseModel, units: str) -> list[str]:
+    """How to read the equation; a reader of the page finds the definitions beside it, not in a function."""
+    return [line.replace("`definitions` has", "the definitions have") for line in legend(model, units=units)]
+
+
 def _stability(model: SparseModel, of: str) -> dict[str, Any]:
     found = stability(model, of=of)
     return {"index": found.index, "low": found.low, "high": found.high, "word": found.word, "reason": found.reason}
@@ -245,8 +273,15 @@ def _settings(subject: Subject, n_columns: int) -> dict[str, Any]:
     fitted = subject.estimator
     settings = subject.predictor.settings_
     return {
-        "code": code_for(fitted if fitted is not None else settings, len(subject.code), n_columns),
+        "code": code_for(fitted if fitted is not None else settings, _table_in_words(subject, n_columns)),
         "can_be_fitted_again": fitted is not None,
         "parameters": {name: repr(value) for name, value in sorted(settings.items())},
         "versions": versions(),
     }
+
+
+def _table_in_words(subject: Subject, n_columns: int) -> str:
+    n_rows = plural(len(subject.code), "row")
+    if subject.estimator is None and subject.predictor.recipe_ is not None:
+        return f"X: the {plural(subject.features.shape[1], 'feature')} that the model makes of a table; {n_rows}"
+    return f"{n_rows}, {plural(n_columns, 'column')}"

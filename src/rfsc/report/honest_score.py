@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from .._compat import safe_indexing
 from .._typing import FloatArray, IntArray
 from .metrics import METRICS, measure
+from .subject import codes_of
 
 N_FOLDS = 5
 FEW_ROWS, REPEATS = 200, 3  # below, one partition into folds tells little; several are averaged
@@ -43,14 +44,32 @@ class MethodScore:
         In the order of `METRICS`.
     seconds : float
         Mean time of a fit.
-    n_warned : int
+    n_warned : int, default=0
         Folds on which the method warned that it had not converged.
+    on_all : ndarray of shape (n_metrics,) or None, default=None
+        Scores of all rows together, where `values` are those of resamples.
+    over_rows : ndarray of shape (n_metrics,) or None, default=None
+        Where there is a single fold, the spread of resamples of its rows.
     """
 
     name: str
     values: FloatArray
     seconds: float
     n_warned: int = 0
+    on_all: FloatArray | None = None
+    over_rows: FloatArray | None = None
+
+    @property
+    def mean(self) -> FloatArray:
+        """The score to report, per metric."""
+        return np.asarray(self.values.mean(axis=0)) if self.on_all is None else self.on_all
+
+    @property
+    def spread(self) -> FloatArray:
+        """Standard deviation over the folds, per metric; over resamples of the rows where there is one fold only."""
+        if len(self.values) > 1:
+            return np.asarray(self.values.std(axis=0, ddof=1))
+        return np.full(len(METRICS), np.nan) if self.over_rows is None else self.over_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,8 +109,8 @@ class HonestScore:
         return self.how == "cross-validation"
 
     def mean(self, metric: str) -> float:
-        """Mean of a metric of the model over the folds."""
-        return float(self.methods[0].values[:, [m.key for m in METRICS].index(metric)].mean())
+        """A metric of the model."""
+        return float(self.methods[0].mean[[m.key for m in METRICS].index(metric)])
 
     def difference(self, other: MethodScore) -> tuple[FloatArray, FloatArray]:
         """How much better another method is than the model, and the half-width of a 95 % interval, per metric.
@@ -165,7 +184,7 @@ def cross_validated(
     HonestScore
         Scores, and what was said of the rows that were left out.
     """
-    code = np.searchsorted(classes, y)
+    code = codes_of(y, classes)
     folds = _folds(cv, X, y, code, random_state)
     contenders = {OURS: _silent(estimator)} | {
         name: _behind_same_steps(estimator, method) for name, method in (baselines or {}).items()
@@ -180,12 +199,15 @@ def cross_validated(
             fitted, warned = _fit(clone(method), safe_indexing(X, train), y[train])
             seconds.append(time.perf_counter() - started)
             proba = aligned(fitted.predict_proba(safe_indexing(X, test)), fitted.classes_, classes)
-            values.append(list(measure(code[test], proba).values()))
+            values.append(_figures(code[test], proba))
             n_warned += warned
             if name == OURS:
                 ours.append(proba)
                 sizes.append(_size(fitted))
-        methods.append(MethodScore(name, np.array(values), float(np.mean(seconds)), n_warned))
+        over_rows = None
+        if len(folds) == 1:
+            over_rows = _resampled(code[folds[0][1]], proba, random_state).std(axis=0, ddof=1)
+        methods.append(MethodScore(name, np.array(values), float(np.mean(seconds)), n_warned, over_rows=over_rows))
     tested = np.concatenate([test for _, test in folds])
     _, once = np.unique(tested, return_index=True)
     return HonestScore(
@@ -217,15 +239,24 @@ def on_given_rows(proba: FloatArray, code: IntArray, *, random_state: int | None
     HonestScore
         With a `how` that says so: nobody knows whether the model has seen the rows.
     """
-    rng = np.random.default_rng(random_state)
     n_samples, n_classes = proba.shape
     shares = np.tile(np.bincount(code, minlength=n_classes) / n_samples, (n_samples, 1))
-    draws = [rng.integers(n_samples, size=n_samples) for _ in range(N_RESAMPLES)]
-    methods = [
-        MethodScore(name, np.array([list(measure(code[some], said[some]).values()) for some in draws]), float("nan"))
-        for name, said in ((OURS, proba), (MAJORITY, shares))
-    ]
+    methods = []
+    for name, said in ((OURS, proba), (MAJORITY, shares)):
+        values = _resampled(code, said, random_state)
+        methods.append(MethodScore(name, values, float("nan"), on_all=np.array(_figures(code, said))))
     return HonestScore("given rows", N_RESAMPLES, 1, tuple(methods), code, proba)
+
+
+def _resampled(code: IntArray, proba: FloatArray, random_state: int | None) -> FloatArray:
+    """Scores of random resamples of the rows, the same resamples for every method."""
+    rng = np.random.default_rng(random_state)
+    draws = (rng.integers(len(code), size=len(code)) for _ in range(N_RESAMPLES))
+    return np.array([_figures(code[some], proba[some]) for some in draws])
+
+
+def _figures(code: IntArray, proba: FloatArray) -> list[float]:
+    return list(measure(code, proba).values())
 
 
 def aligned(proba: FloatArray, known: Any, classes: Any) -> FloatArray:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .words import number, p_value, percent, plural, points
+from .words import fixed, listed, number, p_value, percent, plural
 
-MAX_COLUMNS = 60
+MAX_COLUMNS, MAX_FEATURES = 60, 12
+MARKS = re.compile(r"[\\`*|<\[]|(?<!\w)_|_(?!\w)")  # an underscore within a word stands for itself
+BACKTICKS = re.compile("`+")
 
 
 def to_markdown(content: Mapping[str, Any]) -> str:
@@ -34,6 +37,7 @@ def to_markdown(content: Mapping[str, Any]) -> str:
         *_score(content["score"], content["asked"]["classes"]),
         "## The model",
         *(part for model in content["models"] for part in _model(model, several=len(content["models"]) > 1)),
+        *_features(content["features"]),
         content["note"],
         "## The data",
         *_data(content),
@@ -45,7 +49,7 @@ def to_markdown(content: Mapping[str, Any]) -> str:
 
 
 def text(value: object) -> str:
-    """A name or sentence that Markdown shows as it is: no tags, no table cells, no emphasis.
+    """A sentence that Markdown shows as it is: no tags, no table cells, no emphasis.
 
     Parameters
     ----------
@@ -57,10 +61,26 @@ def text(value: object) -> str:
     str
         One line.
     """
+    return MARKS.sub(r"\\\g<0>", " ".join(str(value).split()))
+
+
+def code(value: object) -> str:
+    """A name in a fence of backticks, longer than any in it; also fit for a cell of a table.
+
+    Parameters
+    ----------
+    value : object
+        The name.
+
+    Returns
+    -------
+    str
+        One line.
+    """
     line = " ".join(str(value).split())
-    for mark in "\\`*_|<>[]":
-        line = line.replace(mark, "\\" + mark)
-    return line
+    fence = "`" * (1 + max(map(len, BACKTICKS.findall(line)), default=0))
+    pad = " " if line.startswith("`") or line.endswith("`") or not line else ""
+    return f"{fence}{pad}{line}{pad}{fence}".replace("|", "\\|")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
@@ -97,17 +117,18 @@ def _cautions(cautions: Sequence[Mapping[str, str]]) -> str:
 
 
 def _asked(asked: Mapping[str, Any]) -> list[str]:
-    rows = [[text(c["label"]), f"{c['n_rows']:,}", percent(c["share"])] for c in asked["classes"]]
+    rows = [[code(c["label"]), f"{c['n_rows']:,}", percent(c["share"])] for c in asked["classes"]]
     question = (
-        f"Which class of {text(asked['target'])} does a row belong to, judging by {plural(asked['n_columns'], 'column')}? "
-        f"There are {plural(asked['n_rows'], 'row')}."
+        f"Which class of {code(asked['target'])} does a row belong to, judging by "
+        f"{plural(asked['n_columns'], 'column')}? There are {plural(asked['n_rows'], 'row')}."
     )
     return [question, table(["class", "rows", "share"], rows)]
 
 
 def _score(score: Mapping[str, Any], classes: Sequence[Mapping[str, Any]]) -> list[str]:
+    fits = plural(score["n_folds"], "fit")
     how = (
-        f"Cross-validation with {plural(score['n_folds'], 'fit')}: each row is predicted by a fit without it."
+        f"Cross-validation with {fits}: {plural(score['n_predicted'], 'row')} predicted, each by a fit without it."
         if score["honest"]
         else "**Not known to be honest**: the model was scored on the rows given, which it may have seen."
     )
@@ -115,7 +136,7 @@ def _score(score: Mapping[str, Any], classes: Sequence[Mapping[str, Any]]) -> li
     rows = [
         [method["name"]]
         + [
-            f"{number(one['mean'], 3)} ± {number(one['sd'], 2)}{marks.get(one.get('verdict', ''), '')}"
+            f"{fixed(one['mean'])} ± {fixed(one['sd'])}{marks.get(one.get('verdict', ''), '')}"
             for one in (method["scores"][metric["key"]] for metric in score["metrics"])
         ]
         for method in score["methods"]
@@ -124,9 +145,15 @@ def _score(score: Mapping[str, Any], classes: Sequence[Mapping[str, Any]]) -> li
     legend = "Mean ± standard deviation. Log-loss and Brier: lower is better."
     if len(score["methods"]) > 1 and score["honest"]:
         legend += " (+) and (-): clearly better or worse than RFSC."
-    labels = [text(c["label"]) for c in classes]
+    labels = [code(c["label"]) for c in classes]
     errors = [[label, *(f"{n:,}" for n in row)] for label, row in zip(labels, score["confusion"], strict=True)]
-    return [how, table(head, rows), legend, "True class (down) and predicted class (across):", table(["", *labels], errors)]
+    return [
+        how,
+        table(head, rows),
+        legend,
+        "True class (down) and predicted class (across):",
+        table(["", *labels], errors),
+    ]
 
 
 def _model(model: Mapping[str, Any], *, several: bool) -> list[str]:
@@ -134,7 +161,7 @@ def _model(model: Mapping[str, Any], *, several: bool) -> list[str]:
     head = ["term", "coefficient", "p (naive)", "odds ×", "for", *(["restarts"] if known else [])]
     rows = [
         [
-            text(t["term"]),
+            code(t["term"]),
             number(t["coef"]),
             p_value(t["p_value"]),
             number(t["odds_ratio"], 3),
@@ -143,40 +170,57 @@ def _model(model: Mapping[str, Any], *, several: bool) -> list[str]:
         ]
         for t in model["terms"]
     ]
-    definitions = [f"- {text(name)} = {text(formula)}" for name, formula in model["equation"]["definitions"].items()]
+    definitions = [f"- {code(name)} = {code(formula)}" for name, formula in model["equation"]["definitions"].items()]
     stability = model["stability"]["terms"]
     agreed = (
-        f"Stability of the choice over {plural(model['n_restarts'], 'restart')}: {stability['index']:.2f}, {stability['word']}."
+        f"Stability of the choice over {plural(model['n_restarts'], 'restart')}: {stability['index']:.2f}, "
+        f"{stability['word']}."
         if stability["index"] is not None
         else f"Stability of the choice: {text(stability['reason'])}"
     )
     return [
-        *([f"### Class {text(model['label'])}"] if several else [f"f > 0 speaks for class {text(model['label'])}."]),
+        *([f"### Class {code(model['label'])}"] if several else [f"f > 0 speaks for class {code(model['label'])}."]),
         "In your own units:",
         _fenced(model["equation"]["original"]),
         *(["\n".join(definitions)] if definitions else []),
         table(head, rows),
+        *_influence(model["features"]),
         agreed,
     ]
+
+
+def _influence(features: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not features:
+        return []
+    named = [f"{code(f['name'])} {percent(f['influence'])}" for f in features[:MAX_FEATURES]]
+    return [f"Influence of the features, beside the largest: {listed(named, more=len(features) - MAX_FEATURES)}."]
+
+
+def _features(features: Sequence[Mapping[str, str]]) -> list[str]:
+    if not features:
+        return []
+    rows = [[code(f["name"]), code(f["column"]), text(f["how"])] for f in features]
+    return ["How the features come from the columns of the table:", table(["feature", "column", "how"], rows, left=3)]
 
 
 def _data(content: Mapping[str, Any]) -> list[str]:
     columns = sorted(content["data"], key=lambda column: not column["used"])
     rows = [
         [
-            text(c["name"]),
+            code(c["name"]),
             c["kind"],
             "–" if c["used"] is None else "yes" if c["used"] else "no",
             percent(c["missing"]) if c["missing"] else "–",
             *(number(c["quantiles"].get(q)) for q in ("25%", "50%", "75%")),
+            ", ".join(f"{code(level)} {percent(share)}" for level, share in c["levels"]),
         ]
         for c in columns[:MAX_COLUMNS]
     ]
-    parts = [table(["column", "kind", "used", "missing", "25 %", "median", "75 %"], rows, left=3)]
+    parts = [table(["column", "kind", "used", "missing", "25 %", "median", "75 %", "frequent values"], rows, left=3)]
     if len(columns) > MAX_COLUMNS:
         parts.append(f"And {len(columns) - MAX_COLUMNS:,} more.")
     parts += [
-        f"The filter left out {len(f['dropped'])} of {plural(f['n_tested'], 'feature')} for class {text(f['label'])}."
+        f"The filter left out {len(f['dropped'])} of {plural(f['n_tested'], 'feature')} for class {code(f['label'])}."
         for f in content["filter"]
     ]
     return parts

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from .._optional import require
 from ..explain.definitions import definitions
 from ..explain.equation import equation
 from ..model import SparseModel
-from .figures import Figure
-from .words import listed, number, p_value, percent, plural, points
+from .figures import MAX_OUTPUTS, Figure
+from .words import fixed, listed, number, p_value, percent, plural, points
 
 MAX_COLUMNS = 60  # of the table's columns, as many are shown; the JSON has all
-STRIP_LEFT, STRIP_WIDTH, STRIP_ROW = 170, 700, 30
+# a name is one piece, whatever signs it holds
+PIECES = re.compile(r"<var>.*?</var>|<[^>]*>| [+−] |.", re.DOTALL)
+UNITS = re.compile(r"(?<=\d) (?=%|points)|(?<=±) ")
+TICK_STEPS, MAX_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 6
 
 
 def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: Sequence[Figure]) -> str:
@@ -34,7 +37,6 @@ def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: S
     str
         HTML.
     """
-    require("An HTML report", ["jinja2"], "report")
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
     from markupsafe import Markup
 
@@ -46,6 +48,8 @@ def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: S
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "fixed": fixed,
+        "together": together,
         "number": number,
         "percent": percent,
         "points": points,
@@ -56,8 +60,8 @@ def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: S
     # only what rfsc itself has escaped is marked as safe: formulas, and pictures by matplotlib
     formulas = [
         {
-            "original": Markup(equation(model, units="original", form="html")),
-            "scaled": Markup(equation(model, units="scaled", form="html")),
+            "original": Markup(unbroken(equation(model, units="original", form="html"))),
+            "scaled": Markup(unbroken(equation(model, units="scaled", form="html"))),
             "definitions": {Markup(k): Markup(v) for k, v in definitions(model, form="html").items()},
         }
         for model in models
@@ -67,10 +71,12 @@ def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: S
         **content,
         formulas=formulas,
         pictures=pictures,
+        max_outputs=MAX_OUTPUTS,
+        largest_share=max(c["share"] for c in content["asked"]["classes"]),
         strip=score_strip(content["score"]),
         shown=_shown(content["data"]),
         n_terms=sum(len(model["terms"]) for model in content["models"]),
-        features=sorted({name for model in content["models"] for name in model["features"]}),
+        names_read={feature["name"] for model in content["models"] for feature in model["features"]},
     )
 
 
@@ -93,8 +99,48 @@ def in_a_frame(page: str, height: int = 700) -> str:
     return f'<iframe title="rfsc report" sandbox srcdoc="{escape(page)}" style="{style}"></iframe>'
 
 
+def together(sentence: str) -> str:
+    """A sentence whose lines do not break between a number and its unit.
+
+    Parameters
+    ----------
+    sentence : str
+        Words and numbers.
+
+    Returns
+    -------
+    str
+        With spaces that do not break where they should not.
+    """
+    return UNITS.sub("\N{NO-BREAK SPACE}", sentence)
+
+
+def unbroken(formula: str) -> str:
+    """A formula whose lines break between its summands, never inside one.
+
+    Parameters
+    ----------
+    formula : str
+        HTML of a sum.
+
+    Returns
+    -------
+    str
+        The same characters, every summand in a span.
+    """
+    start, _, rest = formula.partition(" = ")
+    summands, depth = [""], 0
+    for piece in PIECES.findall(rest):
+        depth += (piece in "([") - (piece in ")]")
+        if piece in (" + ", " − ") and depth == 0 and summands[-1]:
+            summands.append("")
+        summands[-1] += piece
+    spans = "".join(f'<span class="summand">{summand}</span>' for summand in summands)
+    return f"{start} = {spans}"
+
+
 def score_strip(score: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the dots, whiskers and ticks of the comparison stand, in the units of its picture.
+    """Where the dots, whiskers and ticks of the comparison stand, in percent of its width.
 
     Parameters
     ----------
@@ -104,29 +150,31 @@ def score_strip(score: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        Rows, ticks and size.
+        Rows, ticks and the name of the metric.
     """
     key = score["main_metric"]
     rows = [(m["name"], m["scores"][key]["mean"], m["scores"][key]["sd"] or 0.0) for m in score["methods"]]
     low = max(0.0, min(mean - sd for _, mean, sd in rows) - 0.02)
     high = min(1.0, max(mean + sd for _, mean, sd in rows) + 0.02)
-    room = STRIP_WIDTH - STRIP_LEFT - 60
 
-    def x(value: float) -> float:
-        return round(STRIP_LEFT + room * (min(max(value, low), high) - low) / (high - low), 1)
+    def at(value: float) -> float:
+        return float(round(100 * (min(max(value, low), high) - low) / (high - low), 2))
 
-    step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if (high - low) / step <= 6)
-    ticks = [k * step for k in range(int(1 / step) + 1) if low <= k * step <= high]
+    step = next(step for step in TICK_STEPS if (high - low) / step <= MAX_TICKS)
+    ticks = [k * step for k in range(round(1 / step) + 1) if low <= k * step <= high]
     return {
         "metric": next(m["name"] for m in score["metrics"] if m["key"] == key),
-        "width": STRIP_WIDTH,
-        "height": STRIP_ROW * len(rows) + 28,
-        "left": STRIP_LEFT,
         "rows": [
-            {"name": name, "x": x(mean), "from": x(mean - sd), "to": x(mean + sd), "y": STRIP_ROW * k + 16, "mean": mean}
-            for k, (name, mean, sd) in enumerate(rows)
+            {
+                "name": name,
+                "at": at(mean),
+                "from": at(mean - sd),
+                "width": round(at(mean + sd) - at(mean - sd), 2),
+                "text": f"{100 * mean:.1f} %",
+            }
+            for name, mean, sd in rows
         ],
-        "ticks": [{"x": x(tick), "text": f"{100 * tick:.0f} %"} for tick in ticks],
+        "ticks": [{"at": at(tick), "text": f"{100 * tick:.0f} %"} for tick in ticks],
     }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from .._optional import require
 from ..model import SparseModel
 from .content import collect
 from .figures import Figure, draw_figures
@@ -96,6 +97,7 @@ class Report:
         Report
             Ready to be written.
         """
+        require("A report", ["jinja2", "matplotlib"], "report")  # now, not after minutes of cross-validation
         subject = Subject.read(estimator, X, y)
         score = _score(subject, X, cv, baselines, random_state, _say if verbose else None)
         target = target or str(getattr(y, "name", None) or "the target")

@@ -17,15 +17,15 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 WIDTH = 88  # a call longer than this is broken into one argument per line
 
 
-def code_for(source: Any, n_rows: int, n_columns: int) -> str:
+def code_for(source: Any, table: str) -> str:
     """Lines of Python that make and fit an estimator with the same settings.
 
     Parameters
     ----------
     source : estimator or dict
         What was fitted, or the parameters of an RFSCClassifier that was.
-    n_rows, n_columns : int
-        Of the table, for the comment.
+    table : str
+        What it was fitted to, in a few words for the comment.
 
     Returns
     -------
@@ -35,7 +35,6 @@ def code_for(source: Any, n_rows: int, n_columns: int) -> str:
     used: set[tuple[str, str]] = set()
     made = _as_code(_classifier(source) if isinstance(source, dict) else source, used, indent=0)
     imports = [f"from {module} import {name}" for module, name in sorted(used)]
-    table = f"{n_rows:,} rows, {n_columns:,} columns"
     return "\n".join([*imports, "", f"model = {made}", f"model.fit(X, y)  # {table}"])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from .._typing import FloatArray, IntArray
 from ..model import SparseModel
-from ..model.access import as_predictor
+from ..model.access import as_predictor, models_of
 from ..model.predictor import Predictor
 
 
@@ -88,14 +87,14 @@ class Subject:
         return cls(source, estimator, predictor, features, proba, code, labels, reads_table)
 
 
-def codes_of(labels: np.ndarray[Any, Any], classes: Sequence[Any]) -> IntArray:
+def codes_of(labels: np.ndarray[Any, Any], classes: Any) -> IntArray:
     """Positions of labels among the classes of a model.
 
     Parameters
     ----------
     labels : ndarray of shape (n_samples,)
         Labels.
-    classes : sequence
+    classes : array-like
         The classes that the model knows.
 
     Returns
@@ -123,11 +122,15 @@ def _labels(source: Any, y: Any) -> np.ndarray[Any, Any]:
 
 
 def _read_features(source: Any, X: Any) -> tuple[Predictor, FloatArray, bool]:
+    if isinstance(source, SparseModel) and not hasattr(X, "columns"):  # it may have been fitted to names
+        source = Predictor([source], as_predictor(source).classes_, named=False)
     try:
         predictor = as_predictor(source)
     except TypeError:
         # steps that are no recipe (a PCA, say): the report is then about what they put out
         if not isinstance(source, Pipeline) or len(source) < 2:
             raise
-        return as_predictor(source[-1]), np.asarray(source[:-1].transform(X), dtype=np.float64), False
+        last = as_predictor(source[-1])
+        predictor = Predictor(models_of(source), last.classes_, None, last.settings_, named=False)
+        return predictor, np.asarray(source[:-1].transform(X), dtype=np.float64), False
     return predictor, predictor.features(X), True

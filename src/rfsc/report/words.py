@@ -23,7 +23,25 @@ def percent(share: float) -> str:
         return "<0.1 %"
     if 99.9 < value < 100:
         return ">99.9 %"
-    return f"{value:.1f} %" if value < 1 or value > 99 else f"{value:.0f} %"
+    return f"{value:.1f} %" if 0 < value < 1 or 99 < value < 100 else f"{value:.0f} %"
+
+
+def fixed(value: float | None, decimals: int = 3) -> str:
+    """A score with a fixed number of decimals; a dash where there is none.
+
+    Parameters
+    ----------
+    value : float or None
+        The score.
+    decimals : int, default=3
+        Digits after the point.
+
+    Returns
+    -------
+    str
+        For instance ``0.974``.
+    """
+    return "–" if value is None or value != value else f"{value:.{decimals}f}"
 
 
 def points(share: float | None) -> str:
