@@ -11,6 +11,7 @@ import pytest
 import rfsc
 from rfsc import _optional
 from rfsc.cli import main
+from rfsc.cli.console import Voice
 from rfsc.experiments import reproduce as experiment
 
 
@@ -246,3 +247,8 @@ def test_traceback_for_developers(broken, monkeypatch, way):
         monkeypatch.setenv("RFSC_DEBUG", "1")
     with pytest.raises(KeyError):
         main([*(["--traceback"] if way == "--traceback" else []), "info", "model.json"])
+
+
+def test_long_paths_are_not_broken(capsys):
+    Voice().say("Written: " + "very/long/" * 30 + "model.json")
+    assert capsys.readouterr().err.count("\n") == 1
