@@ -58,6 +58,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,  # a page that loads scripts from a network
     "show_signature": False,
     "min_reported_time": 1,
     "remove_config_comments": True,
