@@ -23,6 +23,7 @@ extensions = [
     "docstrings",
     "mathml",
     "offline",
+    "wrapping",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -55,6 +56,8 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "capture_repr": ("_repr_html_",),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
