@@ -76,6 +76,7 @@ html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathml"
+html_context = {"default_mode": "auto"}  # dark or light as the reader's system is
 html_sidebars = {"index": [], "quick_start": [], "changelog": []}
 html_theme_options = {
     "logo": {"text": "rfsc"},
