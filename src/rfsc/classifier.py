@@ -21,6 +21,7 @@ from ._validation import check_table, unchanged_on_error
 from .bases import auto_mixes, resolve
 from .basis_choice import choose_bases
 from .engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
+from .export.onnx import converts
 from .model import (
     FilterEvidence,
     SparseModel,
@@ -52,6 +53,7 @@ PAPER: dict[str, Any] = {
 }
 
 
+@converts
 class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Sparse classifier found by a randomised search (RFSC, arXiv 1607.08400): one short formula per output.
 

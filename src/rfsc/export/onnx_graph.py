@@ -1,0 +1,274 @@
+"""A model as nodes of an ONNX graph, all in double precision: expressions, recipes, probabilities.
+
+Products are chains of Mul, never Pow, and the logistic function is written out: the Sigmoid of onnxruntime is zero
+below about -37, where double precision still holds many digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ..prepare.recipe import Ingredient, LevelOf, MissingIn, NumberOf
+from ..prepare.scaling import FAR, Scaling
+from ..terms.expression import (
+    Above,
+    Divided,
+    Equals,
+    Exp,
+    Expression,
+    Number,
+    Positive,
+    Product,
+    Ramp,
+    Scaled,
+    Sum,
+    Wave,
+)
+
+NO_TEXT = ""  # what stands for a missing text: tensors of texts know no missing values
+NEAR_ZERO, NEAR_ONE = 1e-40, 1e-6  # single precision may take a number for 0, or for 1
+NEXT = 1.0 + np.finfo(np.float64).eps
+
+
+class Graph:
+    """Adds nodes to what skl2onnx builds. What has been computed once is not computed again.
+
+    Parameters
+    ----------
+    scope : skl2onnx.common._topology.Scope
+        Gives out names.
+    container : skl2onnx.common._container.ModelComponentContainer
+        Takes nodes and constants.
+    """
+
+    def __init__(self, scope: Any, container: Any) -> None:
+        self._scope, self._container = scope, container
+        self._known: dict[Any, str] = {}
+        self._numbers: dict[str, float] = {}
+        self._unused: dict[str, tuple[int, list[int], list[Any]]] = {}  # constants; onnxruntime warns of unused ones
+
+    def node(self, kind: str, *inputs: str, domain: str = "", version: int | None = None, **attributes: Any) -> str:
+        """Name of the result of an operator.
+
+        Parameters
+        ----------
+        kind : str
+            Such as "Mul".
+        *inputs : str
+            Names of what it reads.
+        domain : str, default=""
+            Where the operator is from.
+        version : int or None, default=None
+            Its version; None for the newest that the target allows.
+        **attributes : object
+            Its settings.
+        """
+        if len(inputs) == 2 and inputs[1] in self._numbers and (kept := self._kept(kind, *inputs)):
+            return kept
+        key = (kind, inputs, repr(sorted(attributes.items())))
+        if key not in self._known:
+            name = self._scope.get_unique_variable_name(f"rfsc_{kind.lower()}")
+            operator = self._scope.get_unique_operator_name(f"rfsc_{kind}")
+            for constant in inputs:
+                if constant in self._unused:
+                    self._container.add_initializer(constant, *self._unused.pop(constant))
+            where = {"op_domain": domain, "op_version": version}
+            self._container.add_node(kind, list(inputs), [name], name=operator, **where, **attributes)
+            self._known[key] = name
+        return self._known[key]
+
+    def add(self, a: str, b: str) -> str:
+        """Sum of two values."""
+        return self.node("Add", *self._number_last(a, b))
+
+    def multiply(self, a: str, b: str) -> str:
+        """Product of two values."""
+        return self.node("Mul", *self._number_last(a, b))
+
+    def _number_last(self, a: str, b: str) -> tuple[str, str]:
+        return (b, a) if a in self._numbers else (a, b)
+
+    def _kept(self, kind: str, value: str, constant: str) -> str | None:
+        """The same by operators that onnxruntime keeps, where it would drop this one; else None.
+
+        It takes a constant for 0 or 1 where it is so in single precision only.
+        """
+        number = self._numbers[constant]
+        if kind in ("Add", "Sub") and 0 < abs(number) < NEAR_ZERO:
+            return self.node("Sum", value, self.constant(number if kind == "Add" else -number))
+        if kind in ("Mul", "Div") and 0 < abs(number - 1.0) < NEAR_ONE:
+            return self.node(kind, self.node(kind, value, self.constant(number / 2)), self.constant(2.0))
+        return None
+
+    def constant(self, values: Any) -> str:
+        """Name of an array of doubles, integers, truth values or texts."""
+        from onnx import helper
+
+        array = np.atleast_1d(np.asarray(values))
+        key = (array.dtype.kind, repr(array.tolist()))
+        if key not in self._known:
+            name = self._scope.get_unique_variable_name("rfsc_constant")
+            is_text = array.dtype.kind in "UO"
+            content = [text.encode() for text in array.tolist()] if is_text else array.ravel().tolist()
+            kind = helper.np_dtype_to_tensor_dtype(np.dtype(object) if is_text else array.dtype)
+            self._unused[name] = kind, list(array.shape), content
+            self._known[key] = name
+            if array.dtype.kind == "f" and array.size == 1:
+                self._numbers[name] = float(array[0])
+        return self._known[key]
+
+    def cast(self, value: str, dtype: type[np.generic]) -> str:
+        """The value as another type."""
+        from onnx import helper
+
+        return self.node("Cast", value, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+    def put_out(self, value: str, name: str) -> None:
+        """Give a value the name of an output."""
+        operator = self._scope.get_unique_operator_name("rfsc_output")
+        self._container.add_node("Identity", [value], [name], name=operator)
+
+
+def scaled_feature(graph: Graph, feature: str, scaling: Scaling, p: int) -> str:
+    """Feature p on its training range, by the operations of `Scaling.rows`."""
+    half = graph.node("Div", feature, graph.constant(2.0))
+    shifted = graph.node("Sub", half, graph.constant(float(scaling.half_minimum[p])))
+    scaled = graph.node("Div", shifted, graph.constant(float(scaling.half_span[p])))
+    return graph.node("Min", graph.node("Max", scaled, graph.constant(-FAR)), graph.constant(FAR))
+
+
+def column(graph: Graph, term: Expression, scaled: Callable[[int], str]) -> str:
+    """Values of an expression.
+
+    Parameters
+    ----------
+    graph : Graph
+        Where its nodes go.
+    term : Expression
+        What to compute.
+    scaled : callable
+        From the index of a feature to the name of its scaled values.
+    """
+
+    def of(part: Expression) -> str:
+        return column(graph, part, scaled)
+
+    match term:
+        case Number(value):
+            return graph.constant(float(value))
+        case Scaled(feature):
+            return scaled(feature)
+        case Sum(parts):
+            return reduce(graph.add, map(of, parts))
+        case Product(parts):
+            return reduce(graph.multiply, map(of, parts))
+        case Divided(part, by):
+            return graph.node("Div", of(part), graph.constant(float(by)))
+        case Positive(part):
+            return graph.node("Max", of(part), graph.constant(0.0))
+        case Exp(part):
+            return graph.node("Exp", of(part))
+        case Ramp(part):
+            return logistic(graph, of(part))
+        case Wave("sin", part):
+            return graph.node("Sin", of(part))
+        case Wave(_, part):
+            return cosine(graph, of(part))
+        case Above(part, knot):
+            return graph.cast(graph.node("Greater", of(part), graph.constant(float(knot))), np.float64)
+        case Equals(part, level):
+            return graph.cast(graph.node("Equal", of(part), graph.constant(float(level))), np.float64)
+
+
+def cosine(graph: Graph, value: str) -> str:
+    """1 - 2 sin(value / 2)^2; onnxruntime before 1.29 has no Cos for doubles, and halving is exact."""
+    sine = graph.node("Sin", graph.node("Div", value, graph.constant(2.0)))
+    square = graph.node("Mul", graph.node("Mul", sine, sine), graph.constant(2.0))
+    return graph.node("Sub", graph.constant(1.0), square)
+
+
+def logistic(graph: Graph, value: str) -> str:
+    """1 / (1 + exp(-value)); an exponential beyond all numbers gives zero, as it should."""
+    one = graph.constant(1.0)
+    return graph.node("Div", one, graph.node("Add", one, graph.node("Exp", graph.node("Neg", value))))
+
+
+def feature_of(graph: Graph, ingredient: Ingredient, cells: str, *, is_text: bool) -> str:
+    """A feature out of the cells of its raw column.
+
+    Parameters
+    ----------
+    graph : Graph
+        Where its nodes go.
+    ingredient : NumberOf, MissingIn or LevelOf
+        How the feature is made.
+    cells : str
+        Name of the column.
+    is_text : bool
+        Whether it holds texts.
+    """
+    match ingredient:
+        case NumberOf(_, fill, minus, over):
+            if fill is not None:
+                cells = graph.node("Where", graph.node("IsNaN", cells), graph.constant(float(fill)), cells)
+            shifted = graph.node("Sub", cells, graph.constant(float(minus)))
+            return graph.node("Div", shifted, graph.constant(float(over)))
+        case MissingIn():
+            return _is_level(graph, cells, (None,), is_text)
+        case LevelOf(_, levels, other):
+            inside = _is_level(graph, cells, levels, is_text)
+            return graph.node("Sub", graph.constant(1.0), inside) if other else inside
+
+
+def _is_level(graph: Graph, cells: str, levels: Sequence[str | float | None], is_text: bool) -> str:
+    """1 where the cell is one of the levels, else 0."""
+    if not levels:
+        return graph.constant(0.0)
+    if is_text:
+        keys = list(dict.fromkeys(NO_TEXT if level is None else str(level) for level in levels))
+        attributes = {"keys_strings": keys, "values_int64s": [1] * len(keys), "default_int64": 0}
+        found = graph.node("LabelEncoder", cells, domain="ai.onnx.ml", version=2, **attributes)
+        return graph.cast(found, np.float64)
+    tests = [
+        graph.node("IsNaN", cells) if level is None else graph.node("Equal", cells, graph.constant(float(level)))
+        for level in levels
+    ]
+    return graph.cast(reduce(lambda a, b: graph.node("Or", a, b), tests), np.float64)
+
+
+def two_probabilities(graph: Graph, values: str) -> str:
+    """Probabilities of two classes from the one output, shape (n_samples, 1)."""
+    return graph.node("Concat", logistic(graph, graph.node("Neg", values)), logistic(graph, values), axis=1)
+
+
+def many_probabilities(graph: Graph, values: str, best: str, n_classes: int) -> str:
+    """Probabilities of several classes, as `class_probabilities` computes them.
+
+    Parameters
+    ----------
+    graph : Graph
+        Where the nodes go.
+    values : str
+        The outputs, shape (n_samples, n_classes).
+    best : str
+        Positions of the largest outputs, shape (n_samples,).
+    n_classes : int
+        How many classes there are.
+    """
+    size = graph.node("Exp", graph.node("Neg", graph.node("Abs", values)))
+    log_size = graph.node("Log", graph.node("Add", graph.constant(1.0), size))
+    log_logistic = graph.node("Sub", graph.node("Min", values, graph.constant(0.0)), log_size)
+    shares = graph.node("Softmax", log_logistic, axis=1)
+    # outputs far above zero all have the same share: the largest output still gets the largest probability
+    first = graph.node("ArgMax", shares, axis=1, keepdims=0)
+    tied = graph.node("Not", graph.node("Equal", first, best))
+    one = graph.constant(np.array([1]))
+    largest = graph.node("GatherElements", shares, graph.node("Unsqueeze", first, one), axis=1)
+    above = graph.node("Mul", largest, graph.constant(NEXT))
+    position = graph.constant(np.arange(n_classes, dtype=np.int64))
+    is_best = graph.node("Equal", position, graph.node("Unsqueeze", best, one))
+    return graph.node("Where", graph.node("And", graph.node("Unsqueeze", tied, one), is_best), above, shares)

@@ -1,0 +1,146 @@
+"""Random models of every family, and rows that are hard on generated code.
+
+Everything is a function of a seed, so that hypothesis can drive it: ``st.integers(0, 2**32 - 1).map(random_model)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfsc.model import SparseModel
+from rfsc.prepare.scaling import Scaling
+from rfsc.terms.centred import CentredTerm, Deviation
+from rfsc.terms.fourier import FourierTerm
+from rfsc.terms.hinges import HingeFactor, HingeTerm
+from rfsc.terms.monomials import Monomial
+from rfsc.terms.radial import RadialTerm
+from rfsc.terms.sigmoid import SigmoidTerm
+from rfsc.terms.steps import LevelTerm, StepTerm
+
+FAMILIES = ("monomial", "centred", "hinge", "step", "level", "fourier", "radial", "sigmoid")
+# where the features of a random model lie: ordinary, counts from zero, narrow, tiny, and as wide as doubles go
+RANGES = ((0.0, 1.0), (-3.0, 5.0), (0.0, 4.0), (0.0, 1e6), (1e6, 1e6 + 0.5), (2e-305, 7e-305), (-1e-200, 0.0))
+WIDE = (-1.7e308, 1.7e308)
+EXTREMES = (0.0, -0.0, 5e-324, -5e-324, 2e-308, 1e-300, -1e-300, 1e-80, 1e16, 1e300, -1e300, 1.79e308, -1.79e308)
+
+
+def scaling_of(ranges) -> Scaling:
+    """The scaling that rows with these lowest and highest values give."""
+    return Scaling.from_rows(np.array(ranges, dtype=np.float64).T)
+
+
+def random_term(rng, family, scaling):
+    """One term of a family, its numbers drawn; knots may lie at the ends of the training range or where a row is."""
+    n = scaling.half_span.size
+    some = np.sort(rng.choice(n, size=min(n, int(rng.integers(1, 4))), replace=False)).tolist()
+    p = some[0]
+    knot = float(rng.choice([0.0, 1.0, 0.5, rng.random(), rng.random()]))
+    if family == "monomial":
+        return Monomial(tuple(sorted(rng.choice(some, size=int(rng.integers(0, 6))).tolist())))
+    if family == "centred":
+        centres = {q: float(rng.choice([0.0, rng.random()])) for q in some}
+        return CentredTerm(tuple(sorted(Deviation(q, centres[q], 0.5) for q in rng.choice(some, rng.integers(2, 6)))))
+    if family == "hinge":
+        return HingeTerm(tuple(HingeFactor(q, int(rng.choice([-1, 1])), knot, 0.5) for q in some[:2]))
+    if family == "step":
+        return StepTerm(p, knot, 0.5)
+    if family == "level":
+        return LevelTerm(p, float(rng.choice([0.0, 0.25, 1.0, 1 / 3])), 0.5)
+    if family == "fourier":
+        wave, frequency = str(rng.choice(["sin", "cos"])), int(rng.integers(1, 5))
+        return FourierTerm(p, wave, frequency, float(scaling.half_minimum[p]), float(scaling.half_span[p]))
+    if family == "radial":
+        centre = tuple(float(rng.choice([0.0, rng.random()])) for _ in some)
+        width = tuple(rng.uniform(0.05, 2.0, len(some)).tolist())
+        return RadialTerm(tuple(some), centre, width, 1, "wide", ())
+    slopes = tuple((rng.standard_normal(len(some)) * 10.0 ** rng.integers(-1, 3)).tolist())
+    return SigmoidTerm(tuple(some), slopes, float(rng.standard_normal()), (0.0,) * (len(some) + 1))
+
+
+def random_model(seed, *, families=FAMILIES, ranges=None, label="yes", n_terms=None, names=None) -> SparseModel:
+    """A model whose terms are drawn from the families.
+
+    Parameters
+    ----------
+    seed : int
+        What everything is drawn from.
+    families : sequence of str
+        Families to draw from.
+    ranges : sequence of (float, float), default=None
+        Training range of every feature; drawn where None.
+    label : object
+        The class that the model speaks for.
+    n_terms : int, default=None
+        Number of terms; drawn where None.
+    names : sequence of str, default=None
+        Names of the features; x0, x1, ... where None.
+    """
+    rng = np.random.default_rng(seed)
+    if ranges is None:
+        ranges = random_ranges(rng)
+    scaling = scaling_of(ranges)
+    n_terms = int(rng.integers(1, 9)) if n_terms is None else n_terms
+    drawn = [random_term(rng, str(rng.choice(list(families))), scaling) for _ in range(n_terms)]
+    terms = tuple(dict.fromkeys(drawn))
+    coef = rng.standard_normal(len(terms)) * 10.0 ** rng.integers(-2, 3, len(terms))
+    return SparseModel(
+        terms=terms,
+        coef=coef,
+        standard_error=None,
+        scaling=scaling,
+        feature_names=tuple(names) if names else tuple(f"x{p}" for p in range(len(ranges))),
+        label=label,
+        n_observations=100.0,
+        score=None,
+    )
+
+
+def random_ranges(rng):
+    """Ranges of three to six features."""
+    ranges = [RANGES[int(i)] for i in rng.integers(0, len(RANGES), int(rng.integers(3, 7)))]
+    return [*ranges[:-1], WIDE] if rng.random() < 0.3 else ranges
+
+
+def random_models(seed, labels, **settings) -> list[SparseModel]:
+    """One model for each label over the same features, as a classifier of three and more classes holds them."""
+    ranges = settings.pop("ranges", None) or random_ranges(np.random.default_rng(seed))
+    return [random_model((seed, k), ranges=ranges, label=label, **settings) for k, label in enumerate(labels)]
+
+
+def ordinary_rows(model, rng, n_rows=20):
+    """Rows within the training ranges; every value of the first rows at an end, the middle or another level."""
+    low, span = model.scaling.half_minimum, model.scaling.half_span
+    share = rng.random((n_rows, low.size))
+    share[: n_rows // 2] = rng.choice([0.0, 0.25, 0.5, 1.0], (n_rows // 2, low.size))
+    return 2 * (low + span * share)
+
+
+def awkward_rows(model, rng, n_rows=60):
+    """Rows far outside the training ranges and of extreme magnitude; NaN is not among them."""
+    low, span = model.scaling.half_minimum, model.scaling.half_span
+    X = ordinary_rows(model, rng, n_rows)
+    third = n_rows // 3
+    away = rng.choice([-1e6, -10.0, -1.0, 1.5, 3.0, 1e9], (third, low.size))
+    with np.errstate(over="ignore"):
+        X[:third] = np.clip(low + span * away, -8.9e307, 8.9e307) * 2
+    X[third : 2 * third] = rng.choice(EXTREMES, (third, low.size))
+    for row in X[2 * third :]:  # one extreme value among ordinary ones
+        row[rng.integers(low.size)] = rng.choice(EXTREMES)
+    return X
+
+
+def with_gaps(X, rng, share=0.2):
+    """A copy with some values missing."""
+    X = X.copy()
+    X[rng.random(X.shape) < share] = np.nan
+    return X
+
+
+def assert_agree(found, expected, tol=1e-9):
+    """Equal to `tol`, relative or absolute, whichever is larger; missing in the same places."""
+    found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
+    assert found.shape == expected.shape
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    there = ~np.isnan(expected)
+    gap = np.abs(found[there] - expected[there]) / np.maximum(1.0, np.abs(expected[there]))
+    assert np.all(gap <= tol), f"largest gap {gap.max():.3g}"

@@ -1,0 +1,217 @@
+"""Whole pipelines as ONNX graphs: by our own function, and by skl2onnx once it knows us."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnxruntime
+import pandas as pd
+import pytest
+import skl2onnx
+from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, StringTensorType
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler
+
+from rfsc import RFSCClassifier
+from rfsc.export.onnx import register, to_onnx
+from rfsc.export.program import Program
+from rfsc.model import as_predictor
+
+from .random_models import assert_agree
+
+
+def classifier():
+    """Fitted in no time."""
+    return RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=15, random_state=0)
+
+
+def table(n_rows=180):
+    """Five numbers with blanks, two texts with blanks, and a diagnosis."""
+    data = load_breast_cancer(as_frame=True)
+    rng = np.random.default_rng(0)
+    frame = data.data.iloc[:n_rows, :5].copy()
+    frame = frame.mask(rng.random(frame.shape) < 0.1)
+    worse = data.target.to_numpy()[:n_rows] == 0
+    frame["stage é"] = pd.Series(np.where(rng.random(n_rows) < 0.7, np.where(worse, "III", "I"), "II"), dtype=object)
+    frame["site"] = pd.Series(rng.choice(np.array(["left", "right", "rare", None], dtype=object), n_rows), dtype=object)
+    return frame, np.where(worse, "malignant", "benign")
+
+
+def session_of(model):
+    """Runs a graph."""
+    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+
+
+def feeds_of(X, inputs):
+    """What a graph reads of an array or a data frame; skl2onnx itself writes names as identifiers."""
+    if len(inputs) == 1 and inputs[0].name == "X":
+        return {"X": np.asarray(X)}
+    by_name = {spelled: name for name in X.columns for spelled in (name, name.replace(" ", "_"))}
+    columns = {given.name: X[[by_name[given.name]]].to_numpy() for given in inputs}
+    return {name: np.where(pd.isna(c), "", c) if c.dtype == object else c for name, c in columns.items()}
+
+
+def check(pipeline, X, model):
+    """The graph says what the pipeline says, to 1e-9 and better."""
+    session = session_of(model)
+    label, probabilities, decision = session.run(None, feeds_of(X, session.get_inputs()))
+    assert_agree(decision, pipeline.decision_function(X))
+    assert_agree(probabilities, pipeline.predict_proba(X))
+    np.testing.assert_array_equal(label, pipeline.predict(X))
+
+
+FRAME, DIAGNOSIS = table()
+NUMBERS = list(FRAME.columns[:5])
+FILLED = FRAME[NUMBERS].fillna(1.0)
+
+
+def encoded(**settings):
+    """Numbers filled and scaled, texts as yes-or-no columns."""
+    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=False), StandardScaler())
+    return ColumnTransformer([("n", numbers, NUMBERS), ("t", OneHotEncoder(**settings), ["stage é", "site"])])
+
+
+@pytest.mark.parametrize("as_array", [True, False])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [],
+        [StandardScaler()],
+        [MinMaxScaler(feature_range=(-1, 3))],
+        [RobustScaler(), MaxAbsScaler()],
+        [SimpleImputer(), StandardScaler()],
+        [SimpleImputer(strategy="median", add_indicator=True)],
+        [SimpleImputer(strategy="constant", fill_value=3.5)],
+    ],
+    ids=lambda steps: "-".join(type(step).__name__ for step in steps) or "alone",
+)
+def test_numbers(steps, as_array):
+    X = FRAME[NUMBERS] if steps and isinstance(steps[0], SimpleImputer) else FILLED
+    X = X.to_numpy() if as_array else X
+    pipeline = make_pipeline(*steps, classifier()).fit(X, DIAGNOSIS)
+    check(pipeline, X, to_onnx(pipeline))
+    register()
+    check(pipeline, X, skl2onnx.to_onnx(pipeline, X))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"handle_unknown": "ignore"},
+        {"handle_unknown": "ignore", "drop": "first"},
+        {"handle_unknown": "infrequent_if_exist", "min_frequency": 43, "sparse_output": False},
+    ],
+)
+def test_texts_and_blanks(settings):
+    pipeline = make_pipeline(encoded(**settings), classifier()).fit(FRAME, DIAGNOSIS)
+    model = to_onnx(pipeline)
+    read = Program.of(pipeline).read
+    assert [given.name for given in model.graph.input] == [FRAME.columns[c] for c in read]
+    check(pipeline, FRAME, model)
+    new = FRAME.iloc[:4].assign(site="nowhere before")
+    if "drop" not in settings:  # scikit-learn warns of those
+        check(pipeline, new, model)
+
+
+def test_skl2onnx_itself_on_texts():
+    frame = FRAME.assign(site=FRAME["site"].fillna("none"))
+    pipeline = make_pipeline(encoded(handle_unknown="ignore"), classifier()).fit(frame, DIAGNOSIS)
+    register()
+    check(pipeline, frame, skl2onnx.to_onnx(pipeline, frame))
+
+
+def test_the_default_missing_label_of_a_pipeline():
+    pipeline = make_pipeline(StandardScaler(), classifier()).fit(FILLED, DIAGNOSIS)
+    session = session_of(to_onnx(pipeline))
+    label, probabilities, _ = session.run(None, feeds_of(FILLED * np.nan, session.get_inputs()))
+    assert set(label) == {""}
+    assert np.isnan(probabilities).all()
+
+
+def test_steps_that_no_recipe_can_say():
+    for X in (FILLED, FILLED.to_numpy()):
+        pipeline = make_pipeline(SimpleImputer(), StandardScaler(), PCA(3), classifier()).fit(X, DIAGNOSIS)
+        check(pipeline, X, to_onnx(pipeline))
+    numbers = make_pipeline(SimpleImputer(), PCA(2))
+    mixed = ColumnTransformer([("n", numbers, NUMBERS), ("t", OneHotEncoder(), ["stage é"])])
+    pipeline = make_pipeline(mixed, classifier()).fit(FRAME, DIAGNOSIS)
+    model = to_onnx(pipeline, FRAME)
+    assert [given.name for given in model.graph.input] == list(FRAME.columns)
+    check(pipeline, FRAME, model)
+    assert model.SerializeToString() == to_onnx(pipeline, FRAME.iloc[:1]).SerializeToString()
+    with pytest.raises(ValueError, match="Pass some rows as a data frame"):
+        to_onnx(pipeline)
+
+
+def test_three_classes():
+    X, y = load_iris(return_X_y=True)
+    for labels in (y, np.array(["setosa", "versicolor", "virginica"])[y]):
+        pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, labels)
+        check(pipeline, X, to_onnx(pipeline))
+
+
+def test_estimators_around_the_classifier():
+    X, y = load_iris(return_X_y=True)
+    register()
+    search = GridSearchCV(make_pipeline(StandardScaler(), classifier()), {"rfscclassifier__degree": [1, 2]}, cv=2)
+    search.fit(X, y == 1)
+    check(search, X, skl2onnx.to_onnx(search, X))
+    for target in (y, y == 2):
+        calibrated = CalibratedClassifierCV(classifier(), cv=2).fit(X, target)
+        session = session_of(skl2onnx.to_onnx(calibrated, X, options={"zipmap": False}))
+        assert_agree(session.run(None, {"X": X})[1], calibrated.predict_proba(X))
+
+
+def test_single_precision_and_texts_are_still_filled_by_skl2onnx():
+    register()
+    X = np.where(np.arange(12).reshape(6, 2) % 5 == 0, np.nan, np.arange(12).reshape(6, 2)).astype(np.float32)
+    imputer = SimpleImputer().fit(X)
+    model = skl2onnx.convert_sklearn(imputer, initial_types=[("X", FloatTensorType([None, 2]))])
+    assert "Imputer" in {node.op_type for node in model.graph.node}
+    np.testing.assert_allclose(session_of(model).run(None, {"X": X})[0], imputer.transform(X), rtol=1e-6)
+    texts = np.array([["a"], ["?"], ["a"]], dtype=object)
+    imputer = SimpleImputer(missing_values="?", strategy="most_frequent").fit(texts)
+    model = skl2onnx.convert_sklearn(imputer, initial_types=[("X", StringTensorType([None, 1]))])
+    assert session_of(model).run(None, {"X": texts})[0].ravel().tolist() == ["a", "a", "a"]
+
+
+def test_imputers_that_drop_columns_or_know_other_blanks():
+    register()
+    X = np.array([[1.0, np.nan, -1.0], [2.0, np.nan, 5.0], [np.nan, np.nan, -1.0]])
+    for imputer in (
+        SimpleImputer(keep_empty_features=True, add_indicator=True).fit(X),
+        SimpleImputer(missing_values=-1.0).fit(np.nan_to_num(X)),
+    ):
+        rows = np.nan_to_num(X) if imputer.missing_values == -1.0 else X
+        model = skl2onnx.convert_sklearn(imputer, initial_types=[("X", DoubleTensorType([None, 3]))])
+        np.testing.assert_array_equal(session_of(model).run(None, {"X": rows})[0], imputer.transform(rows))
+
+
+def test_inputs_that_do_not_fit():
+    register()
+    pipeline = make_pipeline(encoded(handle_unknown="ignore"), classifier()).fit(FRAME, DIAGNOSIS)
+    predictor = as_predictor(pipeline)
+    wrong = [(name, DoubleTensorType([None, 1])) for name in FRAME.columns]
+    with pytest.raises(TypeError, match="must hold texts, got DoubleTensorType"):
+        skl2onnx.convert_sklearn(predictor, initial_types=wrong)
+    with pytest.raises(ValueError, match="fitted to 7 columns"):
+        skl2onnx.convert_sklearn(predictor, initial_types=[("X", DoubleTensorType([None, 3]))])
+    with pytest.raises(TypeError, match="expected a fitted RFSCClassifier"):
+        to_onnx(make_pipeline(StandardScaler(), PCA(2)).fit(FILLED))
+
+
+def test_columns_are_found_by_name():
+    register()
+    pipeline = make_pipeline(encoded(handle_unknown="ignore"), classifier()).fit(FRAME, DIAGNOSIS)
+    turned = FRAME[FRAME.columns[::-1]]
+    kinds = {True: StringTensorType, False: DoubleTensorType}
+    types = [(name, kinds[turned[name].dtype == object]([None, 1])) for name in turned.columns]
+    model = skl2onnx.convert_sklearn(as_predictor(pipeline), initial_types=types, target_opset=18)
+    session = session_of(model)
+    decision = session.run(["decision"], feeds_of(turned, session.get_inputs()))[0]
+    assert_agree(decision, pipeline.decision_function(FRAME))
