@@ -9,8 +9,8 @@ answer for one patient? The data come with scikit-learn.
 # %%
 # Fit, and read the formula
 # -------------------------
-# A third of the patients is kept aside. The settings ask for a short formula of the paper's kind: products of at most two
-# measurements, each of which must pass a strict test.
+# A third of the patients is kept aside. The settings ask for a short formula of the paper's kind: products of at most
+# two measurements, each of which must pass a strict test.
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
@@ -29,8 +29,9 @@ print(f"accuracy on {len(X_test)} unseen patients: {clf.score(X_test, y_test):.3
 print(equation(model))
 
 # %%
-# Every measurement is on the [0, 1] scale of its training range here, so the coefficients can be compared. Positive terms
-# speak for ``malignant``, the second class. All of them grow with size, roughness and irregularity of the nuclei.
+# Every measurement is on the [0, 1] scale of its training range here, so the coefficients can be compared. Positive
+# terms speak for ``malignant``, the second class. All of them grow with size, roughness and irregularity of the
+# nuclei.
 #
 # How sure are the coefficients?
 # ------------------------------

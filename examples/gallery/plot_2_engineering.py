@@ -9,8 +9,9 @@ search find them among sensors that do not matter, in the right form?
 # %%
 # The log
 # -------
-# A thousand days and seven sensors. Neither heat nor speed is harmful by itself: failures come when both are high, or both
-# low (a cold pump that runs slowly clogs). Vibration begins to matter at 5 mm/s. The other four sensors have no effect.
+# A thousand days and seven sensors. Neither heat nor speed is harmful by itself: failures come when both are high, or
+# both low (a cold pump that runs slowly clogs). Vibration begins to matter at 5 mm/s. The other four sensors have no
+# effect.
 
 import numpy as np
 import pandas as pd
@@ -59,9 +60,9 @@ print("not used:", ", ".join(log.columns[~clf.support_]))
 print(stability(clf, of="features"))
 
 # %%
-# The product has come back: 0.00075 per degree and turn was put in. The bend at 5 mm/s has become a
-# parabola, the nearest that products can say; ``basis="hinge"`` would write it as ``max(0, vibration-5)``. The four sensors
-# without effect are out.
+# The product has come back: 0.00075 per degree and turn was put in. The bend at 5 mm/s has become a parabola, the
+# nearest that products can say; ``basis="hinge"`` would write it as ``max(0, vibration-5)``. The four sensors without
+# effect are out.
 
 from rfsc.plots import CoefficientsDisplay, DecisionMapDisplay
 
@@ -87,9 +88,9 @@ from rfsc import Restrictions
 from rfsc.explain import term_table
 
 rules = Restrictions(force=["oil level"], forbid=[("voltage",)])
-ruled = RFSCClassifier(
-    basis="centred", combine="best", significance=0.001, restrictions=rules, random_state=0
-).fit(log, state)
+ruled = RFSCClassifier(basis="centred", combine="best", significance=0.001, restrictions=rules, random_state=0).fit(
+    log, state
+)
 print(term_table(ruled).text())
 
 # sphinx_gallery_thumbnail_number = 2

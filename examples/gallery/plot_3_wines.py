@@ -2,8 +2,8 @@
 Three classes: which wine is it?
 ================================
 
-Thirteen chemical measurements of three kinds of Italian wine. With more than two classes every class has a formula of its
-own, and the largest value wins. The data come with scikit-learn.
+Thirteen chemical measurements of three kinds of Italian wine. With more than two classes every class has a formula of
+its own, and the largest value wins. The data come with scikit-learn.
 """
 
 # %%
