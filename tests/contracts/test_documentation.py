@@ -16,14 +16,16 @@ import sys
 import tempfile
 from pathlib import Path
 
+import matplotlib
 import pytest
+from matplotlib import pyplot
 
 import rfsc
 
 ROOT = Path(__file__).parents[2]
 # a block of Python, and the output that a block of text right below it promises
 BLOCK = re.compile(
-    r"^(?P<skip><!-- not run[^\n]*-->\n)?(?P<fenced>```python\n(?P<code>.*?)^```\n)(?:\n```text\n(?P<shown>.*?)^```\n)?",
+    r"^(?P<skip><!-- not run[^\n]*-->\n)?```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<shown>.*?)^```\n)?",
     re.DOTALL | re.MULTILINE,
 )
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
@@ -57,6 +59,14 @@ def run_blocks(text):
         yield block, None if block["skip"] else "".join(f"{line.rstrip()}\n" for line in lines)
 
 
+@pytest.fixture(autouse=True)
+def pictures():
+    """Pictures go to no screen, and do not stay open."""
+    matplotlib.use("agg")
+    yield
+    pyplot.close("all")
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("example", list(docstring_examples()), ids=lambda example: example.name)
 def test_examples_of_docstrings(example, tmp_path, monkeypatch):
@@ -70,7 +80,6 @@ def test_examples_of_docstrings(example, tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT).with_suffix("")))
 def test_pages_run_and_print_what_they_show(page, tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib").use("agg")
     monkeypatch.chdir(tmp_path)  # pages write files
     for block, printed in run_blocks(page.read_text(encoding="utf-8")):
         if block["shown"] is None or printed is None:
