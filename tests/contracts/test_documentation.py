@@ -1,6 +1,7 @@
 """What the documents show is true: examples of docstrings and pages run, and print what stands below them.
 
-After a change, ``python -m tests.contracts.test_documentation docs/guide/stable.md`` writes the outputs of a page anew.
+After a change, ``python -m tests.contracts.test_documentation docs/guide/stable.md`` writes the outputs of a page, and
+the pictures that it draws and shows, anew.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import io
 import os
 import pkgutil
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -99,7 +101,7 @@ def test_the_reference_lists_every_module_with_public_names():
 
 
 def rewrite(page):
-    """Write what the blocks of a page print into the page."""
+    """Write what the blocks of a page print into the page, and the pictures that it shows beside it."""
     text = page.read_text(encoding="utf-8")
     fresh, end = [], 0
     for block, printed in run_blocks(text):
@@ -107,6 +109,9 @@ def rewrite(page):
             fresh += [text[end : block.start("shown")], printed]
             end = block.end("shown")
     page.write_text("".join([*fresh, text[end:]]), encoding="utf-8")
+    for picture in Path().glob("*.png"):
+        if f"]({picture.name})" in text:
+            shutil.copy(picture, page.parent)
 
 
 if __name__ == "__main__":
