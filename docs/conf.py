@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -51,6 +54,11 @@ autosummary_context = {"shared": rfsc.__all__}  # names that a module below list
 toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+# where large and small letters are the same in names of files, Stability and stability need two
+documented = re.findall(r"^   (rfsc[\w.]*)$", (HERE / "api" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+names = [f"{module}.{name}" for module in documented for name in getattr(import_module(module), "__all__", [])]
+twice = {name for name, count in Counter(map(str.lower, names)).items() if count > 1}
+autosummary_filename_map = {name: f"{name}.class" for name in names if name != name.lower() and name.lower() in twice}
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
@@ -75,6 +83,7 @@ html_css_files = ["rfsc.css"]
 html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # it would be fetched, which browsers refuse for pages opened as files
 html_math_renderer = "mathml"
 html_context = {"default_mode": "auto"}  # dark or light as the reader's system is
 html_sidebars = {"index": [], "quick_start": [], "changelog": []}

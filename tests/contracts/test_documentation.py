@@ -92,6 +92,15 @@ def test_pages_run_and_print_what_they_show(page, tmp_path, monkeypatch):
         assert numbers[0] == pytest.approx(numbers[1], rel=0.02, abs=1e-6)
 
 
+def test_links_between_files_lead_somewhere():
+    """Sphinx checks links on the site; these are read as plain files, too, where nothing has been built."""
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        if BUILT & set(page.parts) or page == ROOT / "docs" / "index.md":  # the front page leads to what is built
+            continue
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+            assert "://" in link or (page.parent / link).exists(), f"{page.name}: {link}"
+
+
 def test_the_reference_lists_every_module_with_public_names():
     page = (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^   (rfsc[\w.]*)$", page, re.MULTILINE))
