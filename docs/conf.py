@@ -14,7 +14,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 
 import rfsc  # noqa: E402
 
-# examples draw into files, and one core is enough for them
+# examples draw into files, whatever screen there may be
 os.environ.setdefault("MPLBACKEND", "agg")
 
 project = "rfsc"
