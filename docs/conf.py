@@ -47,6 +47,9 @@ exclude_patterns = [
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 
+smartquotes = False  # "auto" is code, in docstrings too
+default_role = "py:obj"  # names between backticks in docstrings are links where there is something to link to
+
 # one page for every public name; what a class holds is told in its docstring
 autosummary_generate = True
 autosummary_ignore_module_all = False
