@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_iris
 
 from rfsc import RFSCClassifier, SparseModel
-from rfsc.explain import for_and_against
+from rfsc.explain import contributions, for_and_against
 from rfsc.prepare.scaling import Scaling
 from rfsc.terms.monomials import Monomial
 
@@ -66,3 +67,44 @@ def test_fitted_classifier():
     sides = for_and_against(clf.models_[0], X)
     np.testing.assert_allclose(sides.for_class - sides.against_class, clf.decision_function(X), rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(clf.classes_[(sides.confidence > 0).astype(int)], clf.predict(X))
+
+
+@given(models(), samples)
+def test_contributions_add_up_by_term_and_by_feature(model, X):
+    for by in ("term", "feature"):
+        found = contributions(model, X, by=by)
+        assert found.values.shape == (len(X), len(found.names))
+        np.testing.assert_array_equal(found.total, model.decision(X))
+        size = 1e-12 * (1 + np.abs(found.values).sum(axis=1))
+        assert (np.abs(found.values.sum(axis=1) - found.total) <= size).all()
+        np.testing.assert_array_equal(found.sides.for_class, for_and_against(model, X).for_class)
+    assert contributions(model, X).names == model.names
+
+
+@given(models(), samples)
+def test_features_share_terms_in_equal_parts(model, X):
+    found = contributions(model, X, by="feature")
+    by_term = contributions(model, X)
+    expected = dict.fromkeys((*(model.feature_names[p] for p in model.features), "constant"), 0.0)
+    for j, term in enumerate(model.terms):
+        for p in term.features:
+            expected[model.feature_names[p]] += by_term.values[0, j] / len(term.features)
+        if not term.features:
+            expected["constant"] += by_term.values[0, j]
+    assert found.names == tuple(expected)
+    np.testing.assert_allclose(found.values[0], list(expected.values()), rtol=1e-12, atol=1e-12)
+
+
+def test_contributions_of_frames_rows_and_several_classes():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=60, random_state=0).fit(X, y)
+    found = contributions(clf, X, label=2)
+    np.testing.assert_allclose(found.values.sum(axis=1), clf.decision_function(X)[:, 2], atol=1e-9)
+    assert found.label == 2
+    np.testing.assert_array_equal(contributions(clf, X.to_numpy(), label=2).values, found.values)
+    for row in (X.iloc[4], X.iloc[4].to_dict(), X.iloc[4].tolist()):
+        np.testing.assert_array_equal(contributions(clf, row, label=2).values, found.values[[4]])
+    with pytest.raises(ValueError, match="pass label"):
+        contributions(clf, X)
+    with pytest.raises(ValueError, match="by must be 'term' or 'feature'"):
+        contributions(clf, X, by="row", label=2)

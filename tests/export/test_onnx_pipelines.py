@@ -104,7 +104,7 @@ def test_numbers(steps, as_array):
     [
         {"handle_unknown": "ignore"},
         {"handle_unknown": "ignore", "drop": "first"},
-        {"handle_unknown": "infrequent_if_exist", "min_frequency": 43, "sparse_output": False},
+        {"handle_unknown": "infrequent_if_exist", "min_frequency": 50, "sparse_output": False},
     ],
 )
 def test_texts_and_blanks(settings):

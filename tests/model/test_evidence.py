@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -110,3 +111,12 @@ def test_a_pipeline_becomes_a_recipe():
     assert as_predictor(alone).recipe_ is None
     with pytest.raises(NotFittedError):
         as_predictor(make_pipeline(prepared, RFSCClassifier()))
+
+
+def test_models_behind_steps_that_no_recipe_can_say_keep_the_names_of_these():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    pipeline = make_pipeline(PCA(2), RFSCClassifier(basis="polynomial", **QUICK)).fit(X, y == 1)
+    (model,) = models_of(pipeline)
+    assert model.feature_names == ("pca0", "pca1")
+    with pytest.raises(TypeError, match="PCA"):
+        as_predictor(pipeline)

@@ -153,7 +153,8 @@ def test_callable_columns_and_the_remainder():
     )
     recipe = check_same(transformer, train, train)
     assert len(recipe.columns) == 7
-    assert [c.name for c in recipe.columns if c.kind == "text"] == ["sex"]
+    # nothing is known of a column that is dropped, and nothing is asked of its cells
+    assert [c.name for c in recipe.columns if c.kind == "text"] == ["sex", "job"]
 
 
 def test_nested_containers_and_plain_arrays():
@@ -245,3 +246,11 @@ def test_unfitted_and_miscounted():
         recipe_of(StandardScaler(), ["x"])
     with pytest.raises(ValueError, match="expected 1 names of features, got 2"):
         recipe_of(StandardScaler().fit([[1.0], [2.0]]), ["x"], names=["a", "b"])
+
+
+def test_a_text_column_of_which_no_text_is_frequent_stays_a_text_column():
+    frame = pd.DataFrame({"side": ["left"] * 3 + ["right"] * 3 + [None] * 60}, dtype=object)
+    encoder = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=50, sparse_output=False).fit(frame)
+    recipe = recipe_of(encoder, ["side"])
+    assert recipe.columns[0].kind == "text"
+    np.testing.assert_array_equal(recipe.table(frame), encoder.transform(frame))

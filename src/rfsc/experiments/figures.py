@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..plots import ContributionsDisplay, RIPEvolutionDisplay, SearchHistoryDisplay
+from ..plots.drawing import FOR
 from .illustration import Illustration, Run
 from .ranks import Ranks
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart, and grey for what was given up
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-STYLES = ("-", "--", ":")
-GIVEN_UP = "0.8"
 DPI = 110
 
 
@@ -29,25 +27,29 @@ def draw_run(run: Run, number: int, path: Path) -> None:
     path : Path
         Picture to write.
     """
-    figure = _figure(9, 8.5)
+    figure = _figure(10, 8.5)
     top, middle, bottom = figure.subplots(3, 1, height_ratios=(2.2, 1, 1), sharex=True)
-    iterations = np.arange(1, len(run.rips) + 1)
-    top.plot(iterations, run.rips[:, ~run.final], lw=0.6, color=GIVEN_UP, zorder=1)
-    for place, (j, name) in enumerate(zip(np.flatnonzero(run.final), run.names, strict=True)):
-        colour, style = COLOURS[place % len(COLOURS)], STYLES[place // len(COLOURS) % len(STYLES)]
-        top.plot(iterations, run.rips[:, j], lw=2.4, color=colour, ls=style, label=name, zorder=2)
-    top.set(ylabel="inclusion probability (RIP)", ylim=(-0.03, 1.03))
+    names = np.full(len(run.final), "", dtype=object)
+    names[run.final] = run.names
     errors = f"{run.n_errors} error{'' if run.n_errors == 1 else 's'}"
-    top.set_title(f"Model {number}: {len(run.model.terms)} terms, {errors} on the validation rows")
-    figure.legend(
-        *top.get_legend_handles_labels(), loc="outside right upper", frameon=False, fontsize=8, title="final terms"
-    )
-    middle.plot(iterations, run.mean_loss, color="k", lw=1.4)
-    middle.set(ylabel="average loss", ylim=(0, None))
-    bottom.plot(iterations, run.size_drawn, "--", color=COLOURS[1], lw=1.6, label="before the test")
-    bottom.plot(iterations, run.size_kept, "-", color=COLOURS[0], lw=1.6, label="after the test")
-    bottom.set(xlabel="iteration", ylabel="average model size", ylim=(0, None))
-    bottom.legend(frameon=False, fontsize=8)
+    RIPEvolutionDisplay(
+        rips=run.rips,
+        names=tuple(names),
+        in_model=run.final,
+        chosen=run.final,
+        title=f"Model {number}: {len(run.model.terms)} terms, {errors} on the validation rows",
+    ).plot(top, max_names=len(run.names), longest=48)
+    SearchHistoryDisplay(
+        mean_scores=(run.mean_loss,),
+        best_scores=(),
+        sizes_drawn=(run.size_drawn,),
+        sizes_kept=(run.size_kept,),
+        shown=0,
+        score="mean loss",
+        title="",
+    ).plot((middle, bottom))
+    top.set_xlabel("")
+    middle.set_ylim(0, None)
     figure.savefig(path, dpi=DPI)
 
 
@@ -62,24 +64,11 @@ def draw_contributions(shown: Illustration, path: Path) -> None:
         Picture to write.
     """
     figure = _figure(9, 9.5)
-    axes = figure.subplots(4, 1, height_ratios=(2, 1, 2, 1), sharex=True)
-    samples = np.arange(1, len(shown.truth) + 1)
-    for number, (run, bars, deltas) in enumerate(zip(shown.runs, axes[::2], axes[1::2], strict=True), start=1):
-        bars.bar(samples - 0.2, run.sides.for_class, 0.4, color=COLOURS[0], label=f"$y^+$: for {shown.label}")
-        bars.bar(samples + 0.2, run.sides.against_class, 0.4, color=COLOURS[1], hatch="//", label="$y^-$: against")
-        bars.set(ylabel="contribution")
-        bars.set_title(f"Model {number}", loc="left")
-        bars.legend(frameon=False, fontsize=8, ncols=2, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1)
-        delta = run.sides.confidence
-        right = (delta > 0) == shown.truth
-        deltas.axhline(0, color="0.6", lw=0.8)
-        deltas.vlines(samples, 0, delta, color="0.6", lw=1)
-        deltas.plot(samples[right], delta[right], "o", color="k", ms=5, label="right class")
-        deltas.plot(samples[~right], delta[~right], "X", color=COLOURS[1], ms=9, label="wrong class")
-        deltas.set(ylabel=r"confidence $\delta$", ylim=(-1.15, 1.15))
-        if not right.all():
-            deltas.legend(frameon=False, fontsize=8)
-    axes[-1].set(xlabel="validation sample", xticks=samples)
+    axes = figure.subplots(4, 1, height_ratios=(2, 1, 2, 1))
+    for number, (run, pair) in enumerate(zip(shown.runs, (axes[:2], axes[2:]), strict=True), start=1):
+        title = f"Model {number}: what speaks for and against class {shown.label}"
+        ContributionsDisplay(sides=run.sides, truth=shown.truth, label=shown.label, title=title).plot(pair)
+        pair[1].set_xlabel("validation sample")
     figure.savefig(path, dpi=DPI)
 
 
@@ -132,7 +121,7 @@ def draw_ranks(ranks: Ranks, labels: dict[str, str], path: Path) -> None:
         )
     for row, (first, last) in enumerate(groups):
         level = -(0.35 + 0.28 * row)
-        axis.plot(ranks.mean_rank[[first, last]] + [-0.04, 0.04], [level, level], color=COLOURS[0], lw=4, alpha=0.8)
+        axis.plot(ranks.mean_rank[[first, last]] + [-0.04, 0.04], [level, level], color=FOR, lw=4, alpha=0.8)
     axis.plot([low, low + ranks.critical_difference], [0.8, 0.8], "|-", color="k", lw=1)
     axis.text(
         low + ranks.critical_difference / 2,

@@ -1,74 +1,182 @@
-"""The model as one line that a person can read and type into a calculator."""
+"""The model as a formula that a person can read, typeset, or type into a calculator."""
 
 from __future__ import annotations
 
 import math
+from typing import Any, Literal, overload
 
 from ..model import SparseModel
-from ..terms import Term
+from ..model.access import models_of
+from ..terms import Monomial, Term
+from .checks import check_units, check_word, told_model
+from .definitions import is_marked
+from .formulas import write
+from .notation import NOTATIONS, Text
+from .rounding import check_digits, coefficients, digits_needed
+from .symbolic import symbolic
 
-MAX_DIGITS = 17  # enough for any double
-ROUNDING = 0.01  # largest error of f that the written coefficients may cause within the training ranges
+DIGITS = 4
+DIVISOR_DIGITS = 6  # more than coefficients have, so that they do not add to the error of these
+FORMS = ("text", "latex", "html", "sympy")
 
 
-def equation(model: SparseModel, *, units: str = "scaled", digits: int = 4) -> str:
+@overload
+def equation(
+    source: Any,
+    *,
+    units: str = ...,
+    digits: int | None = ...,
+    form: Literal["text", "latex", "html"] = ...,
+    tolerance: float | None = ...,
+    label: object = ...,
+) -> str: ...
+@overload
+def equation(
+    source: Any,
+    *,
+    units: str = ...,
+    digits: int | None = ...,
+    form: str,
+    tolerance: float | None = ...,
+    label: object = ...,
+) -> Any: ...
+def equation(
+    source: Any,
+    *,
+    units: str = "scaled",
+    digits: int | None = None,
+    form: str = "text",
+    tolerance: float | None = 0.01,
+    label: object = None,
+) -> Any:
     """Write f as a sum of terms.
+
+    In scaled units a feature in a product stands for its value on [0, 1], by its training range. Where the model holds
+    other terms too, such features are written ``scaled(age)``, for everything else is in the user's own units: the
+    coefficient of a hinge or a product of deviations is still the one on [0, 1], and what the term must be divided
+    by for it to be true is written behind it, ``3.2*max(0, age-52)/60``. What is not spelled out (ramps, bumps, the
+    digits of waves) is in `definitions`.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        table.
+    units : {"scaled", "original"}, default="scaled"
+        Features on [0, 1] with one summand per term, or in the user's own units with products multiplied out.
+    digits : int, optional
+        Significant digits of the coefficients; by default 4, and all of them for sympy.
+    form : {"text", "latex", "html", "sympy"}, default="text"
+        LaTeX is for math mode with the amsmath package, without dollars around it, and one line for each summand from
+        four on. In HTML and LaTeX the names of features are escaped. sympy gives an expression with one symbol for
+        each feature, named as the feature is; in scaled units the symbols, and so the knots, are on [0, 1].
+    tolerance : float or None, default=0.01
+        More digits are written where fewer would change f by more than this somewhere within the training ranges: in
+        original units large summands may cancel. None writes no more than `digits`; `rounded` tells what that costs.
+    label : object, optional
+        Which class, where the source has an output for each of several.
+
+    Returns
+    -------
+    str or sympy.Expr
+        For instance ``f = 2.5*radius - 31*area^2``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(y == 1, "versicolor", "other")
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> print(equation(clf, digits=2, tolerance=None))
+    f = - 4.1 - 3.7*(x1>1.65) + 3.5*(x0>2) + 3.5*(x1>0.8) - 3.2*(x0>4.95)
+    """
+    model = told_model(source, label)
+    check_units(units)
+    check_word("form", form, FORMS)
+    if digits is not None:
+        check_digits(digits)
+    if form == "sympy":
+        return symbolic(model, coefficients(model, units), digits)
+    to = NOTATIONS[form]
+    return to.total(summands(model, to, units=units, digits=digits, tolerance=tolerance))
+
+
+def summands(
+    model: SparseModel,
+    to: Text,
+    *,
+    units: str = "scaled",
+    digits: int | None = None,
+    tolerance: float | None = 0.01,
+) -> list[tuple[bool, str]]:
+    """The summands of an equation, each with whether it is negative.
 
     Parameters
     ----------
     model : SparseModel
         The model.
-    units : {"scaled", "original"}
-        Features on [0, 1] with one summand per term, or in the user's own units with products multiplied out.
-    digits : int
-        Significant digits of the coefficients. More are written where fewer would change f by more than 0.01 somewhere
-        within the training ranges: in original units large summands may cancel.
+    to : Text
+        The notation.
+    units, digits, tolerance
+        As in `equation`.
+    """
+    shown = DIGITS if digits is None else int(digits)
+    if tolerance is not None:
+        shown = digits_needed(model, units, shown, tolerance)
+    mark = is_marked(model, units)
+    return [
+        (coef < 0, _summand(model, term, abs(coef), shown, to, units=units, mark=mark))
+        for term, coef in coefficients(model, units).items()
+        if coef != 0.0
+    ]
+
+
+def equations(
+    source: Any,
+    *,
+    units: str = "scaled",
+    digits: int | None = None,
+    form: str = "text",
+    tolerance: float | None = 0.01,
+) -> dict[object, Any]:
+    """The equations of all outputs: one for two classes, else one for each class.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        Whose outputs.
+    units, digits, form, tolerance
+        As in `equation`.
 
     Returns
     -------
-    str
-        For instance ``f = 2.5*radius - 31*area^2``.
+    dict
+        From the class that f > 0 speaks for to the equation.
     """
-    check_model(model)
-    if units not in ("scaled", "original"):
-        msg = f"units must be 'scaled' or 'original', got {units!r}."
-        raise ValueError(msg)
-    if units == "original":
-        parts = model.unscaled()
-        needed = _digits_needed(model, parts, digits)
-    else:
-        parts, needed = dict(zip(model.terms, model.coef.tolist(), strict=True)), digits
-    text = ""
-    for term, coef in parts.items():
-        if coef == 0.0:
-            continue
-        number = f"{abs(coef):.{needed}g}"
-        sign = "- " if coef < 0 else "+ " if text else ""
-        name = term.name(model.feature_names) if term.features else ""
-        # a comparison binds less than a product
-        name = f"*({name})" if ">" in name or "=" in name else f"*{name}" if name else ""
-        text += f"{' ' if text else ''}{sign}{number}{name}"
-    return "f = " + (text or "0")
+    return {
+        model.label: equation(source, units=units, digits=digits, form=form, tolerance=tolerance, label=model.label)
+        for model in models_of(source)
+    }
 
 
-def check_model(model: object) -> None:
-    """Say what to pass where something else than a model came."""
-    if not isinstance(model, SparseModel):
-        msg = (
-            f"expected a SparseModel, such as clf.models_[0] of a fitted RFSCClassifier, got a {type(model).__name__}."
-        )
-        raise TypeError(msg)
+def _summand(model: SparseModel, term: Term, coef: float, digits: int, to: Text, *, units: str, mark: bool) -> str:
+    """A coefficient times a term, divided by what makes it true in scaled units."""
+    number, body = to.digits(f"{coef:.{digits}g}"), write(term, model.feature_names, to, mark=mark)
+    if not body:
+        return number
+    if units == "scaled" and not isinstance(term, Monomial):
+        by = _divisor(model, term)
+        if not 0.0 < by < math.inf:  # ranges so extreme that it is no number
+            body = to.call("scaled", body)
+        elif by != 1.0:
+            # of more than fifteen digits the last are what subtracting the ends of a range has left
+            body = to.quotient(body, to.number(float(f"{by:.{min(max(digits, DIVISOR_DIGITS), 15)}g}")))
+    return to.product([number, body])
 
 
-def _digits_needed(model: SparseModel, parts: dict[Term, float], digits: int) -> int:
-    """Fewest digits, at least `digits`, with which rounding the coefficients cannot matter."""
-    low, span = 2 * model.scaling.half_minimum, 2 * model.scaling.half_span
-    ranges = {p: (float(low[p]), float(low[p] + span[p])) for p in model.features}
-    largest = {term: term.bound(ranges) for term in parts}
-    if not all(map(math.isfinite, largest.values())):
-        return digits  # nothing is known of how far such a term reaches
-    for needed in range(digits, MAX_DIGITS):
-        error = sum(abs(float(f"{coef:.{needed}g}") - coef) * largest[term] for term, coef in parts.items())
-        if error <= ROUNDING:
-            return needed
-    return MAX_DIGITS
+def _divisor(model: SparseModel, term: Term) -> float:
+    """What a term in the user's own units is divided by on [0, 1]."""
+    (weight,) = term.unscaled(model.scaling).values()
+    return 1.0 / weight if weight else math.inf

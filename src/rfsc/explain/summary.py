@@ -1,65 +1,73 @@
-"""A model as a text table: terms, coefficients, standard errors, p-values."""
+"""A model as a page of plain text: equation, terms, features, stability."""
 
 from __future__ import annotations
 
+import textwrap
+from typing import Any
+
 from ..model import SparseModel
-from ..terms import Monomial
-from .equation import check_model, equation
+from .checks import told_model
+from .definitions import legend
+from .equation import summands
+from .notation import Text
+from .stability import stability
+from .tables import cells, text_table
+from .term_table import AVERAGE, term_table
 
-OTHER_UNITS = (
-    "(numbers inside hinges, deviations, steps, ramps and clusters are in your own units; their values are scaled too)"
-)
+FORMATS = {"term": "", "coef": ".4g", "standard_error": ".4g", "p_value": ".2g", "rip": ".2f", "share": ".0%"}
+HEADS = {"standard_error": "std. error", "p_value": "p-value", "rip": "RIP", "share": "restarts"}
+WIDTH = 100
+NOTE = "(p-values take the terms as given; the search that found them makes them look smaller than they are)"
 
 
-def summary(model: SparseModel) -> str:
-    """Equation, table of terms and features of a model, as plain text.
+def summary(source: Any, *, label: object = None) -> str:
+    """Equation, table of terms, features and stability of a model, as plain text.
 
     Parameters
     ----------
-    model : SparseModel
-        The model.
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        table.
+    label : object, optional
+        Which class, where the source has an output for each of several.
 
     Returns
     -------
     str
-        Several lines.
+        Several lines. RIP is the final inclusion probability of a term, mean over the restarts; the column after it
+        tells how many of the restarts chose the term. Both are left out where the search is not known.
     """
-    check_model(model)
+    model = told_model(source, label)
     used = [model.feature_names[p] for p in model.features]
     lines = [
-        f"f > 0 speaks for class {model.label}; features are scaled to [0, 1] by their training range",
-        *([] if all(isinstance(term, Monomial) for term in model.terms) else [OTHER_UNITS]),
+        f"f > 0 speaks for class {model.label}",
+        *(line for words in legend(model, ranges=False) for line in textwrap.wrap(words, WIDTH)),
         "",
-        *_wrap(equation(model)),
+        *_equation(model),
         "",
         *_table(model),
         "",
         f"{len(model.terms)} terms of {len(used)} features: " + ", ".join(used),
     ]
+    if model.evidence is not None:
+        lines.append(str(stability(model)))
     return "\n".join(lines)
 
 
 def _table(model: SparseModel) -> list[str]:
-    width = max([len(name) for name in model.names] + [4])
-    head = f"{'term':<{width}}  {'coef':>10}"
-    if model.standard_error is None or model.p_value is None:
-        rows = [f"{name:<{width}}  {coef:>10.4g}" for name, coef in zip(model.names, model.coef, strict=True)]
-        return [head, "-" * len(head), *rows, "(an average of several models: standard errors do not apply)"]
-    head += f"  {'std. error':>10}  {'p-value':>9}"
-    rows = [
-        f"{name:<{width}}  {coef:>10.4g}  {se:>10.4g}  {p:>9.2g}"
-        for name, coef, se, p in zip(model.names, model.coef, model.standard_error, model.p_value, strict=True)
-    ]
-    note = "(p-values take the terms as given; the search that found them makes them look smaller than they are)"
-    return [head, "-" * len(head), *rows, note]
+    table = term_table(model)
+    shown = {name: spec for name, spec in FORMATS.items() if getattr(table, name) is not None}
+    text = text_table([HEADS.get(name, name) for name in shown], cells(table.rows(), shown), width=10**6)
+    return [*text.splitlines(), f"({AVERAGE})" if model.standard_error is None else NOTE]
 
 
-def _wrap(text: str, width: int = 100) -> list[str]:
-    """Break before a sign, never inside a term."""
-    lines = [""]
-    for word in text.replace(" + ", "\n+ ").replace(" - ", "\n- ").split("\n"):
-        if lines[-1] and len(lines[-1]) + len(word) + 1 > width:
-            lines.append("    " + word)
+def _equation(model: SparseModel) -> list[str]:
+    """The equation, broken before a sign and never inside a term."""
+    lines = ["f ="]
+    for i, (negative, part) in enumerate(summands(model, Text())):
+        word = f"- {part}" if negative else f"+ {part}" if i else part
+        if i and len(lines[-1]) + len(word) + 1 > WIDTH:
+            lines.append(f"    {word}")
         else:
-            lines[-1] += (" " if lines[-1] else "") + word
-    return lines
+            lines[-1] += f" {word}"
+    return lines if model.coef.any() else ["f = 0"]

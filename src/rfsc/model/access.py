@@ -37,7 +37,9 @@ def as_predictor(source: Any) -> Predictor:
     if isinstance(source, Predictor):
         return source
     if isinstance(source, SparseModel):
-        return Predictor([source], np.array([f"not {source.label}", str(source.label)], dtype=object))
+        classes = np.array([f"not {source.label}", str(source.label)], dtype=object)
+        numbered = [f"x{j}" for j in range(len(source.feature_names))]  # what features without names are called
+        return Predictor([source], classes, named=list(source.feature_names) != numbered)
     if isinstance(source, Pipeline):
         return _from_pipeline(source)
     if hasattr(source, "paper") or hasattr(source, "models_"):
@@ -59,9 +61,19 @@ def models_of(source: Any) -> list[SparseModel]:
     Returns
     -------
     list of SparseModel
-        One for two classes, else one per class.
+        One for two classes, else one per class. Behind steps of a pipeline that no recipe can say, their features are
+        called as these steps call them.
     """
-    return [source] if isinstance(source, SparseModel) else as_predictor(source).models_
+    if isinstance(source, SparseModel):
+        return [source]
+    if not isinstance(source, Pipeline):
+        return as_predictor(source).models_
+    last = as_predictor(source[-1]).models_  # refuses what is not ours, in words that say so
+    try:
+        return as_predictor(source).models_
+    except TypeError:
+        names = source[:-1].get_feature_names_out() if hasattr(source[:-1], "get_feature_names_out") else None
+        return last if names is None else [model.renamed([str(name) for name in names]) for model in last]
 
 
 def _from_pipeline(pipeline: Pipeline) -> Predictor:

@@ -70,9 +70,18 @@ def recipe_of(transformer: Any, columns: Sequence[str], names: Sequence[str] | N
     if len(names) != len(features):
         msg = f"expected {len(features)} names of features, got {len(names)}. Give one for each column that comes out."
         raise ValueError(msg)
-    texts = {f.column for f in features if isinstance(f, LevelOf) and any(isinstance(v, str) for v in f.levels)}
-    raw = tuple(RawColumn(str(name), "text" if c in texts else "number") for c, name in enumerate(columns))
+    numbers = {f.column for f in features if _reads_numbers(f)}
+    raw = tuple(RawColumn(str(name), "number" if c in numbers else "text") for c, name in enumerate(columns))
     return Recipe(raw, features, tuple(str(name) for name in names))
+
+
+def _reads_numbers(feature: Ingredient) -> bool:
+    """Whether the cells of a column must be numbers; all that others are asked is whether they are missing."""
+    match feature:
+        case LevelOf(_, levels):
+            return any(isinstance(level, float) for level in levels)
+        case _:
+            return isinstance(feature, NumberOf)
 
 
 def _feature(state: Ingredient | _Cell) -> Ingredient:

@@ -187,7 +187,7 @@ class Sigmoid:
             return None
         slopes = tuple((self.steepness / spread * direction).tolist())
         offset = -self.steepness / spread * _quantile(projection, weight, level)
-        return SigmoidTerm(used, slopes, offset, _shown(training.scaling, used, slopes, offset))
+        return SigmoidTerm(used, slopes, offset, shown_numbers(training.scaling, used, slopes, offset))
 
 
 def _quantile(values: FloatArray, weight: FloatArray, level: float) -> float:
@@ -206,7 +206,9 @@ def _raw(
     return tuple(slope * scaling.slope(p) for p, slope in pairs), raw_offset
 
 
-def _shown(scaling: Scaling, features: tuple[int, ...], slopes: tuple[float, ...], offset: float) -> tuple[float, ...]:
+def shown_numbers(
+    scaling: Scaling, features: tuple[int, ...], slopes: tuple[float, ...], offset: float
+) -> tuple[float, ...]:
     """Slopes and offset for the name, with enough digits to be true within the training ranges."""
     raw_slopes, raw_offset = _raw(scaling, features, slopes, offset)
     error = NAME_ERROR / (len(features) + 1)

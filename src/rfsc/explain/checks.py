@@ -1,0 +1,59 @@
+"""Input checks that the explanations share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..model import SparseModel
+from ..model.access import as_predictor, models_of
+from .raw_units import in_raw_units
+
+
+def check_units(units: object) -> None:
+    """Refuse other units than the two that there are."""
+    check_word("units", units, ("scaled", "original"))
+
+
+def check_word(name: str, value: object, words: tuple[str, ...]) -> None:
+    """Refuse a parameter that is none of its words."""
+    if value not in words:
+        *first, last = (repr(word) for word in words)
+        msg = f"{name} must be {', '.join(first)} or {last}, got {value!r}."
+        raise ValueError(msg)
+
+
+def one_model(source: Any, label: object = None) -> SparseModel:
+    """The one model of a source, or the one for a class, as it reads features.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        What holds it.
+    label : object, optional
+        The class that f > 0 speaks for; not needed where there is one output.
+    """
+    models = models_of(source)
+    if label is None and len(models) == 1:
+        return models[0]
+    found = [model for model in models if label is not None and model.label == label]
+    if len(found) != 1:
+        labels = ", ".join(map(repr, np.array([model.label for model in models]).tolist()))  # never np.int64(0)
+        msg = f"there are {len(models)} outputs: pass label, one of {labels}; got {label!r}."
+        raise ValueError(msg)
+    return found[0]
+
+
+def told_model(source: Any, label: object = None) -> SparseModel:
+    """The same model for words: with names and ranges in the units of the raw table.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        What holds it.
+    label : object, optional
+        The class that f > 0 speaks for; not needed where there is one output.
+    """
+    model = one_model(source, label)
+    return model if isinstance(source, SparseModel) else in_raw_units(model, as_predictor(source).recipe_)

@@ -1,0 +1,131 @@
+"""What a reader of an equation must know beside it: what its signs mean, and the formulas behind its names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model import SparseModel
+from ..terms import Monomial
+from ..terms.base import quoted
+from ..terms.centred import CentredTerm
+from ..terms.fourier import FourierTerm
+from ..terms.hinges import HingeTerm
+from ..terms.knots import written
+from ..terms.radial import RadialTerm
+from ..terms.sigmoid import SigmoidTerm
+from ..terms.steps import LevelTerm, StepTerm
+from .checks import check_units, check_word, told_model
+from .formulas import define, write
+from .notation import NOTATIONS
+from .rounding import training_ranges
+
+
+def is_marked(model: SparseModel, units: str) -> bool:
+    """Whether the equation writes ``scaled(age)``: in scaled units, beside terms that are in the user's own."""
+    return units == "scaled" and not all(isinstance(term, Monomial) for term in model.terms)
+
+
+def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: object = None) -> dict[str, str]:
+    """The whole formulas, in the user's own units, of the terms that an equation only names.
+
+    Together with ``equation(source, units="original")`` they are all that it takes to compute f by hand.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        table.
+    form : {"text", "latex", "html"}, default="text"
+        As in `equation`.
+    error : float, default=1e-6
+        The numbers are rounded so far that the value of a term changes by no more than this within the training
+        ranges; 0 writes all digits.
+    label : object, optional
+        Which class, where the source has an output for each of several.
+
+    Returns
+    -------
+    dict of str to str
+        From the term as the equation writes it to its formula: bumps with all centres and widths, ramps, and waves.
+        Empty for products, deviations, hinges and steps, which an equation shows in full. Columns of a transformer
+        have no formula, and it says so.
+    """
+    model = told_model(source, label)
+    check_word("form", form, tuple(NOTATIONS))
+    if not error >= 0.0:
+        msg = f"error must be at least 0, got {error!r}."
+        raise ValueError(msg)
+    to, names, ranges = NOTATIONS[form], model.feature_names, training_ranges(model)
+    found: dict[str, str] = {}
+    for term in model.terms:
+        for raw in () if isinstance(term, Monomial) else term.unscaled(model.scaling):
+            short, formula = write(raw, names, to), define(raw, names, to, error, ranges)
+            if formula not in (None, short):
+                found[short] = formula
+    return found
+
+
+def legend(source: Any, *, units: str = "scaled", ranges: bool = True, label: object = None) -> tuple[str, ...]:
+    """How to read the equation of a model, in words.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        table.
+    units : {"scaled", "original"}, default="scaled"
+        Units of the equation that the words belong to.
+    ranges : bool, default=True
+        Whether to list the training ranges of the features that are scaled.
+    label : object, optional
+        Which class, where the source has an output for each of several.
+
+    Returns
+    -------
+    tuple of str
+        Sentences; none where the equation needs no words.
+    """
+    model = told_model(source, label)
+    check_units(units)
+    kinds = {type(term) for term in model.terms}
+    known = kinds <= PLAIN.union(*(group for group, _ in WORDS))
+    lines = _scales(model, ranges) if units == "scaled" else []
+    lines += [words for group, words in WORDS if kinds & group]
+    return tuple(lines if known else [*lines, "Other names are columns of a transformer that the model holds."])
+
+
+def _scales(model: SparseModel, ranges: bool) -> list[str]:
+    """What the [0, 1] scale means for the terms of this model."""
+    lines, ends = [], training_ranges(model)
+    used = sorted({p for term in model.terms if isinstance(term, Monomial) for p in term.features})
+    names = {p: quoted(model.feature_names[p]) for p in used}
+    told = ", ".join(f"{names[p]} from {_number(ends[p][0])} to {_number(ends[p][1])}" for p in used)
+    told = f": {told}." if ranges else "."
+    if used and is_marked(model, "scaled"):
+        lines.append(f"scaled({names[used[0]]}) is {names[used[0]]} brought to [0, 1] by its training range{told}")
+    elif used:
+        lines.append(f"Features are brought to [0, 1] by their training ranges{told}")
+    if any(isinstance(term, HingeTerm | CentredTerm) for term in model.terms):
+        lines.append(
+            "Hinges and deviations are in your own units, divided by the training range of the feature, "
+            "or by the product of the ranges."
+        )
+    return lines
+
+
+def _number(value: float) -> str:
+    """At most six digits."""
+    return written(float(f"{value:.6g}"))
+
+
+PLAIN: set[type] = {Monomial, HingeTerm, CentredTerm}
+WORDS: tuple[tuple[set[type], str], ...] = (
+    ({StepTerm, LevelTerm}, "A comparison in brackets is 1 where it is true and 0 elsewhere."),
+    ({FourierTerm}, "Angles are in radians; the numbers inside waves are rounded, `definitions` has them in full."),
+    ({SigmoidTerm}, "ramp(z) is 1 / (1 + exp(-z)); its numbers are rounded, `definitions` has them in full."),
+    (
+        {RadialTerm},
+        "A cluster is a group of training rows: near its centre the term is 1, far away 0; "
+        "`definitions` has the formulas.",
+    ),
+)

@@ -1,0 +1,165 @@
+"""What rounding the coefficients of a model can change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..model import SparseModel
+from ..terms import Term
+from .checks import check_units, one_model, told_model
+
+MAX_DIGITS = 17  # enough for any double
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounded:
+    """Coefficients with few digits, and how far they can lead astray.
+
+    Parameters
+    ----------
+    terms : tuple of Term
+        The terms that the coefficients belong to; in original units those of ``model.unscaled()``.
+    coef : ndarray of shape (n_terms,)
+        The rounded coefficients.
+    digits : int
+        How many significant digits they have.
+    units : {"scaled", "original"}
+        What the features are measured in.
+    largest_change : float
+        Where every feature lies within its training range, f made of these coefficients differs from f by no more than
+        this (and by what computing with sixteen digits costs). Outside the ranges nothing is promised. Infinite where
+        the model holds columns of a transformer, whose values have no known bound.
+    model : SparseModel or None
+        The model with the rounded coefficients, for scaled units only. It has no score: that belongs to the
+        coefficients that were fitted.
+    """
+
+    terms: tuple[Term, ...]
+    coef: FloatArray
+    digits: int
+    units: str
+    largest_change: float
+    model: SparseModel | None
+
+
+def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = None) -> Rounded:
+    """Round the coefficients of a model, and say by how much f can change.
+
+    The change is at most the sum over the terms of (change of the coefficient) * (largest absolute value of the term
+    within the training ranges). No smaller figure holds for every model: where all terms reach their largest value at
+    one point, and all changes have the same sign, f does change by this much.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        table.
+    digits : int
+        Significant digits to keep, from 1 to 17.
+    units : {"scaled", "original"}, default="scaled"
+        Whether to round the coefficients for features on [0, 1] or those in the user's own units.
+    label : object, optional
+        Which class, where the source has an output for each of several.
+
+    Returns
+    -------
+    Rounded
+        The coefficients and the largest change of f.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(y == 1, "versicolor", "other")
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> short = rounded(clf, digits=2)
+    >>> short.coef
+    array([-4.1, -3.7,  3.5,  3.5, -3.2])
+    >>> round(short.largest_change, 2)
+    0.12
+    """
+    model = told_model(source, label)
+    check_units(units)
+    check_digits(digits)
+    parts = coefficients(model, units)
+    coef = np.array([_round(value, digits) for value in parts.values()], dtype=np.float64)
+    change = _largest_change(parts, coef, bounds(model, parts, units))
+    short = replace(one_model(source, label), coef=coef, score=None) if units == "scaled" else None
+    return Rounded(tuple(parts), coef, digits, units, change, short)
+
+
+def digits_needed(model: SparseModel, units: str, digits: int, tolerance: float) -> int:
+    """Fewest digits, at least `digits`, with which rounding changes f by no more than the tolerance.
+
+    Parameters
+    ----------
+    model : SparseModel
+        The model.
+    units : {"scaled", "original"}
+        Whose coefficients.
+    digits : int
+        Digits to begin with.
+    tolerance : float
+        Largest change of f within the training ranges.
+    """
+    parts = coefficients(model, units)
+    largest = bounds(model, parts, units)
+    if not all(map(math.isfinite, largest.values())):
+        return digits  # nothing is known of how far such a term reaches
+    for needed in range(digits, MAX_DIGITS):
+        coef = np.array([_round(value, needed) for value in parts.values()])
+        if _largest_change(parts, coef, largest) <= tolerance:
+            return needed
+    return MAX_DIGITS
+
+
+def coefficients(model: SparseModel, units: str) -> dict[Term, float]:
+    """Coefficients by term, for features on [0, 1] or in the user's own units."""
+    if units == "original":
+        with np.errstate(over="ignore", invalid="ignore"):
+            parts = model.unscaled()
+        if not all(map(math.isfinite, parts.values())):
+            msg = (
+                "in original units some coefficients of this model are beyond the largest number of double precision: "
+                "the range of a feature is too small or too large. Use units='scaled', or measure it in other units."
+            )
+            raise ValueError(msg)
+        return parts
+    return dict(zip(model.terms, model.coef.tolist(), strict=True))
+
+
+def training_ranges(model: SparseModel) -> dict[int, tuple[float, float]]:
+    """Least and largest training value of every feature that the model reads, in the user's own units."""
+    low, high = model.scaling.half_minimum, model.scaling.half_minimum + model.scaling.half_span
+    return {p: (2.0 * float(low[p]), 2.0 * float(high[p])) for p in model.features}
+
+
+def bounds(model: SparseModel, parts: Mapping[Term, float], units: str) -> dict[Term, float]:
+    """Largest absolute value of every term within the training ranges."""
+    ranges = training_ranges(model) if units == "original" else dict.fromkeys(model.features, (0.0, 1.0))
+    return {term: term.bound(ranges) for term in parts}
+
+
+def check_digits(digits: object) -> None:
+    """Refuse what is not a number of digits."""
+    if isinstance(digits, bool) or not isinstance(digits, int | np.integer) or not 1 <= digits <= MAX_DIGITS:
+        msg = f"digits must be an integer from 1 to {MAX_DIGITS}, got {digits!r}."
+        raise ValueError(msg)
+
+
+def _round(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")
+
+
+def _largest_change(parts: Mapping[Term, float], coef: FloatArray, largest: Mapping[Term, float]) -> float:
+    changes = zip(parts.items(), coef.tolist(), strict=True)
+    # a coefficient that is not changed costs nothing, however large its term may become
+    return math.fsum(abs(new - old) * largest[term] for (term, old), new in changes if new != old)

@@ -1,0 +1,179 @@
+"""One sentence about one row: which class, how sure, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..model import Predictor, SparseModel, class_codes, class_probabilities, decision_table
+from ..model.access import as_predictor
+from ..prepare.recipe import NumberOf
+from ..terms import Monomial
+from ..terms.knots import written
+from .contributions import split
+from .raw_units import in_raw_units
+from .rounding import training_ranges
+from .rows import column_names, feature_table, row_cells
+
+MOST_FOR, MOST_AGAINST = 3, 2  # terms that the sentence names
+MOST_OUTSIDE = 5  # features outside of their range that it names
+MOST_VALUES = 3  # features of a term whose values it tells
+MISSING = "missing"
+TINY = 1e-12  # of a range: no news
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Row:
+    """A row with all that the sentence needs of it."""
+
+    predictor: Predictor
+    cells: Sequence[Any]
+    features: FloatArray
+
+    def value(self, feature: int) -> str:
+        """What the row holds where a feature comes from, as ``column = cell``."""
+        recipe = self.predictor.recipe_
+        if recipe is None:
+            return f"{column_names(self.predictor)[feature]} = {_written(self.cells[feature])}"
+        made = recipe.features[feature]
+        name, cell = recipe.columns[made.column].name, _written(self.cells[made.column])
+        fill = made.fill if isinstance(made, NumberOf) else None
+        return (
+            f"{name} missing, taken as {_written(fill)}" if cell == MISSING and fill is not None else f"{name} = {cell}"
+        )
+
+    def is_number(self, feature: int) -> bool:
+        """Whether a feature is the number in a column, not a level of it."""
+        recipe = self.predictor.recipe_
+        return recipe is None or isinstance(recipe.features[feature], NumberOf)
+
+
+def explain(source: Any, row: Any) -> str:
+    """Say in one sentence why a row gets its class.
+
+    It tells the class with its probability and the confidence delta, the strongest terms for and against with what
+    each adds to f and with the values of the row behind it, with more than two classes also the runner-up, and which
+    features lie outside of their training range. With two classes what speaks against one speaks for the other; with
+    more, the terms are those of the winner's own formula.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        What classifies the row. A single model knows two classes: its own and "not" that.
+    row : mapping, Series, data frame with one row, or sequence
+        The row in the user's own units: raw columns where the source makes its features itself.
+
+    Returns
+    -------
+    str
+        Plain text; it repeats names and values of the row, so escape it before it goes into a page.
+
+    Examples
+    --------
+    >>> import textwrap
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y = np.where(y == 1, "versicolor", "other")
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> print(textwrap.fill(explain(clf, [6.2, 2.4]), 100))
+    This row is classed as other with probability 0.98 (confidence 0.37), because the constant (+4.15),
+    x1>1.65 (x1 = 2.4; +3.68) and x0>4.95 (x0 = 6.2; +3.24) speak for it, while x0>2 (x0 = 6.2; -3.50)
+    and x1>0.8 (x1 = 2.4; -3.50) speak against it.
+    """
+    predictor = as_predictor(source)
+    cells = row_cells(predictor, row)
+    told = _Row(predictor, cells, feature_table(predictor, cells))
+    values = decision_table([model.decision(told.features) for model in predictor.models_])
+    code, proba = int(class_codes(values)[0]), class_probabilities(values)[0]
+    binary = len(predictor.models_) == 1
+    model, sign = (predictor.models_[0], 1.0 if code else -1.0) if binary else (predictor.models_[code], 1.0)
+    parts = sign * model.coef * model.columns(told.features)[:, 0]
+    delta = abs(float(split(parts[:, None]).confidence[0]))
+    sure = f"{predictor.classes_[code]} with probability {_probability(proba[code])} (confidence {delta:.2f})"
+    if not binary:
+        second = int(np.argsort(-proba, kind="stable")[1 if np.argmax(proba) == code else 0])
+        sure += f" rather than {predictor.classes_[second]} ({_probability(proba[second])})"
+    return f"This row is classed as {sure}, {_reasons(told, model, parts)}{_outside(told)}."
+
+
+def _reasons(row: _Row, model: SparseModel, parts: FloatArray) -> str:
+    """The strongest terms on either side."""
+    order = np.argsort(-np.abs(parts), kind="stable").tolist()
+    above, below = [j for j in order if parts[j] > 0], [j for j in order if parts[j] < 0]
+    pros = [_term(row, model, j, parts[j]) for j in above[:MOST_FOR]]
+    cons = [_term(row, model, j, parts[j]) for j in below[:MOST_AGAINST]]
+    against = f"{_joined(cons)} {_speak(cons)} against it" if cons else "nothing speaks against it"
+    if not pros:
+        return f"although nothing speaks for it and {against}"
+    if cons and len(above) == 1 and not model.terms[above[0]].features and parts.sum() > 0:
+        return f"because {pros[0]} outweighs {_joined(cons)}"  # no feature speaks for it, but too little against it
+    return f"because {_joined(pros)} {_speak(pros)} for it{', while' if cons else ' and'} {against}"
+
+
+def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
+    """A term with the values of the row behind it, and what it adds."""
+    term, adds = model.terms[j], f"{part:+.2f}"
+    if not term.features:
+        return f"the constant ({adds})"
+    if isinstance(term, Monomial) and len(term.factors) == 1 and row.is_number(term.features[0]):
+        return f"{row.value(term.features[0])} ({adds})"
+    name = in_raw_units(model, row.predictor.recipe_).names[j]
+    if len(term.features) > MOST_VALUES:
+        return f"{name} ({adds})"
+    values = list(dict.fromkeys(row.value(p) for p in term.features))
+    return f"{name} ({', '.join(values)}; {adds})"
+
+
+def _outside(row: _Row) -> str:
+    """Features that the models read and that lie outside of their training range, with that range."""
+    found: dict[str, None] = {}
+    for model in row.predictor.models_:
+        scaled = model.scaling.rows(row.features, model.features)
+        for p, ends in training_ranges(model).items():
+            if not -TINY <= float(scaled[p][0]) <= 1.0 + TINY:
+                low, high = (_written(_raw(row, p, end)) for end in ends)
+                found[f"{row.value(p)} ({low} to {high})"] = None
+    if not found:
+        return ""
+    names, more = list(found)[:MOST_OUTSIDE], len(found) - MOST_OUTSIDE
+    shown = _joined([*names, f"{more} more"] if more > 0 else names)
+    return f"; take it with care, for outside of the training range {'lies' if len(found) == 1 else 'lie'} {shown}"
+
+
+def _raw(row: _Row, feature: int, value: float) -> float:
+    """A value of a feature in the units of the raw column."""
+    recipe = row.predictor.recipe_
+    if recipe is None:
+        return value
+    made = recipe.features[feature]
+    return value * made.over + made.minus if isinstance(made, NumberOf) else value
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
+
+
+def _speak(parts: Sequence[str]) -> str:
+    return "speak" if len(parts) > 1 else "speaks"
+
+
+def _probability(value: float) -> str:
+    """Two digits, but never a certainty that there is not."""
+    if value > 0.995:
+        return "above 0.99" if value < 0.9995 else "above 0.999"
+    return "below 0.01" if value < 0.005 else f"{value:.2f}"
+
+
+def _written(cell: Any) -> str:
+    """A cell as a person writes it; numbers with at most six digits."""
+    if cell is None or type(cell).__name__ == "NAType" or cell != cell:
+        return MISSING
+    if isinstance(cell, float | np.floating):
+        return written(float(f"{float(cell):.6g}"))
+    return str(cell)

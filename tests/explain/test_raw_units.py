@@ -1,0 +1,89 @@
+"""A pipeline that shifts and scales its numbers is explained in the units of the table that it reads."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, SplineTransformer, StandardScaler
+
+from rfsc import RFSCClassifier
+from rfsc.bases import Transformed
+from rfsc.explain import contributions, definitions, equation, explain, legend, rounded, summary, term_table
+from rfsc.explain.checks import told_model
+from rfsc.model.access import as_predictor, models_of
+
+from .models import FAMILIES, NAMES, computed, table
+
+
+def classes(X):
+    return ((X[:, 0] - 50) / 12 + (X[:, 2] - 2000) / 3 + np.random.default_rng(0).normal(size=len(X)) > 0).astype(int)
+
+
+def pipeline(family, scaler):
+    X = pd.DataFrame(table(0, n=200), columns=list(NAMES))
+    basis = FAMILIES.get(family, family)
+    pipe = make_pipeline(scaler, RFSCClassifier(basis=basis, n_restarts=1, max_iter=20, random_state=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return pipe.fit(X, classes(X.to_numpy())), X
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler((-1, 1))], ids=["standard", "min-max"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_equation_reads_the_raw_table(family, scaler):
+    pipe, X = pipeline(family, scaler)
+    f = pipe.decision_function(X)
+    (model,) = models_of(pipe)
+    text = equation(pipe, units="original", digits=17)
+    by_hand = computed(text, X.to_numpy(), model, definitions(pipe, error=0.0))
+    np.testing.assert_allclose(by_hand, f, rtol=1e-6, atol=1e-6)
+    if family != "sigmoid":  # far from where they were scaled for, exponentials overflow
+        other = computed(equation(model, units="original"), X.to_numpy(), model, definitions(model))
+        assert np.abs(other - f).max() > 0.1  # the model alone knows the scaled numbers only
+
+
+def test_words_tell_the_raw_numbers():
+    pipe, X = pipeline("hinge", StandardScaler())
+    names = term_table(pipe).term
+    (alone,) = models_of(pipe)
+    assert contributions(pipe, X).names == names != alone.names
+    np.testing.assert_allclose(contributions(pipe, X).values.sum(axis=1), pipe.decision_function(X), atol=1e-9)
+    assert all(name in summary(pipe) for name in names)
+    assert equation(pipe) != equation(alone)
+    strongest = explain(pipe, X.iloc[0])
+    assert any(name in strongest for name in names)
+    assert not any(name in strongest for name in alone.names)
+    assert rounded(pipe, 2).model.terms == alone.terms  # which still predicts
+
+
+def test_names_of_bumps_stay_short():
+    pipe, X = pipeline("radial", StandardScaler())
+    shown = [(X.columns[p], value) for term in told_model(pipe).terms for p, value in getattr(term, "shown", ())]
+    assert shown
+    for name, value in shown:
+        assert len(f"{value:.15g}".lstrip("-0.").replace(".", "")) <= 6
+        assert X[name].min() <= value <= X[name].max()
+
+
+def test_ranges_are_those_of_the_table():
+    pipe, X = pipeline("polynomial", StandardScaler())
+    (line,) = legend(pipe)
+    for name in {name for name in NAMES if f"{name} from" in line}:
+        assert f"{name} from {X[name].min():.6g} to {X[name].max():.6g}" in line
+
+
+def test_transformers_keep_the_units_that_they_read():
+    X = pd.DataFrame(table(0, n=200), columns=list(NAMES))
+    y = classes(X.to_numpy())
+    scaled = StandardScaler().set_output(transform="pandas").fit(X)
+    splines = Transformed(SplineTransformer(n_knots=3).fit(scaled.transform(X).to_numpy()))
+    clf = RFSCClassifier(basis=["step", splines], n_restarts=1, max_iter=20, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        pipe = make_pipeline(StandardScaler(), clf).fit(X, y)
+    assert term_table(pipe).term == as_predictor(pipe).models_[0].names

@@ -1,0 +1,55 @@
+"""The page of text: everything is there, and no line breaks inside a term."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rfsc import RFSCClassifier
+from rfsc.explain import equation, stability, summary
+from rfsc.explain.tables import shortened
+
+from .models import FAMILIES, model_of
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_everything_is_there(family):
+    model = model_of(family, n_terms=12)
+    text = summary(model)
+    assert all(name in text for name in model.names)
+    assert f"{len(model.terms)} terms of {len(model.features)} features" in text
+    assert "RIP" not in text
+    assert "stability" not in text
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_equation_is_broken_between_terms_only(family):
+    model = model_of(family, n_terms=12)
+    lines = summary(model).split("\n\n")[1].splitlines()
+    assert " ".join(line.strip() for line in lines) == equation(model)
+    assert len(lines) > 1
+    assert all(line[4] in "+-" for line in lines[1:])
+
+
+def test_search_figures_where_they_are_known():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    y = (X[:, 0] + 0.4 * rng.normal(size=150) > 0).astype(int)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=2, max_iter=40, random_state=0).fit(X, y)
+    text = summary(clf.models_[0])
+    head = next(line for line in text.splitlines() if line.startswith("term"))
+    assert head.split() == ["term", "coef", "std.", "error", "p-value", "RIP", "restarts"]
+    assert str(stability(clf)) in text
+
+
+def test_zero_model():
+    model = model_of("polynomial")
+    assert "\nf = 0\n" in summary(replace(model, coef=np.zeros(len(model.terms))))
+
+
+def test_long_names_are_shortened_in_their_middle():
+    assert shortened("abcdefghij", 10) == "abcdefghij"
+    assert shortened("abcdefghijk", 7) == "abc…ijk"
+    assert len(shortened("x" * 99, 48)) == 48

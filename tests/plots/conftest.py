@@ -1,0 +1,100 @@
+"""Models to draw: a fitted one of two and of three classes, and a made-up one with 60 features and long names."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from rfsc import RFSCClassifier, SparseModel
+from rfsc.model import Evidence, FilterEvidence, Trace
+from rfsc.prepare.scaling import Scaling
+from rfsc.terms.monomials import Monomial
+
+
+@pytest.fixture(autouse=True)
+def _untouched():
+    """Drawing changes no setting of matplotlib and leaves no figure with pyplot."""
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    before = dict(matplotlib.rcParams)
+    yield
+    plt.close("all")
+    assert dict(matplotlib.rcParams) == before
+
+
+@pytest.fixture(scope="session")
+def two_classes():
+    """WDBC with two restarts and the filter: classifier, samples, labels."""
+    data = load_breast_cancer(as_frame=True)
+    X, y = data.data.iloc[::2, :12], data.target_names[data.target][::2]
+    clf = RFSCClassifier(basis="polynomial", n_restarts=2, max_iter=30, filter_significance=0.05, random_state=0)
+    return clf.fit(X, y), X, y
+
+
+@pytest.fixture(scope="session")
+def three_classes():
+    """Iris with one restart: classifier, samples, labels."""
+    data = load_iris(as_frame=True)
+    y = data.target_names[data.target]
+    clf = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=30, random_state=0)
+    return clf.fit(data.data, y), data.data, y
+
+
+def made_up(n_features=60, n_terms=40, n_restarts=10, n_iter=25, seed=0):
+    """A model with every name as awkward as users' names are, and what a search may have seen of it."""
+    rng = np.random.default_rng(seed)
+    names = tuple(
+        f"$average consumption of _resource_ {j} in the laboratory since 2019, kW/h $" for j in range(n_features)
+    )
+    products = [(p, q) for p in range(n_features) for q in range(p, n_features)]
+    singles = [(p,) for p in range(n_features)]
+    terms = [Monomial(()), *(Monomial(factors) for factors in rng.permutation(np.array([*singles, *products], object)))]
+    terms = terms[: n_terms + 30]
+    coef = rng.normal(0, 5, n_terms)
+    rips = np.clip(np.cumsum(rng.normal(0.02, 0.05, (n_restarts, n_iter, len(terms))), axis=1), 0, 1)
+    score = np.sort(rng.random((n_restarts, n_iter)), axis=1)
+    traces = tuple(
+        Trace(
+            mean_score=score[r],
+            best_score=score[r] + 0.1,
+            size_drawn=rng.uniform(5, 9, n_iter),
+            size_kept=rng.uniform(2, 5, n_iter),
+            rips=rips[r],
+        )
+        for r in range(n_restarts)
+    )
+    evidence = Evidence(
+        n_candidates=1891,
+        score="loo_log_loss",
+        terms=tuple(terms),
+        feature_names=names,
+        selected=rng.random((n_restarts, len(terms))) < 0.4,
+        rip=rips[:, -1],
+        stop_reasons=("max_iter",) * n_restarts,
+        traced=tuple(range(len(terms))),
+        traces=traces,
+        filter=FilterEvidence(rng.exponential(4.0, n_features), 3.84, 0.05),
+    )
+    return SparseModel(
+        terms=tuple(terms[:n_terms]),
+        coef=coef,
+        standard_error=rng.uniform(0.5, 4, n_terms),
+        scaling=Scaling.from_rows(np.array([np.zeros(n_features), np.ones(n_features)])),
+        feature_names=names,
+        label="readmitted within thirty days of the discharge from hospital",
+        n_observations=200.0,
+        score=0.8,
+        evidence=evidence,
+    )
+
+
+@pytest.fixture(scope="session")
+def large():
+    """60 features, 40 terms, ten restarts: model, samples, labels."""
+    model, rng = made_up(), np.random.default_rng(1)
+    X = pd.DataFrame(rng.random((300, 60)), columns=model.feature_names)
+    return model, X, np.where(rng.random(300) < 0.5, model.label, "other")

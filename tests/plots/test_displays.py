@@ -1,0 +1,374 @@
+"""The numbers behind every picture, against a computation by hand; and the words where there is nothing to draw."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import fields, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from scipy import stats
+from sklearn.calibration import calibration_curve
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from statsmodels.stats.proportion import proportion_confint
+
+from rfsc import DistanceCorrelationFilter, RFSCClassifier
+from rfsc.export import load, save
+from rfsc.model import Predictor
+from rfsc.plots import (
+    CalibrationDisplay,
+    CoefficientsDisplay,
+    ContributionsDisplay,
+    DecisionMapDisplay,
+    FilterDisplay,
+    RIPEvolutionDisplay,
+    RowContributionsDisplay,
+    SearchHistoryDisplay,
+    StabilityDisplay,
+)
+from rfsc.prepare.recipe import LevelOf, NumberOf, RawColumn, Recipe
+
+from .conftest import made_up
+
+OF_A_MODEL = (RIPEvolutionDisplay, SearchHistoryDisplay, CoefficientsDisplay, StabilityDisplay, FilterDisplay)
+OF_SAMPLES = (ContributionsDisplay, DecisionMapDisplay, CalibrationDisplay)
+
+
+# ---- the search
+
+
+def test_rip_evolution_shows_what_the_search_recorded(two_classes):
+    clf, _, _ = two_classes
+    display = RIPEvolutionDisplay.from_estimator(clf, restart=1)
+    search = clf.searches_[0][1]
+    for j, name in enumerate(display.names):
+        course = []
+        for record in search.history:
+            known = dict(zip(clf.term_names(record.rips.ids, 0, 1), record.rips.values, strict=True))
+            course.append(known.get(name, 0.0))
+        np.testing.assert_allclose(display.rips[:, j], course, atol=1e-5)
+    assert set(np.array(display.names)[display.in_model]) == set(clf.models_[0].names)
+    chosen = {name for name, here in zip(display.names, display.chosen, strict=True) if here}
+    assert chosen <= set(clf.term_names(search.model.ids, 0, 1))
+
+
+def test_the_restart_behind_the_model_is_shown(two_classes):
+    clf, _, _ = two_classes
+    for restart in range(2):  # as combine="best" would have it
+        model, evidence = clf.restart_model(restart), clf.models_[0].evidence
+        order = [evidence.terms.index(term) for term in model.terms]
+        order += [j for j in range(len(evidence.terms)) if j not in order]
+        terms, selected = tuple(evidence.terms[j] for j in order), evidence.selected[:, order]
+        model = replace(model, evidence=replace(evidence, terms=terms, selected=selected))
+        assert SearchHistoryDisplay.from_estimator(model).shown == restart
+
+
+def test_of_equal_restarts_the_one_with_the_best_score_is_shown(large):
+    model, _, _ = large
+    evidence = replace(model.evidence, selected=np.ones_like(model.evidence.selected))
+    best = int(np.argmax([trace.best_score.max() for trace in evidence.traces]))
+    display = RIPEvolutionDisplay.from_estimator(replace(model, evidence=evidence))
+    np.testing.assert_array_equal(display.rips, evidence.traces[best].rips)
+
+
+def test_search_history_shows_what_the_search_recorded(two_classes):
+    clf, _, _ = two_classes
+    display = SearchHistoryDisplay.from_estimator(clf)
+    for restart, search in enumerate(clf.searches_[0]):
+        for values, name in (
+            (display.mean_scores, "mean_score"),
+            (display.best_scores, "best_score"),
+            (display.sizes_drawn, "mean_size_drawn"),
+            (display.sizes_kept, "mean_size_kept"),
+        ):
+            np.testing.assert_allclose(values[restart], [getattr(r, name) for r in search.history], atol=1e-5)
+
+
+def test_stability_counts_the_restarts(two_classes):
+    clf, _, _ = two_classes
+    display = StabilityDisplay.from_estimator(clf)
+    own = [set(clf.term_names(search.model.ids)) for search in clf.searches_[0]]
+    for name, share in zip(display.names, display.share, strict=True):
+        assert share == np.mean([name in names for names in own])
+    assert set(display.names) == set.union(set(clf.models_[0].names), *own)
+    n_model = len(clf.models_[0].terms)
+    assert set(display.names[:n_model]) == set(clf.models_[0].names)
+    assert display.in_model.tolist() == [place < n_model for place in range(len(display.names))]
+    assert (np.diff(display.share[:n_model]) <= 0).all()
+    assert (np.diff(display.share[n_model:]) <= 0).all()
+
+
+# ---- the model
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_intervals_exclude_zero_where_the_p_value_is_small(large, level):
+    model, _, _ = large
+    display = CoefficientsDisplay.from_estimator(model, level=level)
+    order = [model.names.index(name) for name in display.names]
+    np.testing.assert_array_equal(display.coef, model.coef[order])
+    assert (np.diff(np.abs(display.coef)) <= 0).all()
+    np.testing.assert_array_equal(np.abs(display.coef) > display.reach, model.p_value[order] < 1 - level)
+    freedom = model.n_observations - len(model.terms)
+    np.testing.assert_allclose(stats.t.cdf(display.reach / model.standard_error[order], freedom), 0.5 + level / 2)
+
+
+def test_an_average_has_no_intervals(large):
+    model, _, _ = large
+    display = CoefficientsDisplay.from_estimator(replace(model, standard_error=None))
+    assert display.reach is None
+    assert "interval" not in display.ax_.get_xlabel()
+
+
+# ---- samples
+
+
+def test_contributions_of_samples(three_classes):
+    clf, X, y = three_classes
+    display = ContributionsDisplay.from_estimator(clf, X, y, output=1)
+    f = clf.decision_function(X)[:, 1]
+    np.testing.assert_allclose(display.sides.for_class - display.sides.against_class, f, atol=1e-9)
+    np.testing.assert_array_equal(display.truth, y == "versicolor")
+    assert len(display.ax_[0].patches) == 60  # 30 samples, two bars each
+    assert "first 30 of 150" in display.ax_[1].get_xlabel()
+
+
+def test_contributions_of_one_row_add_up(two_classes):
+    clf, X, _ = two_classes
+    display = RowContributionsDisplay.from_estimator(clf, X.iloc[[7]])
+    assert display.total == pytest.approx(clf.decision_function(X.iloc[[7]])[0], abs=1e-9)
+    model = clf.models_[0]
+    by_hand = dict(zip(model.names, model.coef * model.columns(X.iloc[[7]].to_numpy())[:, 0], strict=True))
+    assert dict(zip(display.names, display.contribution, strict=True)) == by_hand
+    assert (np.diff(np.abs(display.contribution)) <= 0).all()
+
+
+def test_what_is_left_out_of_a_row_is_one_bar(large):
+    model, X, _ = large
+    display = RowContributionsDisplay.from_estimator(model, X[:1], max_terms=5)
+    widths = [bar.get_width() for bar in display.ax_.patches]
+    assert len(widths) == 6
+    assert sum(widths) == pytest.approx(model.decision(X[:1])[0])
+    assert display.ax_.get_yticklabels()[-1].get_text() == "+35 more, together"
+
+
+# ---- calibration
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60),
+    st.sampled_from([1, 3, 10]),
+)
+def test_calibration_against_scikit_learn_and_statsmodels(pairs, n_bins):
+    probability, happened = np.array([p for p, _ in pairs]), np.array([h for _, h in pairs])
+    axes = Figure().subplots(2, 1)
+    display = CalibrationDisplay.from_predictions(happened, probability, n_bins=n_bins, ax=axes)
+    full = display.count > 0
+    assert display.count.sum() == len(pairs)
+    low, high = proportion_confint(
+        np.round(display.observed[full] * display.count[full]), display.count[full], method="wilson"
+    )
+    np.testing.assert_allclose(display.low[full], low, atol=1e-12)
+    np.testing.assert_allclose(display.high[full], high, atol=1e-12)
+    assert np.isnan(display.observed[~full]).all()
+    on_a_border = np.isin(probability, display.edges[1:-1]).any()  # which bin they are in is a matter of taste
+    if 0 < happened.sum() < len(happened) and not on_a_border:
+        observed, predicted = calibration_curve(happened, probability, n_bins=n_bins)
+        np.testing.assert_allclose(display.observed[full], observed)
+        np.testing.assert_allclose(display.predicted[full], predicted)
+
+
+def test_calibration_of_a_class_or_of_what_is_predicted(three_classes):
+    clf, X, y = three_classes
+    proba = clf.predict_proba(X)
+    of_class = CalibrationDisplay.from_estimator(clf, X, y, label="virginica")
+    by_hand = CalibrationDisplay.from_predictions(y == "virginica", proba[:, 2])
+    np.testing.assert_array_equal(of_class.count, by_hand.count)
+    np.testing.assert_array_equal(of_class.observed, by_hand.observed)
+    predicted = CalibrationDisplay.from_estimator(clf, X, y)
+    full = predicted.count > 0
+    assert (predicted.observed[full] @ predicted.count[full]) / len(y) == pytest.approx(clf.score(X, y))
+
+
+def test_a_single_model_compares_labels_with_its_own(two_classes):
+    clf, X, y = two_classes
+    whole, model = (CalibrationDisplay.from_estimator(s, X, y) for s in (clf, clf.models_[0]))
+    np.testing.assert_array_equal(whole.observed, model.observed)
+    numbered = replace(clf.models_[0], label=1)
+    np.testing.assert_array_equal(
+        CalibrationDisplay.from_estimator(numbered, X, (y == "malignant") * 1).observed, whole.observed
+    )
+
+
+# ---- the map
+
+
+def test_map_is_the_classifier_on_a_grid(three_classes):
+    clf, X, y = three_classes
+    names = list(X.columns)
+    display = DecisionMapDisplay.from_estimator(clf, X, y, features=(names[2], 0), held={1: 3.5}, n_grid=7)
+    assert display.names == (names[2], names[0])
+    for i, up in enumerate(display.up):
+        for j, across in enumerate(display.across):
+            row = X.median()
+            row.iloc[[2, 0, 1]] = across, up, 3.5
+            np.testing.assert_allclose(display.probability[i, j], clf.predict_proba(row.to_frame().T)[0], atol=1e-12)
+    np.testing.assert_array_equal(display.points, X[[names[2], names[0]]])
+    np.testing.assert_array_equal(np.array(display.classes)[display.code], y)
+    assert display.held == "2 others held"
+
+
+def test_map_takes_the_features_that_matter_most(large):
+    model, X, _ = large
+    n_terms = 3
+    coef = np.array([5.0, 0.1, 9.0])
+    terms = tuple(type(model.terms[0])(factors) for factors in ((7,), (3,), (50, 7)))
+    small = replace(model, terms=terms, coef=coef, standard_error=np.ones(n_terms), evidence=None)
+    display = DecisionMapDisplay.from_estimator(small, X, n_grid=5)
+    assert display.names == (model.feature_names[7], model.feature_names[50])
+    assert display.held == "1 other at the median"
+    assert display.code is None
+    two_values = X.copy()
+    two_values.iloc[:, 50] = np.round(two_values.iloc[:, 50])
+    assert DecisionMapDisplay.from_estimator(small, two_values, n_grid=5).names[1] == model.feature_names[3]
+
+
+def test_map_of_a_scaled_column_is_in_the_users_units(two_classes):
+    clf, X, y = two_classes
+    columns = (RawColumn("site", "text"), *(RawColumn(name, "number") for name in X.columns))
+    made = [LevelOf(0, ("north",)), *(NumberOf(j, None, 100.0, 4.0) for j in range(2, 13))]
+    recipe = Recipe(columns, tuple(made), tuple(f"made {j}" for j in range(12)))
+    predictor = Predictor([replace(clf.models_[0], feature_names=recipe.names)], clf.classes_, recipe)
+    raw = X.copy()
+    raw.insert(0, "site", np.where(np.arange(len(X)) % 2, "north", "south"))
+    first, second = X.columns[3], X.columns[5]
+    display = DecisionMapDisplay.from_estimator(predictor, raw, y, features=(first, second), held={X.columns[1]: 20.0})
+    np.testing.assert_allclose(display.points, X[[first, second]], rtol=1e-12)
+    assert display.names == (first, second)
+    row = recipe.table(raw)
+    row = np.median(row, axis=0)
+    row[[3, 5, 1]] = (display.across[4] - 100) / 4, (display.up[9] - 100) / 4, (20.0 - 100) / 4
+    expected = 1 / (1 + np.exp(-predictor.models_[0].decision(row[None])[0]))
+    assert display.probability[9, 4, 1] == pytest.approx(expected)
+
+
+def test_a_pipeline_is_shown_by_its_raw_columns(two_classes):
+    _, X, y = two_classes
+    settings = {"basis": "polynomial", "n_restarts": 1, "max_iter": 15, "random_state": 0}
+    pipe = make_pipeline(StandardScaler(), RFSCClassifier(**settings)).fit(X, y)
+    shown = DecisionMapDisplay.from_estimator(pipe, X, y, n_grid=5)
+    np.testing.assert_allclose(shown.points, X[list(shown.names)], rtol=1e-9)
+    row = X.median()
+    row[list(shown.names)] = shown.across[3], shown.up[1]
+    np.testing.assert_allclose(shown.probability[1, 3], pipe.predict_proba(row.to_frame().T)[0], atol=1e-9)
+    by_hand = CalibrationDisplay.from_predictions(y == "malignant", pipe.predict_proba(X)[:, 1])
+    np.testing.assert_allclose(CalibrationDisplay.from_estimator(pipe, X, y).predicted, by_hand.predicted, atol=1e-9)
+
+
+# ---- the filter
+
+
+def test_filter_of_a_classifier_and_on_its_own(two_classes):
+    clf, X, y = two_classes
+    alone = DistanceCorrelationFilter(0.05).fit(X, y)
+    for display in (FilterDisplay.from_estimator(alone), FilterDisplay.from_estimator(clf)):
+        assert (np.diff(display.statistic) <= 0).all()
+        by_name = dict(zip(display.names, display.statistic, strict=True))
+        np.testing.assert_allclose([by_name[name] for name in X.columns], alone.statistics_)
+        kept = {name for name, stays in zip(display.names, display.kept, strict=True) if stays}
+        assert kept == set(alone.get_feature_names_out())
+        assert display.threshold == pytest.approx(stats.chi2.ppf(0.95, 1))
+
+
+@given(st.integers(0, 80), st.integers(0, 80), st.integers(3, 40))
+def test_filter_says_how_many_it_leaves_out(n_kept, n_dropped, most):
+    statistic = np.r_[np.linspace(9, 5, n_kept), np.linspace(3, 0, n_dropped)]
+    display = FilterDisplay(
+        statistic=statistic, names=("x",) * len(statistic), threshold=4.0, significance=0.05, about="a class"
+    )
+    shown, note = display._shown(most)
+    assert len(shown) == min(most, len(statistic))
+    assert (np.diff(shown) > 0).all()
+    kept = int(display.kept[shown].sum())
+    left_out = {what: int(n) for n, what in (part.split(" more ") for part in note.lstrip("+").split(", ") if part)}
+    assert left_out.get("kept", 0) == n_kept - kept
+    assert left_out.get("dropped", 0) == n_dropped - (len(shown) - kept)
+    if n_dropped:
+        assert (~display.kept[shown]).any()
+
+
+# ---- sources
+
+
+@pytest.mark.parametrize("display", OF_A_MODEL)
+def test_a_file_shows_what_the_classifier_shows(two_classes, tmp_path, display):
+    clf, _, _ = two_classes
+    save(clf, tmp_path / "model.json")
+    fresh, loaded = display.from_estimator(clf), display.from_estimator(load(tmp_path / "model.json"))
+    for field in fields(display):
+        one, other = getattr(fresh, field.name), getattr(loaded, field.name)
+        np.testing.assert_equal(np.asarray(one), np.asarray(other)) if isinstance(one, np.ndarray) else None
+        if not isinstance(one, np.ndarray | tuple):
+            assert one == other
+
+
+@pytest.mark.parametrize("display", OF_A_MODEL)
+def test_displays_can_be_pickled(two_classes, display):
+    drawn = display.from_estimator(two_classes[0], ax=None)
+    again = pickle.loads(pickle.dumps(drawn))
+    for field in fields(display):
+        np.testing.assert_equal(getattr(again, field.name), getattr(drawn, field.name))
+
+
+@pytest.mark.parametrize("display", OF_SAMPLES)
+def test_displays_of_samples_can_be_pickled(two_classes, display):
+    drawn = display.from_estimator(*two_classes)
+    again = pickle.loads(pickle.dumps(drawn))
+    for field in fields(display):
+        np.testing.assert_equal(getattr(again, field.name), getattr(drawn, field.name))
+
+
+# ---- errors
+
+
+def test_errors_say_what_to_pass(two_classes, three_classes, large):
+    clf, X, y = two_classes
+    model = clf.models_[0]
+    for call, words in (
+        (lambda: CoefficientsDisplay.from_estimator(clf, output=1), "between 0 and 0"),
+        (lambda: CoefficientsDisplay.from_estimator(clf, level=95), "such as 0.95"),
+        (lambda: RIPEvolutionDisplay.from_estimator(replace(model, evidence=None)), "how it was found"),
+        (lambda: StabilityDisplay.from_estimator(replace(model, evidence=None)), "how it was found"),
+        (lambda: RIPEvolutionDisplay.from_estimator(clf, restart=2), "between 0 and 1"),
+        (lambda: FilterDisplay.from_estimator(three_classes[0]), "filter_significance"),
+        (
+            lambda: SearchHistoryDisplay.from_estimator(replace(model, evidence=replace(model.evidence, traces=()))),
+            "not kept",
+        ),
+        (lambda: ContributionsDisplay.from_estimator(clf, X, y[:5]), "one label for each of the 285 rows"),
+        (lambda: CalibrationDisplay.from_estimator(clf, X, y[:5]), "one label for each of the 285 rows"),
+        (lambda: CalibrationDisplay.from_estimator(clf, X, np.full(len(X), "private")), "not among the classes"),
+        (lambda: CalibrationDisplay.from_estimator(clf, X, y, label="private"), "one of the 2 classes"),
+        (lambda: CalibrationDisplay.from_predictions([], []), "at least one sample"),
+        (lambda: CalibrationDisplay.from_predictions([True], [3.0]), "between 0 and 1"),
+        (lambda: RowContributionsDisplay.from_estimator(clf, X), "one row"),
+        (lambda: DecisionMapDisplay.from_estimator(clf, X, features=("nothing", 0)), "no feature named 'nothing'"),
+        (lambda: DecisionMapDisplay.from_estimator(clf, X, features=(0, 12)), "between 0 and 11"),
+        (lambda: DecisionMapDisplay.from_estimator(clf, X, features=(0, 0)), "two different"),
+    ):
+        with pytest.raises(ValueError, match=words) as error:
+            call()
+        assert "private" not in str(error.value)
+    with pytest.raises(TypeError, match="RFSCClassifier"):
+        CoefficientsDisplay.from_estimator("model")
+
+
+def test_one_feature_makes_no_map():
+    model = made_up(n_features=1, n_terms=1, n_restarts=1)
+    with pytest.raises(ValueError, match="two features"):
+        DecisionMapDisplay.from_estimator(model, pd.DataFrame(np.zeros((3, 1)), columns=model.feature_names))
