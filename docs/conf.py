@@ -67,6 +67,8 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
+    "backreferences_dir": "api/generated/used",  # which cases use a name, for the page of that name
+    "doc_module": ("rfsc",),
     "within_subsection_order": "FileNameSortKey",
     "capture_repr": ("_repr_html_",),
     "abort_on_example_error": True,
