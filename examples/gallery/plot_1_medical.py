@@ -22,7 +22,9 @@ data = load_breast_cancer(as_frame=True)
 labels = data.target_names[data.target]
 X_train, X_test, y_train, y_test = train_test_split(data.data, labels, test_size=1 / 3, stratify=labels, random_state=0)
 
-clf = RFSCClassifier(basis="polynomial", combine="best", significance=0.01, random_state=0).fit(X_train, y_train)
+clf = RFSCClassifier(
+    basis="polynomial", combine="best", significance=0.01, filter_significance=0.001, random_state=0
+).fit(X_train, y_train)
 model = clf.models_[0]
 print(f"{len(model.terms)} terms out of {clf.n_terms_[0]} candidates")
 print(f"accuracy on {len(X_test)} unseen patients: {clf.score(X_test, y_test):.3f}")
@@ -45,6 +47,16 @@ CoefficientsDisplay.from_estimator(clf)
 # which is why the table marks its p-values as naive.
 
 print(term_table(model).text())
+
+# %%
+# Which measurements were left out?
+# ---------------------------------
+# The filter tests every measurement by itself for dependence on the diagnosis, in any form. Those below the threshold
+# are not searched.
+
+from rfsc.plots import FilterDisplay
+
+FilterDisplay.from_estimator(clf)
 
 # %%
 # How did the search find them?
@@ -97,4 +109,4 @@ unsure = int(np.argmin(np.abs(clf.decision_function(X_test))))
 print(explain(clf, X_test.iloc[unsure]))
 RowContributionsDisplay.from_estimator(clf, X_test.iloc[[unsure]])
 
-# sphinx_gallery_thumbnail_number = 2
+# sphinx_gallery_thumbnail_number = 3
