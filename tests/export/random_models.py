@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfsc.model import SparseModel
+from rfsc.model import Predictor, SparseModel
+from rfsc.model.decision import class_codes, class_probabilities, decision_table
+from rfsc.prepare.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc.prepare.scaling import Scaling
 from rfsc.terms.centred import CentredTerm, Deviation
 from rfsc.terms.fourier import FourierTerm
@@ -107,6 +109,12 @@ def random_models(seed, labels, **settings) -> list[SparseModel]:
     return [random_model((seed, k), ranges=ranges, label=label, **settings) for k, label in enumerate(labels)]
 
 
+def random_predictor(seed, classes=("no", "yes"), **settings) -> Predictor:
+    """A classifier of random models that takes plain arrays."""
+    labels = classes[1:] if len(classes) == 2 else classes
+    return Predictor(random_models(seed, labels, **settings), list(classes), named=False)
+
+
 def ordinary_rows(model, rng, n_rows=20):
     """Rows within the training ranges; every value of the first rows at an end, the middle or another level."""
     low, span = model.scaling.half_minimum, model.scaling.half_span
@@ -127,6 +135,96 @@ def awkward_rows(model, rng, n_rows=60):
     for row in X[2 * third :]:  # one extreme value among ordinary ones
         row[rng.integers(low.size)] = rng.choice(EXTREMES)
     return X
+
+
+def answers(predictor, rows):
+    """What every export must say: formulas (n_samples, n_outputs), class probabilities, classes.
+
+    Unlike a Predictor it takes gaps: a formula that reads one is NaN; where any of them is, so are the probabilities,
+    and the class is None.
+    """
+    table = predictor.recipe_.table(rows) if predictor.recipe_ else np.asarray(rows, dtype=np.float64)
+    decision = np.stack([_decision(model, table) for model in predictor.models_], axis=1)
+    probability = np.full((len(table), len(predictor.classes_)), np.nan)
+    predicted = [None] * len(table)
+    known = np.flatnonzero(~np.isnan(decision).any(axis=1))
+    if known.size:
+        values = decision_table(list(decision[known].T))
+        probability[known] = class_probabilities(values)
+        for i, label in zip(known, predictor.classes_[class_codes(values)].tolist(), strict=True):
+            predicted[i] = label
+    return decision, probability, predicted
+
+
+def _decision(model, table):
+    gaps = np.isnan(table[:, list(model.features)]).any(axis=1)
+    return np.where(gaps, np.nan, model.decision(np.nan_to_num(table, nan=float(model.scaling.half_minimum[0]))))
+
+
+def clear(decision):
+    """Rows whose class does not hang on the last digits of a formula, nor on a tie other than at zero itself."""
+    if decision.shape[1] == 1:
+        return (np.abs(decision[:, 0]) > 1e-9) | (decision[:, 0] == 0)
+    top = np.sort(decision, axis=1)[:, ::-1]
+    return ~np.isnan(decision).any(axis=1) & (top[:, 0] - top[:, 1] > 1e-9 * np.maximum(1.0, np.abs(top[:, 0])))
+
+
+def assert_same_classes(found, predicted, decision):
+    """Equal wherever the class is clear, and missing in the same places."""
+    sure = clear(decision)
+    assert [x is None for x in found] == [x is None for x in predicted]
+    assert [x for x, there in zip(found, sure, strict=True) if there] == [
+        x for x, there in zip(predicted, sure, strict=True) if there
+    ]
+
+
+LEVELS = ("red", "Red", "it's", 'say "hi"', "grün", "", "a\\b", "c?? /*x*/ --")
+CODES = (1.0, 2.0, 7.5)
+
+
+def random_recipe(rng):
+    """A recipe with everything in it: filled and scaled numbers, indicators, levels of texts and of numbers."""
+    columns = (
+        RawColumn("age", "number"),
+        RawColumn("in come", "number"),
+        RawColumn("colour", "text"),
+        RawColumn("code", "number"),
+        RawColumn("unused", "text"),
+    )
+    some = tuple(rng.choice(LEVELS, 3, replace=False).tolist())
+    features = (
+        NumberOf(0, fill=41.5),
+        MissingIn(0),
+        NumberOf(1, minus=float(rng.normal(30.0)), over=float(rng.uniform(0.1, 20.0))),
+        NumberOf(0, fill=-3.0, over=12.0),
+        LevelOf(2, some[:1]),
+        LevelOf(2, (*some[1:], None)),
+        LevelOf(2, some, other=True),
+        MissingIn(2),
+        LevelOf(3, (*CODES[:2], "no number")),
+        LevelOf(3, (*CODES, None), other=True),
+        MissingIn(3),
+    )
+    return Recipe(columns, features, tuple(f"feature {j}" for j in range(len(features))))
+
+
+def recipe_predictor(seed, classes=("no", "yes"), **settings) -> Predictor:
+    """A classifier of random models over the features of a random recipe."""
+    rng = np.random.default_rng(seed)
+    recipe = random_recipe(rng)
+    ranges = [(18.0, 90.0), (0.0, 1.0), (-2.0, 2.0), (-0.25, 7.5)] + [(0.0, 1.0)] * 7
+    labels = classes[1:] if len(classes) == 2 else classes
+    models = random_models(seed, labels, ranges=ranges, names=recipe.names, **settings)
+    return Predictor(models, list(classes), recipe, named=False)
+
+
+def raw_rows(rng, n_rows=60):
+    """Rows of the raw table of `random_recipe`, with gaps, and levels that the recipe does not know."""
+    ages = rng.choice([None, 0.0, 18.0, 50.5, 90.0, 1e9, -1e300, 1e-300, 5e-324], n_rows)
+    incomes = rng.choice([None, 0.0, 30.0, 31.25, -1e12, 1e290, 1e-300], n_rows)
+    colours = rng.choice([None, "other", "RED", *LEVELS], n_rows)
+    codes = rng.choice([None, 0.0, 3.0, *CODES], n_rows)
+    return [list(row) for row in zip(ages, incomes, colours, codes, ["x"] * n_rows, strict=True)]
 
 
 def with_gaps(X, rng, share=0.2):

@@ -200,7 +200,7 @@ def recipe_predictor():
     """A predictor of two raw numbers and a raw text, with names that no language likes."""
     columns = (RawColumn('a "b"; --', "number"), RawColumn("label", "number"), RawColumn("Größe 😀", "text"))
     features = (
-        NumberOf(0, 2.0, 1.0, 3.0),
+        NumberOf(0, 2.0),
         NumberOf(1),
         MissingIn(0),
         MissingIn(2),

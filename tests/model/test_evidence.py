@@ -11,9 +11,10 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, SplineTransformer, StandardScaler
 
 from rfsc import RFSCClassifier
+from rfsc.bases import Transformed
 from rfsc.model import Predictor, as_predictor, models_of
 
 QUICK = {"n_restarts": 3, "max_iter": 20, "random_state": 1}
@@ -120,3 +121,38 @@ def test_models_behind_steps_that_no_recipe_can_say_keep_the_names_of_these():
     assert model.feature_names == ("pca0", "pca1")
     with pytest.raises(TypeError, match="PCA"):
         as_predictor(pipeline)
+
+
+@pytest.mark.parametrize("basis", ["polynomial", "centred", "hinge", "step", "radial", "fourier", "sigmoid"])
+def test_scalers_before_the_classifier_are_undone(basis):
+    """A model behind scalers becomes one of the raw table: the same values, ranges and names in the table's units."""
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"age": rng.normal(50.0, 12.0, 90).round(1), "dose": rng.exponential(3.0, 90)})
+    y = X["age"] / 12 + X["dose"] + rng.normal(size=90) > 7
+    X.loc[::9, "dose"] = np.nan
+    steps = MinMaxScaler(), SimpleImputer(add_indicator=True), StandardScaler()
+    pipeline = make_pipeline(*steps, RFSCClassifier(basis=basis, **QUICK)).fit(X, y)
+    predictor = as_predictor(pipeline)
+    strange = X * 3.0 - 5.0
+    for rows in (X, strange):
+        np.testing.assert_allclose(
+            predictor.decision_function(rows), pipeline.decision_function(rows), rtol=1e-9, atol=1e-9
+        )
+    (model,) = predictor.models_
+    low, span = 2 * model.scaling.half_minimum, 2 * model.scaling.half_span
+    np.testing.assert_allclose([low[0], low[0] + span[0]], [X["age"].min(), X["age"].max()])
+    table = predictor.features(X)
+    parts = model.unscaled()
+    rows = dict(enumerate(table.T))
+    f = sum(coef * term.column(rows, len(table)) for term, coef in parts.items())
+    np.testing.assert_allclose(f, model.decision(table), rtol=1e-6, atol=1e-6)
+
+
+def test_a_transformer_between_scaler_and_model_cannot_be_undone():
+    X, y = load_iris(return_X_y=True)
+    scaled = StandardScaler().fit_transform(X)
+    clf = RFSCClassifier(basis=Transformed(SplineTransformer().fit(scaled)), **QUICK)
+    pipeline = make_pipeline(StandardScaler(), clf).fit(X, y == 1)
+    with pytest.raises(TypeError, match="Leave the scaler out"):
+        as_predictor(pipeline)
+    assert len(models_of(pipeline)) == 1

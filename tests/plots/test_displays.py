@@ -238,10 +238,10 @@ def test_map_takes_the_features_that_matter_most(large):
     assert DecisionMapDisplay.from_estimator(small, two_values, n_grid=5).names[1] == model.feature_names[3]
 
 
-def test_map_of_a_scaled_column_is_in_the_users_units(two_classes):
+def test_map_behind_a_recipe_names_the_columns_of_the_table(two_classes):
     clf, X, y = two_classes
     columns = (RawColumn("site", "text"), *(RawColumn(name, "number") for name in X.columns))
-    made = [LevelOf(0, ("north",)), *(NumberOf(j, None, 100.0, 4.0) for j in range(2, 13))]
+    made = [LevelOf(0, ("north",)), *(NumberOf(j) for j in range(2, 13))]
     recipe = Recipe(columns, tuple(made), tuple(f"made {j}" for j in range(12)))
     predictor = Predictor([replace(clf.models_[0], feature_names=recipe.names)], clf.classes_, recipe)
     raw = X.copy()
@@ -252,7 +252,7 @@ def test_map_of_a_scaled_column_is_in_the_users_units(two_classes):
     assert display.names == (first, second)
     row = recipe.table(raw)
     row = np.median(row, axis=0)
-    row[[3, 5, 1]] = (display.across[4] - 100) / 4, (display.up[9] - 100) / 4, (20.0 - 100) / 4
+    row[[3, 5, 1]] = display.across[4], display.up[9], 20.0
     expected = 1 / (1 + np.exp(-predictor.models_[0].decision(row[None])[0]))
     assert display.probability[9, 4, 1] == pytest.approx(expected)
 

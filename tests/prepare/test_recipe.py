@@ -10,7 +10,7 @@ from rfsc.prepare.recipe import DamagedRecipeError, LevelOf, MissingIn, NumberOf
 COLUMNS = (RawColumn("age", "number"), RawColumn("sex", "text"), RawColumn("ward", "text"))
 FEATURES = (
     NumberOf(0, fill=40.0),
-    NumberOf(0, minus=10.0, over=4.0),
+    NumberOf(0),
     MissingIn(0),
     LevelOf(1, ("f",)),
     LevelOf(1, (None,)),
@@ -20,9 +20,9 @@ RECIPE = Recipe(COLUMNS, FEATURES, ("age", "z", "age missing", "sex=f", "sex mis
 ROWS = [[50, "f", "a"], [None, "m", 3], [30.5, None, "zz"], [float("nan"), "f", None]]
 EXPECTED = np.array(
     [
-        [50.0, 10.0, 0, 1, 0, 0],
+        [50.0, 50.0, 0, 1, 0, 0],
         [40.0, np.nan, 1, 0, 0, 0],
-        [30.5, 5.125, 0, 0, 1, 1],
+        [30.5, 30.5, 0, 0, 1, 1],
         [40.0, np.nan, 1, 1, 0, 0],
     ]
 )
@@ -46,7 +46,7 @@ def test_frames_with_their_own_kinds_of_missing():
             "ward": pd.Categorical(["a", None, "b"]),
         }
     )
-    expected = [[50, 10, 0, 1, 0, 0], [40, np.nan, 1, 0, 1, 0], [30, 5, 0, 0, 0, 1]]
+    expected = [[50, 50, 0, 1, 0, 0], [40, np.nan, 1, 0, 1, 0], [30, 30, 0, 0, 0, 1]]
     np.testing.assert_array_equal(RECIPE.table(frame), expected)
     polars = pl.DataFrame({"age": [50, None, 30], "sex": ["f", None, "m"], "ward": ["a", None, "b"]})
     np.testing.assert_array_equal(RECIPE.table(polars), expected)
@@ -69,8 +69,7 @@ def test_plain_data_and_back():
         {"features": [{"kind": "code", "column": 0}]},
         {"features": [{"kind": "missing", "column": 7}] * 6},
         {"features": [{"kind": "missing", "column": "0"}] * 6},
-        {"features": [{"kind": "number", "column": 0, "fill": "1", "minus": 0.0, "over": 1.0}] * 6},
-        {"features": [{"kind": "number", "column": 0, "fill": None, "minus": 0.0, "over": 0.0}] * 6},
+        {"features": [{"kind": "number", "column": 0, "fill": "1"}] * 6},
         {"features": [{"kind": "level", "column": 1, "levels": [[]], "other": False}] * 6},
         {"names": ["a"]},
         {"names": None},

@@ -28,9 +28,13 @@ from sklearn.preprocessing import (
 
 from rfsc import RFSCClassifier, RFSCSelector
 from rfsc.prepare.recipe import LevelOf, MissingIn, NumberOf, Recipe
-from rfsc.prepare.recipe_reader import recipe_of
+from rfsc.prepare.recipe_reader import read_recipe
 
 NUMBERS, CODES, TEXTS = ["age", "dose"], ["grade", "ward"], ["sex", "job"]
+
+
+def recipe_of(*arguments, **names):
+    return read_recipe(*arguments, **names).recipe
 
 
 def frame(rng, n, *, strange=False):
@@ -98,10 +102,10 @@ def check_same(transformer, train, test):
         warnings.filterwarnings("ignore", message="Skipping features without any observed values")
         out = transformer.fit_transform(train)
         wanted = transformer.transform(test)
-    recipe = recipe_of(transformer, columns)
+    recipe, minus, over = read_recipe(transformer, columns)
     for table, expected in [(train, out), (test, wanted)]:
         expected = expected.toarray() if hasattr(expected, "toarray") else expected
-        np.testing.assert_allclose(recipe.table(table), expected.astype(float), rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose((recipe.table(table) - minus) / over, expected.astype(float), rtol=1e-11, atol=1e-11)
     assert recipe.names == tuple(transformer.get_feature_names_out())
     assert Recipe.from_dict(recipe.as_dict()) == recipe
     return recipe
@@ -163,8 +167,8 @@ def test_nested_containers_and_plain_arrays():
     inner = ColumnTransformer([("a", MinMaxScaler(), [0, 2])], remainder=SimpleImputer(add_indicator=True))
     outer = Pipeline([("skip", "passthrough"), ("inner", inner), ("none", None), ("drop", VarianceThreshold(0.06))])
     expected = outer.fit_transform(X)
-    recipe = recipe_of(outer, ["a", "b", "c", "d"])
-    np.testing.assert_allclose(recipe.table(X), expected, rtol=1e-12)
+    recipe, minus, over = read_recipe(outer, ["a", "b", "c", "d"])
+    np.testing.assert_allclose((recipe.table(X) - minus) / over, expected, rtol=1e-12)
     assert MissingIn(1) in recipe.features
 
 
@@ -203,6 +207,14 @@ def test_unknown_level_where_the_encoder_would_stop():
     np.testing.assert_array_equal(recipe.table([["b"], ["c"], [None]]), [[0, 1], [0, 0], [0, 0]])
 
 
+def test_scaling_comes_after_everything():
+    train = frame(np.random.default_rng(3), 80)
+    numbers = make_pipeline(MinMaxScaler(), SimpleImputer(add_indicator=True), StandardScaler())
+    texts = make_pipeline(OneHotEncoder(handle_unknown="ignore", sparse_output=False), RobustScaler())
+    transformer = ColumnTransformer([("numbers", numbers, NUMBERS), ("texts", texts, TEXTS)])
+    check_same(make_pipeline(transformer, MaxAbsScaler()), train, train)
+
+
 # ---- what cannot be read
 
 
@@ -214,7 +226,6 @@ def test_unknown_level_where_the_encoder_would_stop():
         (FunctionTransformer(np.abs), "FunctionTransformer with a function of its own cannot"),
         (MinMaxScaler(clip=True), "MinMaxScaler with clip=True cannot"),
         (SimpleImputer(missing_values=0.0), "SimpleImputer with missing_values other than NaN or None cannot"),
-        (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), "StandardScaler reads yes-or-no columns"),
         (make_pipeline(StandardScaler(), OneHotEncoder()), "scaled or encoded before"),
         (
             ColumnTransformer([("a", StandardScaler(), [0])], transformer_weights={"a": 2.0}),
@@ -224,7 +235,7 @@ def test_unknown_level_where_the_encoder_would_stop():
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_refused_steps(step, words):
-    X = np.array([[1.0], [3.0], [np.nan if "yes-or-no" in words else 0.0], [2.0]])
+    X = np.array([[1.0], [3.0], [0.0], [2.0]])
     with pytest.raises(TypeError, match=words):
         recipe_of(step.fit(X), ["x"])
 

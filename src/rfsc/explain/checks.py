@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..model import SparseModel
-from ..model.access import as_predictor, models_of
-from .raw_units import in_raw_units
+from ..model.access import models_of
 
 
 def check_units(units: object) -> None:
@@ -43,17 +42,3 @@ def one_model(source: Any, label: object = None) -> SparseModel:
         msg = f"there are {len(models)} outputs: pass label, one of {labels}; got {label!r}."
         raise ValueError(msg)
     return found[0]
-
-
-def told_model(source: Any, label: object = None) -> SparseModel:
-    """The same model for words: with names and ranges in the units of the raw table.
-
-    Parameters
-    ----------
-    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
-        What holds it.
-    label : object, optional
-        The class that f > 0 speaks for; not needed where there is one output.
-    """
-    model = one_model(source, label)
-    return model if isinstance(source, SparseModel) else in_raw_units(model, as_predictor(source).recipe_)

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..model import SparseModel
 from ..model.access import as_predictor
-from .checks import check_word, one_model, told_model
+from .checks import check_word, one_model
 from .rows import feature_table
 
 CONSTANT = "constant"
@@ -126,7 +126,7 @@ def contributions(source: Any, X: Any, *, by: str = "term", label: object = None
     model = one_model(source, label)
     table = feature_table(as_predictor(source), X)
     parts = model.coef[:, None] * model.columns(table)
-    names, values = (told_model(source, label).names, parts) if by == "term" else _by_feature(model, parts)
+    names, values = (model.names, parts) if by == "term" else _by_feature(model, parts)
     return Contributions(names, values.T, model.decision(table), split(parts), model.label, by)
 
 

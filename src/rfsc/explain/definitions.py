@@ -14,7 +14,7 @@ from ..terms.knots import written
 from ..terms.radial import RadialTerm
 from ..terms.sigmoid import SigmoidTerm
 from ..terms.steps import LevelTerm, StepTerm
-from .checks import check_units, check_word, told_model
+from .checks import check_units, check_word, one_model
 from .formulas import define, write
 from .notation import NOTATIONS
 from .rounding import training_ranges
@@ -50,7 +50,7 @@ def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: 
         Empty for products, deviations, hinges and steps, which an equation shows in full. Columns of a transformer
         have no formula, and it says so.
     """
-    model = told_model(source, label)
+    model = one_model(source, label)
     check_word("form", form, tuple(NOTATIONS))
     if not error >= 0.0:
         msg = f"error must be at least 0, got {error!r}."
@@ -85,7 +85,7 @@ def legend(source: Any, *, units: str = "scaled", ranges: bool = True, label: ob
     tuple of str
         Sentences; none where the equation needs no words.
     """
-    model = told_model(source, label)
+    model = one_model(source, label)
     check_units(units)
     kinds = {type(term) for term in model.terms}
     known = kinds <= PLAIN.union(*(group for group, _ in WORDS))

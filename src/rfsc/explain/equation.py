@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 from ..model import SparseModel
 from ..model.access import models_of
 from ..terms import Monomial, Term
-from .checks import check_units, check_word, told_model
+from .checks import check_units, check_word, one_model
 from .definitions import is_marked
 from .formulas import write
 from .notation import NOTATIONS, Text
@@ -92,7 +92,7 @@ def equation(
     >>> print(equation(clf, digits=2, tolerance=None))
     f = - 4.1 - 3.7*(x1>1.65) + 3.5*(x0>2) + 3.5*(x1>0.8) - 3.2*(x0>4.95)
     """
-    model = told_model(source, label)
+    model = one_model(source, label)
     check_units(units)
     check_word("form", form, FORMS)
     if digits is not None:

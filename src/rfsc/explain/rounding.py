@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..model import SparseModel
 from ..terms import Term
-from .checks import check_units, one_model, told_model
+from .checks import check_units, one_model
 
 MAX_DIGITS = 17  # enough for any double
 
@@ -86,13 +86,13 @@ def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = 
     >>> round(short.largest_change, 2)
     0.12
     """
-    model = told_model(source, label)
+    model = one_model(source, label)
     check_units(units)
     check_digits(digits)
     parts = coefficients(model, units)
     coef = np.array([_round(value, digits) for value in parts.values()], dtype=np.float64)
     change = _largest_change(parts, coef, bounds(model, parts, units))
-    short = replace(one_model(source, label), coef=coef, score=None) if units == "scaled" else None
+    short = replace(model, coef=coef, score=None) if units == "scaled" else None
     return Rounded(tuple(parts), coef, digits, units, change, short)
 
 

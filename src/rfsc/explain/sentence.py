@@ -15,7 +15,6 @@ from ..prepare.recipe import NumberOf
 from ..terms import Monomial
 from ..terms.knots import written
 from .contributions import split
-from .raw_units import in_raw_units
 from .rounding import training_ranges
 from .rows import column_names, feature_table, row_cells
 
@@ -123,7 +122,7 @@ def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
         return f"the constant ({adds})"
     if isinstance(term, Monomial) and len(term.factors) == 1 and row.is_number(term.features[0]):
         return f"{row.value(term.features[0])} ({adds})"
-    name = in_raw_units(model, row.predictor.recipe_).names[j]
+    name = model.names[j]
     if len(term.features) > MOST_VALUES:
         return f"{name} ({adds})"
     values = list(dict.fromkeys(row.value(p) for p in term.features))
@@ -137,22 +136,13 @@ def _outside(row: _Row) -> str:
         scaled = model.scaling.rows(row.features, model.features)
         for p, ends in training_ranges(model).items():
             if not -TINY <= float(scaled[p][0]) <= 1.0 + TINY:
-                low, high = (_written(_raw(row, p, end)) for end in ends)
+                low, high = map(_written, ends)
                 found[f"{row.value(p)} ({low} to {high})"] = None
     if not found:
         return ""
     names, more = list(found)[:MOST_OUTSIDE], len(found) - MOST_OUTSIDE
     shown = _joined([*names, f"{more} more"] if more > 0 else names)
     return f"; take it with care, for outside of the training range {'lies' if len(found) == 1 else 'lie'} {shown}"
-
-
-def _raw(row: _Row, feature: int, value: float) -> float:
-    """A value of a feature in the units of the raw column."""
-    recipe = row.predictor.recipe_
-    if recipe is None:
-        return value
-    made = recipe.features[feature]
-    return value * made.over + made.minus if isinstance(made, NumberOf) else value
 
 
 def _joined(parts: Sequence[str]) -> str:

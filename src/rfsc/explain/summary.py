@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 from ..model import SparseModel
-from .checks import told_model
+from .checks import one_model
 from .definitions import legend
 from .equation import summands
 from .notation import Text
@@ -37,7 +37,7 @@ def summary(source: Any, *, label: object = None) -> str:
         Several lines. RIP is the final inclusion probability of a term, mean over the restarts; the column after it
         tells how many of the restarts chose the term. Both are left out where the search is not known.
     """
-    model = told_model(source, label)
+    model = one_model(source, label)
     used = [model.feature_names[p] for p in model.features]
     lines = [
         f"f > 0 speaks for class {model.label}",

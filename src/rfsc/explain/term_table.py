@@ -17,7 +17,7 @@ from ..prepare.recipe import NumberOf
 from ..terms import Monomial, Term
 from ..terms.hinges import HingeTerm
 from ..terms.steps import LevelTerm, StepTerm
-from .checks import told_model
+from .checks import one_model
 from .rounding import training_ranges
 from .tables import cells, html_table, markdown_table, text_table
 
@@ -165,7 +165,7 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
     TermTable
         With ``rows()``, ``text()``, ``markdown()``, ``html()`` and ``to_frame()``.
     """
-    model = told_model(source, label)
+    model = one_model(source, label)
     if not 0.0 < change < math.inf:
         msg = f"change must be a positive number, got {change!r}."
         raise ValueError(msg)

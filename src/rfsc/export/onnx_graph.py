@@ -212,11 +212,10 @@ def feature_of(graph: Graph, ingredient: Ingredient, cells: str, *, is_text: boo
         Whether it holds texts.
     """
     match ingredient:
-        case NumberOf(_, fill, minus, over):
-            if fill is not None:
-                cells = graph.node("Where", graph.node("IsNaN", cells), graph.constant(float(fill)), cells)
-            shifted = graph.node("Sub", cells, graph.constant(float(minus)))
-            return graph.node("Div", shifted, graph.constant(float(over)))
+        case NumberOf(_, fill):
+            if fill is None:
+                return cells
+            return graph.node("Where", graph.node("IsNaN", cells), graph.constant(float(fill)), cells)
         case MissingIn():
             return _is_level(graph, cells, (None,), is_text)
         case LevelOf(_, levels, other):

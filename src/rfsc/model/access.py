@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..prepare.recipe_reader import recipe_of
+from ..prepare.recipe_reader import read_recipe
 from .predictor import Predictor
+from .raw_units import in_units_before
 from .sparse_model import SparseModel
 
 EXPECTED = (
@@ -84,6 +85,6 @@ def _from_pipeline(pipeline: Pipeline) -> Predictor:
     before = pipeline[:-1]
     named = hasattr(before, "feature_names_in_")
     columns = before.feature_names_in_ if named else [f"x{j}" for j in range(before.n_features_in_)]
-    recipe = recipe_of(before, [str(name) for name in columns])
-    models = [model.renamed(recipe.names) for model in inner.models_]
+    recipe, minus, over = read_recipe(before, [str(name) for name in columns])
+    models = [in_units_before(model.renamed(recipe.names), minus, over) for model in inner.models_]
     return Predictor(models, inner.classes_, recipe, inner.settings_, named=named)

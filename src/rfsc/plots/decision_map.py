@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -88,8 +88,7 @@ class DecisionMapDisplay(Display):
         """
         predictor = as_predictor(estimator)
         table = predictor.features(X)
-        models, units = predictor.models_, _own_units(predictor)
-        names = [unit.name for unit in units]
+        models, names = predictor.models_, _own_names(predictor)
         a, b = _strongest(models, table) if features is None else (position(p, names) for p in features)
         if a == b:
             msg = f"features must be two different features, got {features}."
@@ -97,17 +96,17 @@ class DecisionMapDisplay(Display):
         row = np.median(table, axis=0)
         for feature, value in (held or {}).items():
             p = position(feature, names)
-            row[p] = (value - units[p].shift) / units[p].factor
+            row[p] = value
         across, up = (_axis(table[:, p], n_grid) for p in (a, b))
         grid = np.tile(row, (n_grid * n_grid, 1))
         grid[:, a], grid[:, b] = np.tile(across, n_grid), np.repeat(up, n_grid)
         proba = class_probabilities(decision_table([model.decision(grid) for model in models]))
         used = {p for model in models for p in model.features}
         display = cls(
-            across=units[a].of(across),
-            up=units[b].of(up),
+            across=across,
+            up=up,
             probability=proba.reshape(n_grid, n_grid, -1),
-            points=np.stack([units[a].of(table[:, a]), units[b].of(table[:, b])], axis=1),
+            points=table[:, [a, b]],
             code=None if y is None else codes_of(estimator, y, len(table)),
             classes=tuple(str(label) for label in predictor.classes_),
             names=(names[a], names[b]),
@@ -163,24 +162,13 @@ class DecisionMapDisplay(Display):
             ax.scatter(*some.T, color=colour, marker=mark, label=legend_name(name), **look)
 
 
-class _Units(NamedTuple):
-    """From a feature, which a pipeline may have scaled, back to the column of the user's table."""
-
-    name: str
-    factor: float = 1.0
-    shift: float = 0.0
-
-    def of(self, values: FloatArray) -> FloatArray:
-        return values * self.factor + self.shift
-
-
-def _own_units(predictor: Predictor) -> list[_Units]:
-    """Name and units of every feature, as the user's table has them where it is a column of numbers."""
+def _own_names(predictor: Predictor) -> list[str]:
+    """What features are called: as the user's table calls them where they are columns of numbers."""
     names, recipe = predictor.models_[0].feature_names, predictor.recipe_
     if recipe is None:
-        return [_Units(name) for name in names]
+        return list(names)
     return [
-        _Units(recipe.columns[made.column].name, made.over, made.minus) if isinstance(made, NumberOf) else _Units(name)
+        recipe.columns[made.column].name if isinstance(made, NumberOf) else name
         for name, made in zip(names, recipe.features, strict=True)
     ]
 

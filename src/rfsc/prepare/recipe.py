@@ -36,22 +36,18 @@ class RawColumn:
 
 @dataclass(frozen=True, slots=True)
 class NumberOf:
-    """(x - minus) / over, with `fill` in the place of missing cells.
+    """The number in a column, with `fill` in the place of missing cells.
 
     Parameters
     ----------
     column : int
-        Which raw column x is.
+        Which raw column.
     fill : float or None, default=None
         What stands in for a missing cell; None leaves it missing.
-    minus, over : float, default=0.0 and 1.0
-        Shift and scale.
     """
 
     column: int
     fill: float | None = None
-    minus: float = 0.0
-    over: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +179,8 @@ def _ingredient(d: Mapping[str, Any]) -> Ingredient:
 
 def _is_sound(feature: Ingredient) -> bool:
     match feature:
-        case NumberOf(_, fill, minus, over):
-            return all(_is_finite(number) for number in (0.0 if fill is None else fill, minus, over)) and over != 0
+        case NumberOf(_, fill):
+            return fill is None or _is_finite(fill)
         case MissingIn():
             return True
         case LevelOf(_, levels, other):
@@ -237,9 +233,8 @@ def _is_missing(cell: Any) -> bool:
 
 def _values(feature: Ingredient, cells: np.ndarray[Any, Any], missing: BoolArray) -> FloatArray:
     match feature:
-        case NumberOf(_, fill, minus, over):
-            filled = cells if fill is None else np.where(missing, fill, cells)
-            return np.asarray((filled - minus) / over, dtype=np.float64)
+        case NumberOf(_, fill):
+            return np.asarray(cells if fill is None else np.where(missing, fill, cells), dtype=np.float64)
         case MissingIn():
             return missing.astype(np.float64)
         case LevelOf(_, levels, other):

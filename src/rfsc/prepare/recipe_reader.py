@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
@@ -24,6 +24,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from .._typing import FloatArray
 from .recipe import Ingredient, Level, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 
 SUPPORTED = (
@@ -40,10 +41,35 @@ class _Cell:
     fill: Level = None
 
 
-_State = list[Ingredient | _Cell]
+@dataclass(frozen=True, slots=True)
+class _Scaled:
+    """A feature less a number, over a number."""
+
+    feature: Ingredient
+    minus: float = 0.0
+    over: float = 1.0
+
+    @property
+    def column(self) -> int:
+        return self.feature.column
 
 
-def recipe_of(transformer: Any, columns: Sequence[str], names: Sequence[str] | None = None) -> Recipe:
+_Column = _Cell | _Scaled | MissingIn | LevelOf
+_State = list[_Column]
+
+
+class Reading(NamedTuple):
+    """What a preprocessing does: (feature of the recipe - minus) / over.
+
+    The shifts and scales stand apart because a model need not know them: it scales its features itself.
+    """
+
+    recipe: Recipe
+    minus: FloatArray
+    over: FloatArray
+
+
+def read_recipe(transformer: Any, columns: Sequence[str], names: Sequence[str] | None = None) -> Reading:
     """Read off a fitted preprocessing how every feature is made from the raw columns.
 
     Parameters
@@ -58,12 +84,13 @@ def recipe_of(transformer: Any, columns: Sequence[str], names: Sequence[str] | N
 
     Returns
     -------
-    Recipe
-        With all raw columns, read or not. Its table equals what the transformer gives, but for a level that an encoder
-        with handle_unknown="error" has not seen: it belongs to no level here.
+    Reading
+        The recipe with all raw columns, read or not. What it makes, shifted and scaled, equals what the transformer
+        gives, but for a level that an encoder with handle_unknown="error" has not seen: it belongs to no level here.
     """
     start: _State = [_Cell(c) for c in range(len(columns))]
-    features = tuple(_feature(state) for state in _after(transformer, start))
+    made = [_scaled(state, 0.0, 1.0, "the classifier") for state in _after(transformer, start)]
+    features = tuple(one.feature for one in made)
     if names is None:
         named = hasattr(transformer, "get_feature_names_out")
         names = transformer.get_feature_names_out() if named else columns
@@ -72,7 +99,8 @@ def recipe_of(transformer: Any, columns: Sequence[str], names: Sequence[str] | N
         raise ValueError(msg)
     numbers = {f.column for f in features if _reads_numbers(f)}
     raw = tuple(RawColumn(str(name), "number" if c in numbers else "text") for c, name in enumerate(columns))
-    return Recipe(raw, features, tuple(str(name) for name in names))
+    recipe = Recipe(raw, features, tuple(str(name) for name in names))
+    return Reading(recipe, np.array([one.minus for one in made]), np.array([one.over for one in made]))
 
 
 def _reads_numbers(feature: Ingredient) -> bool:
@@ -84,23 +112,18 @@ def _reads_numbers(feature: Ingredient) -> bool:
             return isinstance(feature, NumberOf)
 
 
-def _feature(state: Ingredient | _Cell) -> Ingredient:
-    """What comes out at the end must be a number."""
-    return _number(state, "the classifier") if isinstance(state, _Cell) else state
-
-
-def _number(state: Ingredient | _Cell, reader: str) -> NumberOf:
-    """A column that is about to be computed with."""
-    if isinstance(state, NumberOf):
-        return state
-    if isinstance(state, _Cell) and not isinstance(state.fill, str):
-        return NumberOf(state.column, state.fill)
-    what = "text" if isinstance(state, _Cell) else "yes-or-no columns"
-    msg = (
-        f"{reader} reads {what}, which a recipe cannot say. Scale numbers before missing-value indicators and one-hot "
-        "columns are made of them; RFSC itself needs no scaling."
-    )
-    raise TypeError(msg)
+def _scaled(state: _Column, minus: float, over: float, reader: str) -> _Scaled:
+    """(x - minus) / over of a column that is about to be computed with."""
+    match state:
+        case _Scaled(feature, before, scale):
+            return _Scaled(feature, float(before + minus * scale), float(scale * over))
+        case _Cell(column, fill):
+            if not isinstance(fill, str):
+                return _Scaled(NumberOf(column, fill), float(minus), float(over))
+            msg = f"{reader} reads text, which a recipe cannot say. Encode it first, for instance with OneHotEncoder."
+            raise TypeError(msg)
+        case _:
+            return _Scaled(state, float(minus), float(over))
 
 
 def _after(step: Any, state: _State) -> _State:
@@ -183,13 +206,13 @@ def _after_imputer(step: SimpleImputer, state: _State) -> _State:
     return out
 
 
-def _filled(state: Ingredient | _Cell, value: Any) -> Ingredient | _Cell:
+def _filled(state: _Column, value: Any) -> _Column:
     """A column whose missing cells become `value`; one that has none left stays as it is."""
     match state:
         case _Cell(column, None):
             return _Cell(column, _level(value))
-        case NumberOf(_, None, minus, over):
-            return replace(state, fill=float(value) * over + minus)
+        case _Scaled(NumberOf(column, None), minus, over):
+            return replace(state, feature=NumberOf(column, float(value) * over + minus))
     return state
 
 
@@ -202,12 +225,6 @@ def _level(value: Any) -> Level:
 
 
 # ---- numbers
-
-
-def _scaled(state: Ingredient | _Cell, minus: float, over: float, reader: str) -> NumberOf:
-    """(x - minus) / over of a column."""
-    x = _number(state, reader)
-    return replace(x, minus=float(x.minus + minus * x.over), over=float(x.over * over))
 
 
 def _after_scaler(step: Any, state: _State) -> _State:
@@ -244,11 +261,11 @@ def _after_encoder(step: OneHotEncoder, state: _State) -> _State:
 
 
 def _encoded(
-    state: Ingredient | _Cell, levels: list[Level], dropped: int | None, few: list[Level], keeps_unknown: bool
+    state: _Column, levels: list[Level], dropped: int | None, few: list[Level], keeps_unknown: bool
 ) -> list[LevelOf]:
     """One yes-or-no column for each frequent level, then one for the rare ones."""
     match state:
-        case _Cell(column, fill) | NumberOf(column, fill, 0.0, 1.0):
+        case _Cell(column, fill) | _Scaled(NumberOf(column, fill), 0.0, 1.0):
             pass
         case _:
             msg = "OneHotEncoder reads columns that were scaled or encoded before, which a recipe cannot say."

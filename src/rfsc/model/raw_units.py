@@ -1,4 +1,4 @@
-"""A model in the units of the raw table, where a pipeline has shifted and scaled the numbers before it."""
+"""A model in the units of the raw table, where a pipeline has shifted and scaled the features before it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from ..model import SparseModel
-from ..prepare.recipe import NumberOf, Recipe
 from ..prepare.scaling import Scaling
 from ..terms import Monomial, Term
 from ..terms.centred import CentredTerm
@@ -20,37 +18,37 @@ from ..terms.knots import rounded
 from ..terms.radial import RadialTerm
 from ..terms.sigmoid import SigmoidTerm, shown_numbers
 from ..terms.steps import LevelTerm, StepTerm
+from .sparse_model import SparseModel
 
 ERROR = 1e-9  # of a range: what a number in a name may be off
 
 
-def in_raw_units(model: SparseModel, recipe: Recipe | None) -> SparseModel:
-    """The same function of the cells of the raw table, where features are cells less a number over a number.
+def in_units_before(model: SparseModel, minus: FloatArray, over: FloatArray) -> SparseModel:
+    """The same function of other features: those from which the model's own came as (x - minus) / over.
 
-    On the [0, 1] scale nothing changes; names, ranges and the equation in original units tell the user's own numbers.
+    On the [0, 1] scale nothing changes; ranges, and what names show, are in the units of x.
 
     Parameters
     ----------
     model : SparseModel
-        A model of the features that the recipe makes.
-    recipe : Recipe or None
-        How they are made.
+        A model of shifted and scaled features.
+    minus, over : ndarray of shape (n_features,)
+        How they were made.
 
     Returns
     -------
     SparseModel
-        For words, not for prediction: it reads cells, not features. The model itself where there is nothing to undo,
-        or where it holds a column of a transformer, which reads features and nothing else.
+        The model itself where there is nothing to undo.
     """
-    if recipe is None:
+    if not minus.any() and np.all(over == 1.0):
         return model
-    numbers = [made if isinstance(made, NumberOf) else NumberOf(0) for made in recipe.features]
-    minus, over = np.array([made.minus for made in numbers]), np.array([made.over for made in numbers])
-    if (not minus.any() and np.all(over == 1.0)) or any(type(term) not in MOVERS for term in model.terms):
-        return model
+    strange = [type(term).__name__ for term in model.terms if type(term) not in MOVERS]
+    if strange:
+        msg = f"a {strange[0]} reads scaled features, and nobody knows it in other units. Leave the scaler out."
+        raise TypeError(msg)
     units = _Units(minus, over, model.scaling)
     evidence = model.evidence
-    if evidence is not None and all(type(term) in MOVERS for term in evidence.terms):
+    if evidence is not None:
         evidence = replace(evidence, terms=tuple(units.moved(term) for term in evidence.terms))
     return replace(model, terms=tuple(map(units.moved, model.terms)), scaling=units.scaling, evidence=evidence)
 
@@ -63,12 +61,12 @@ class _Units:
         self.scaling = Scaling(scaling.half_minimum * over + minus / 2, scaling.half_span * over)
 
     def number(self, feature: int, value: float) -> float:
-        """A value of a feature as the cell that it came from, without digits that nobody needs."""
+        """A value of a feature as it was before, without digits that nobody needs."""
         cell = value * float(self.over[feature]) + float(self.minus[feature])
         return rounded(cell, float(self.scaling.half_span[feature]) * ERROR)
 
     def moved(self, term: Term) -> Term:
-        """The term with all that it shows in the units of the cells."""
+        """The term with all that it shows in the units of the raw table."""
         return MOVERS[type(term)](term, self)
 
 

@@ -1,0 +1,248 @@
+"""A model as a C99 function: a struct of columns in, a class out."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..prepare.recipe import LevelOf, MissingIn, NumberOf
+from ..prepare.scaling import FAR
+from ..terms.expression import Expression
+from .printer import Printer, features_used, is_indicator, one_line, plain_label, possible_levels
+from .program import Program
+
+# of C, of C++, and what the headers define in small letters
+WORDS = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const constexpr
+    continue decltype default delete do double dynamic_cast else enum errno explicit export extern false float for
+    friend goto if inline int long main math_errhandling mutable namespace new noexcept not not_eq nullptr operator or
+    or_eq private protected public register reinterpret_cast requires restrict return short signed sizeof static
+    static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union
+    unsigned using virtual void volatile wchar_t while xor xor_eq linux unix
+"""
+TAKEN = frozenset(WORDS.split())
+LONGEST_FIELD = 40  # characters
+
+HELPERS = {
+    "scaled": f"""
+/* a feature in training ranges above its minimum; absurdly far out it stays where it is */
+static double NAME_scaled(double x, double half_minimum, double half_span)
+{{
+    return fmin(fmax((x / 2.0 - half_minimum) / half_span, {-FAR!r}), {FAR!r});
+}}
+""",
+    "sigmoid": """
+/* 1 / (1 + exp(-z)) */
+static double NAME_sigmoid(double z)
+{
+    return 1.0 / (1.0 + exp(-z));
+}
+""",
+    "log_sigmoid": """
+/* logarithm of 1 / (1 + exp(-z)) */
+static double NAME_log_sigmoid(double z)
+{
+    return fmin(z, 0.0) - log1p(exp(-fabs(z)));
+}
+""",
+    "is": """
+/* whether a text is there and is this one */
+static int NAME_is(const char *cell, const char *level)
+{
+    return cell != NULL && strcmp(cell, level) == 0;
+}
+""",
+}
+
+
+class C(Printer):
+    """Expressions in C.
+
+    Parameters
+    ----------
+    scaled : mapping of int to str
+        What stands for the scaled value of each feature.
+    name : str
+        What the names of helpers begin with.
+    """
+
+    def __init__(self, scaled: dict[int, str], name: str) -> None:
+        super().__init__(scaled)
+        self.name = name
+
+    def positive(self, part: str) -> str:
+        """max(0, part)."""
+        return f"fmax({part}, 0.0)"
+
+    def ramp(self, part: Expression) -> str:
+        """1 / (1 + exp(-part))."""
+        return f"{self.name}_sigmoid({self.text(part)})"
+
+    def choose(self, condition: str) -> str:
+        """1 where a condition holds, else 0."""
+        return f"({condition} ? 1.0 : 0.0)"
+
+
+def to_c(source: Any, name: str = "rfsc_predict") -> str:
+    """Write a model as a C99 function.
+
+    Parameters
+    ----------
+    source : SparseModel, RFSCClassifier, Pipeline or Predictor
+        What to write. Where it carries its preprocessing, the function reads the raw columns.
+    name : str, default="rfsc_predict"
+        Name of the function; other names in the file begin with it.
+
+    Returns
+    -------
+    str
+        A file for the compiler, without a header. ``<name>_row`` is a struct of the columns: doubles, NAN for a missing
+        cell, and texts in UTF-8, NULL for a missing cell. ``<name>(&row, decision, probability)`` gives the place of
+        the class in ``<name>_labels``, or -1 where a cell that it needs is missing; it fills the two arrays unless
+        they are NULL. To get the same bits on every machine, compile with ``-ffp-contract=off``.
+    """
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or name.lower() in TAKEN:
+        msg = f"name must be a name that C allows for a function, got {name!r}."
+        raise ValueError(msg)
+    program = Program.of(source)
+    fields = field_names(program)
+    body = "\n".join(f"    {line}" if line else "" for line in _body(program, fields, name))
+    helpers = [text.replace("NAME", name) for helper, text in HELPERS.items() if f"{name}_{helper}(" in body]
+    return "\n".join([*_head(program, fields, name), *helpers, *_signature(name), "{", body, "}"]) + "\n"
+
+
+def field_names(program: Program) -> dict[int, str]:
+    """Names that C allows for the columns that are read, by their place in the table."""
+    out: dict[int, str] = {}
+    for j in program.read:
+        name = re.sub("[^a-z0-9]+", "_", program.columns[j].name.lower())[:LONGEST_FIELD].strip("_")
+        name = name if name and not name[0].isdigit() else f"column_{name}".rstrip("_")
+        name = f"{name}_" if name in TAKEN else name
+        taken, first, number = set(out.values()), name, 1
+        while name in taken:
+            number += 1
+            name = f"{first}_{number}"
+        out[j] = name
+    return out
+
+
+def text_literal(text: str) -> str:
+    """A text in UTF-8 between double quotes; what C could read in another way is written as octal numbers."""
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        msg = "a level or label holds a NUL or half a surrogate pair, which a text of C cannot. Rename it."
+        raise ValueError(msg)
+    plain = re.compile(rb"[ -~]")
+    letters = [
+        letter.decode() if plain.match(letter) and letter not in (b'"', b"\\", b"?") else f"\\{letter[0]:03o}"
+        for letter in (bytes([byte]) for byte in text.encode())
+    ]
+    return f'"{"".join(letters)}"'
+
+
+def _comment(text: str) -> str:
+    """A comment in ASCII."""
+    shown = one_line(text).encode("ascii", "replace").decode().replace("?", "_")
+    return f"/* {shown} */"
+
+
+def _head(program: Program, fields: dict[int, str], name: str) -> list[str]:
+    """Everything before the functions."""
+    lines = ["/* Made by rfsc: a classifier in C99. Link with -lm. */", "#include <math.h>", "#include <string.h>", ""]
+    lines += [
+        f"enum {{ {name}_n_classes = {len(program.classes)}, {name}_n_decisions = {len(program.outputs)} }};",
+        "",
+        "/* the columns of the table that are read: NAN or NULL where a cell is missing */",
+        "typedef struct {",
+    ]
+    for j, field in fields.items():
+        kind = "double " if program.columns[j].kind == "number" else "const char *"
+        lines.append(f"    {kind}{field}; {_comment(program.columns[j].name)}")
+    if not fields:
+        lines.append("    char nothing; /* the model reads no column */")
+    labels = ", ".join(text_literal(str(plain_label(label))) for label in program.classes)
+    return [*lines, f"}} {name}_row;", "", f"const char *const {name}_labels[] = {{{labels}}};"]
+
+
+def _signature(name: str) -> list[str]:
+    """The first lines of the function."""
+    return [
+        "",
+        f"/* Place of the class in {name}_labels, -1 where a cell that is needed is missing. Fills decision and",
+        "   probability, one number for each formula and each class, unless they are NULL. */",
+        f"int {name}(const {name}_row *row, double *decision, double *probability)",
+    ]
+
+
+def _body(program: Program, fields: dict[int, str], name: str) -> list[str]:
+    """The lines of the function."""
+    used, n, n_classes = features_used(program), len(program.outputs), len(program.classes)
+    printer = C({p: f"s{p}" for p in used}, name)
+    lines = [f"double f[{n}];"]
+    lines += [] if n == 1 else [f"double top, total = 0.0, share[{n}];"]
+    lines += ["int k, best = 0;"]
+    gaps = " || ".join(f"isnan(row->{fields[j]})" for j in program.required)
+    if gaps:
+        fill = ["if (decision != NULL)", f"    for (k = 0; k < {n}; k++) decision[k] = NAN;"]
+        fill += ["if (probability != NULL)", f"    for (k = 0; k < {n_classes}; k++) probability[k] = NAN;"]
+        lines += ["", f"if ({gaps}) {{", *(f"    {line}" for line in fill), "    return -1;", "}"]
+    lines += [
+        f"const double s{p} = {_feature(program, p, fields, name)}; {_comment(program.feature_names[p])}" for p in used
+    ]
+    if not used:
+        lines.append("(void)row;")
+    for k in range(n):
+        names = [_comment(term) for term in program.term_names[k]] or [""]
+        summands = printer.output(program, k)
+        lines += ["", f"f[{k}] ="]
+        ends = [" "] * (len(summands) - 1) + ["; "]
+        lines += [f"    {text}{end}{comment}" for text, end, comment in zip(summands, ends, names, strict=True)]
+    return [*lines, "", *_answer(n, name)]
+
+
+def _feature(program: Program, p: int, fields: dict[int, str], name: str) -> str:
+    """A feature on [0, 1]."""
+    made = program.features[p]
+    column = program.columns[made.column]
+    cell = f"row->{fields[made.column]}"
+    missing = f"isnan({cell})" if column.kind == "number" else f"{cell} == NULL"
+    match made:
+        case NumberOf(_, fill, minus, over):
+            text = cell if fill is None else f"({missing} ? {fill!r} : {cell})"
+            text = text if minus == 0.0 else f"({text} - {minus!r})"
+            text = text if over == 1.0 else f"{text} / {over!r}"
+        case MissingIn():
+            text = f"({missing} ? 1.0 : 0.0)"
+        case LevelOf(_, levels, other):
+            tests = [missing] if None in levels else []
+            for level in possible_levels(program, made):
+                if isinstance(level, str):
+                    tests.append(f"{name}_is({cell}, {text_literal(level)})")
+                else:
+                    tests.append(f"{cell} == {level!r}")
+            text = f"({' || '.join(tests) or '0'} ? {'0.0 : 1.0' if other else '1.0 : 0.0'})"
+    if is_indicator(program, p):
+        return text
+    low, span = float(program.scaling.half_minimum[p]), float(program.scaling.half_span[p])
+    return f"{name}_scaled({text}, {low!r}, {span!r})"
+
+
+def _answer(n: int, name: str) -> list[str]:
+    """The lines that make classes and probabilities of the formulas."""
+    lines = ["if (decision != NULL)", f"    for (k = 0; k < {n}; k++) decision[k] = f[k];"]
+    if n == 1:
+        lines += [
+            "if (probability != NULL)",
+            f"    for (k = 0; k < 2; k++) probability[k] = {name}_sigmoid(k ? f[0] : -f[0]);",
+            "best = f[0] > 0.0;",
+        ]
+    else:
+        lines += [
+            f"for (k = 1; k < {n}; k++)",
+            "    if (f[k] > f[best]) best = k;",
+            "if (probability != NULL) {",
+            f"    top = {name}_log_sigmoid(f[best]);  /* it grows with f */",
+            f"    for (k = 0; k < {n}; k++) total += share[k] = exp({name}_log_sigmoid(f[k]) - top);",
+            f"    for (k = 0; k < {n}; k++) probability[k] = share[k] / total;",
+            "}",
+        ]
+    return [*lines, "return best;"]

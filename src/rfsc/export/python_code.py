@@ -1,0 +1,157 @@
+"""A model as a Python function that needs nothing but the module math."""
+
+from __future__ import annotations
+
+import keyword
+from typing import Any
+
+from ..prepare.recipe import LevelOf, MissingIn, NumberOf
+from ..prepare.scaling import FAR
+from ..terms.expression import Expression
+from .printer import Printer, features_used, is_indicator, one_line, output_labels, plain_label, possible_levels
+from .program import Program
+
+HELPERS = {
+    "_cell": '''
+def _cell(value):
+    """None where a cell is missing."""
+    missing = value is None or type(value).__name__ == "NAType" or value != value
+    return None if missing else value
+''',
+    "_number": '''
+def _number(value):
+    """A cell as a number, None where it is missing."""
+    value = _cell(value)
+    return None if value is None else float(value)
+''',
+    "_scaled": f'''
+def _scaled(x, half_minimum, half_span):
+    """A feature in training ranges above its minimum; absurdly far out it stays where it is."""
+    return min(max((x / 2.0 - half_minimum) / half_span, {-FAR!r}), {FAR!r})
+''',
+    "_sigmoid": '''
+def _sigmoid(z):
+    """1 / (1 + exp(-z)) without overflow."""
+    small = math.exp(-abs(z))
+    return 1.0 / (1.0 + small) if z >= 0.0 else small / (1.0 + small)
+''',
+    "_log_sigmoid": '''
+def _log_sigmoid(z):
+    """Logarithm of 1 / (1 + exp(-z)) without overflow."""
+    return min(z, 0.0) - math.log1p(math.exp(-abs(z)))
+''',
+}
+
+
+class Python(Printer):
+    """Expressions in Python."""
+
+    def positive(self, part: str) -> str:
+        """max(0, part)."""
+        return f"max({part}, 0.0)"
+
+    def exp(self, part: str) -> str:
+        """The exponential of what is never above zero."""
+        return f"math.exp({part})"
+
+    def ramp(self, part: Expression) -> str:
+        """1 / (1 + exp(-part))."""
+        return f"_sigmoid({self.text(part)})"
+
+    def wave(self, kind: str, part: str) -> str:
+        """Sine or cosine."""
+        return f"math.{kind}({part})"
+
+    def choose(self, condition: str) -> str:
+        """1 where a condition holds, else 0."""
+        return f"(1.0 if {condition} else 0.0)"
+
+
+def to_python(source: Any, name: str = "predict") -> str:
+    """Write a model as a Python function.
+
+    Parameters
+    ----------
+    source : SparseModel, RFSCClassifier, Pipeline or Predictor
+        What to write. Where it carries its preprocessing, the function reads the raw columns.
+    name : str, default="predict"
+        Name of the function.
+
+    Returns
+    -------
+    str
+        A module with one public function. It takes a mapping from column names to cells and gives a dict with "label",
+        the "decision" of every formula and the "probability" of every class; None where a cell that it needs is missing
+        (None or NaN).
+    """
+    if not name.isidentifier() or keyword.iskeyword(name) or name in (*HELPERS, "math"):
+        msg = f"name must be a name that Python allows and that the code does not use itself, got {name!r}."
+        raise ValueError(msg)
+    program = Program.of(source)
+    body = "\n".join(_body(program))
+    helpers = [text for helper, text in HELPERS.items() if f"{helper}(" in body]
+    if "_number(" in body and "_cell(" not in body:
+        helpers.insert(0, HELPERS["_cell"])
+    intro = '"""Made by rfsc: a classifier in plain Python."""\n\nimport math\n'
+    return "\n".join([intro, *helpers, f"\ndef {name}(row):", body]) + "\n"
+
+
+def _body(program: Program) -> list[str]:
+    """The lines of the function."""
+    lines = [
+        '"""Class of one row: a mapping from column names to cells; None where a cell that is needed is missing."""'
+    ]
+    for j in program.read:
+        column = program.columns[j]
+        lines.append(f"c{j} = {'_number' if column.kind == 'number' else '_cell'}(row[{column.name!r}])")
+    if program.required:
+        lines += [f"if {' or '.join(f'c{j} is None' for j in program.required)}:", "    return None"]
+    lines += [f"s{p} = {_feature(program, p)}  # {one_line(program.feature_names[p])}" for p in features_used(program)]
+    printer = Python({p: f"s{p}" for p in features_used(program)})
+    for k in range(len(program.outputs)):
+        names = [f"  # {one_line(name)}" for name in program.term_names[k]] or [""]
+        lines.append(f"f{k} = (")
+        lines += [f"    {text}{name}" for text, name in zip(printer.output(program, k), names, strict=True)]
+        lines.append(")")
+    return ["    " + line for line in lines + _answer(program)]
+
+
+def _feature(program: Program, p: int) -> str:
+    """A feature on [0, 1]."""
+    made = program.features[p]
+    c = f"c{made.column}"
+    match made:
+        case NumberOf(_, fill, minus, over):
+            text = c if fill is None else f"({fill!r} if {c} is None else {c})"
+            text = text if minus == 0.0 else f"({text} - {minus!r})"
+            text = text if over == 1.0 else f"{text} / {over!r}"
+        case MissingIn():
+            text = f"float({c} is None)"
+        case LevelOf(_, levels, other):
+            known = (*possible_levels(program, made), *([None] if None in levels else []))
+            text = f"float({c} {'not in' if other else 'in'} {known!r})"
+    if is_indicator(program, p):
+        return text
+    return f"_scaled({text}, {float(program.scaling.half_minimum[p])!r}, {float(program.scaling.half_span[p])!r})"
+
+
+def _answer(program: Program) -> list[str]:
+    """The lines that make classes and probabilities of the formulas."""
+    first, second = (repr(plain_label(label)) for label in program.classes[:2])
+    shown = [repr(plain_label(label)) for label in output_labels(program)]
+    lines = [f"decision = {{{', '.join(f'{label}: f{k}' for k, label in enumerate(shown))}}}"]
+    if len(program.outputs) == 1:
+        lines += [
+            f"label = {second} if f0 > 0.0 else {first}",
+            f"probability = {{{first}: _sigmoid(-f0), {second}: _sigmoid(f0)}}",
+        ]
+    else:
+        lines += [
+            "label = max(decision, key=decision.get)",
+            "logs = {known: _log_sigmoid(value) for known, value in decision.items()}",
+            "top = max(logs.values())",
+            "shares = {known: math.exp(log - top) for known, log in logs.items()}",
+            "total = sum(shares.values())",
+            "probability = {known: share / total for known, share in shares.items()}",
+        ]
+    return [*lines, 'return {"label": label, "decision": decision, "probability": probability}']

@@ -1,0 +1,336 @@
+"""A model as formulas of a spreadsheet (Excel, LibreOffice, Google Sheets): one row of cells, to be filled down.
+
+A formula may have 8,192 characters. Where one would be longer, scaled features and terms get cells of their own. An
+empty text cannot be told from an empty cell, so it counts as missing. Spreadsheets refuse sines of huge numbers: where
+a model has waves, rows beyond some ten million training ranges show an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..prepare.recipe import LevelOf, MissingIn, NumberOf
+from ..prepare.scaling import FAR
+from ..terms.expression import Expression
+from .printer import (
+    Printer,
+    features_used,
+    is_indicator,
+    may_be_missing,
+    output_labels,
+    plain_label,
+    possible_levels,
+    weighted_terms,
+)
+from .program import Program
+
+MAX_FORMULA = 8_192  # characters
+MAX_TEXT = 255  # characters of a text within a formula
+MAX_COLUMNS = 16_384
+LARGEST = 1e307  # of what a formula may hold
+STEEP = 700.0  # exponentials overflow a little later
+AT_ONCE = 200  # arguments of a function; Excel takes 254
+
+
+@dataclass(frozen=True, slots=True)
+class SheetCell:
+    """One cell of the row.
+
+    Parameters
+    ----------
+    column : str
+        Letters of its column.
+    heading : str
+        What it shows.
+    formula : str
+        Its formula, beginning with "="; empty where the user fills in a value.
+    """
+
+    column: str
+    heading: str
+    formula: str
+
+
+class Sheet(Printer):
+    """Expressions as formulas."""
+
+    def number(self, value: float) -> str:
+        """A constant with all its digits, of which Excel keeps fifteen."""
+        return repr(float(value)).removesuffix(".0").replace("e", "E")
+
+    def positive(self, part: str) -> str:
+        """max(0, part)."""
+        return f"MAX({part},0)"
+
+    def exp(self, part: str) -> str:
+        """The exponential of what is never above zero."""
+        return f"EXP(MAX({part},{-STEEP:g}))"
+
+    def ramp(self, part: Expression) -> str:
+        """1 / (1 + exp(-part))."""
+        return f"(1/(1+EXP(MIN(-{self.operand(part)},{STEEP:g}))))"
+
+    def wave(self, kind: str, part: str) -> str:
+        """Sine or cosine."""
+        return f"{kind.upper()}({part})"
+
+    def choose(self, condition: str) -> str:
+        """1 where a condition holds, else 0."""
+        return f"IF({condition},1,0)"
+
+    def same(self, left: str, right: str) -> str:
+        """The condition that two numbers are equal."""
+        return f"{left}={right}"
+
+
+def to_spreadsheet(
+    source: Any, *, cells: Mapping[str, str] | None = None, first: str | None = None, row: int = 2
+) -> str:
+    """Write a model as two lines, headings and formulas, with tabs between cells: paste them into a spreadsheet.
+
+    Parameters
+    ----------
+    source : SparseModel, RFSCClassifier, Pipeline or Predictor
+        What to write. Where it carries its preprocessing, the formulas read the raw columns.
+    cells : mapping of str to str, default=None
+        Letters of the column of the sheet that holds each column of the table, such as ``{"age": "C"}``; None lays out
+        the columns that are read from A on.
+    first : str, default=None
+        Column of the first formula; None for the one to the right of the columns that are read.
+    row : int, default=2
+        Row of the sheet that the formulas are for; paste them into that row and fill them down.
+
+    Returns
+    -------
+    str
+        Headings and formulas: helper cells where a formula would be too long, the value of every formula, class
+        probabilities, and the class. They stay empty where something that is needed is missing. Without `cells` the
+        headings of the columns to fill in come first.
+    """
+    laid_out = sheet_cells(source, cells=cells, first=first, row=row)
+    headings = "\t".join(_heading(cell.heading) for cell in laid_out)
+    return headings + "\n" + "\t".join(cell.formula for cell in laid_out) + "\n"
+
+
+def sheet_cells(
+    source: Any, *, cells: Mapping[str, str] | None = None, first: str | None = None, row: int = 2
+) -> list[SheetCell]:
+    """The cells that `to_spreadsheet` writes, from left to right, for who makes the sheet by program.
+
+    Parameters
+    ----------
+    source : SparseModel, RFSCClassifier, Pipeline or Predictor
+        What to write.
+    cells : mapping of str to str, default=None
+        Letters of the column of the sheet that holds each column of the table.
+    first : str, default=None
+        Column of the first formula.
+    row : int, default=2
+        Row of the sheet.
+
+    Returns
+    -------
+    list of SheetCell
+        Columns to fill in, unless `cells` says where they are; then formulas.
+    """
+    if row < 1:
+        msg = f"row must be 1 or more, got {row!r}."
+        raise ValueError(msg)
+    program = Program.of(source)
+    inputs, places = _inputs(program, cells)
+    start = _number_of(first) if first else 1 + max(map(_number_of, places.values()), default=0)
+    for helpers in (False, True):
+        layout = _Layout(program, places, start, row)
+        layout.fill(helpers=helpers)
+        longest = max(layout.cells, key=lambda cell: len(cell.formula))
+        if len(longest.formula) <= MAX_FORMULA:
+            return inputs + layout.cells
+    msg = (
+        f"the formula for {longest.heading!r} has {len(longest.formula):,} characters, but a spreadsheet takes "
+        f"{MAX_FORMULA:,}. Fit a smaller model (max_terms), or export it as SQL, Python or C."
+    )
+    raise ValueError(msg)
+
+
+class _Layout:
+    """Cells from left to right; each knows those before it."""
+
+    def __init__(self, program: Program, places: Mapping[int, str], start: int, row: int) -> None:
+        self.program, self.row, self.next = program, row, start
+        self.inputs = {j: f"{letters}{row}" for j, letters in places.items()}
+        self.cells: list[SheetCell] = []
+
+    def put(self, heading: str, formula: str) -> str:
+        """Add a formula; gives the address of its cell."""
+        letters = _letters(self.next)
+        self.cells.append(SheetCell(letters, heading, f"={formula}"))
+        self.next += 1
+        return f"{letters}{self.row}"
+
+    def fill(self, *, helpers: bool) -> None:
+        """All formulas; with helpers, scaled features and terms in cells of their own."""
+        program = self.program
+        texts = {p: self.scaled(p) for p in features_used(program)}
+        if helpers:
+            texts = {
+                p: self.put(f"scaled {program.feature_names[p]}", self.known(p, text)) for p, text in texts.items()
+            }
+        printer = Sheet(texts)
+        formulas = [self.formula(printer, k, helpers=helpers) for k in range(len(program.outputs))]
+        labels = [plain_label(label) for label in program.classes]
+        names = ["decision"] if len(formulas) == 1 else [f"decision {label}" for label in labels]
+        decisions = [self.put(name, text) for name, text in zip(names, formulas, strict=True)]
+        if len(decisions) == 1:
+            f = decisions[0]
+            for label, sign in zip(labels, ("", "-"), strict=True):
+                self.put(f"probability {label}", f'IF({f}="","",1/(1+EXP(MIN({sign}{f},{STEEP:g}))))')
+            self.put("predicted", f'IF({f}="","",IF({f}>0,{_label(labels[1])},{_label(labels[0])}))')
+        else:
+            self.several(decisions, labels)
+
+    def scaled(self, p: int) -> str:
+        """A feature on [0, 1], drawn in before it is divided."""
+        made = self.program.features[p]
+        cell = self.inputs[made.column]
+        number = Sheet({}).number
+        match made:
+            case NumberOf(_, fill, minus, over):
+                text = cell if fill is None else f"IF(ISNUMBER({cell}),{cell},{number(fill)})"
+                text = text if minus == 0.0 else f"({_less(text, minus)})"
+                text = text if over == 1.0 else f"({text}/{number(over)})"
+            case MissingIn():
+                text = f"IF({self.missing(made.column)},1,0)"
+            case LevelOf(_, levels, other):
+                tests = [self.missing(made.column)] if None in levels else []
+                for level in possible_levels(self.program, made):
+                    if isinstance(level, float):
+                        tests.append(f"AND(ISNUMBER({cell}),{cell}={number(level)})")
+                    elif level:  # an empty cell is a missing one
+                        tests.append(f"EXACT({cell},{_text(level)})")  # = would not tell "a" from "A"
+                text = f"IF({_any(tests)},{'0,1' if other else '1,0'})"
+        if is_indicator(self.program, p):
+            return text
+        low, span = float(self.program.scaling.half_minimum[p]), float(self.program.scaling.half_span[p])
+        text, far = _less(f"{text}/2", low), FAR * span
+        # nothing is that far away where the range itself is huge
+        return (
+            f"(MAX(MIN({text},{number(far)}),{number(-far)})/{number(span)})"
+            if far < LARGEST
+            else f"(({text})/{number(span)})"
+        )
+
+    def missing(self, column: int) -> str:
+        """The condition that a cell is missing."""
+        cell = self.inputs[column]
+        return f"NOT(ISNUMBER({cell}))" if self.program.columns[column].kind == "number" else f'{cell}=""'
+
+    def formula(self, printer: Sheet, output: int, *, helpers: bool) -> str:
+        """One output; empty where a number that it needs is not there."""
+        program = self.program
+        needed = [self.inputs[j] for j in program.required_by(output)]
+        if not helpers:
+            return self.where(needed, " ".join(printer.output(program, output)))
+        label = plain_label(output_labels(program)[output])
+        addresses = [
+            self.put(f"{label}: {name}", self.where(needed, printer.text(part)))
+            for name, part in zip(program.term_names[output], weighted_terms(program, output), strict=True)
+        ]
+        return self.where(needed, f"SUM({addresses[0]}:{addresses[-1]})" if addresses else "0")
+
+    def known(self, p: int, text: str) -> str:
+        """A scaled feature that stays empty where it is missing."""
+        return self.where(
+            [self.inputs[self.program.features[p].column]] if may_be_missing(self.program, p) else [], text
+        )
+
+    def where(self, needed: list[str], text: str) -> str:
+        """A formula that stays empty unless all the cells that it needs hold numbers."""
+        if not needed:
+            return text
+        blocks = [needed[i : i + AT_ONCE] for i in range(0, len(needed), AT_ONCE)]
+        count = "+".join(f"COUNT({','.join(block)})" for block in blocks)
+        return f'IF({count}<{len(needed)},"",{text})'
+
+    def several(self, decisions: list[str], labels: list[str | float]) -> None:
+        """Probabilities and class of three and more classes; in logarithms, for all formulas may be far below zero."""
+        span, n = f"{decisions[0]}:{decisions[-1]}", len(decisions)
+        logs = [
+            self.put(f"log sigmoid {label}", f'IF({f}="","",MIN({f},0)-LN(1+EXP(-MIN(ABS({f}),{STEEP:g}))))')
+            for f, label in zip(decisions, labels, strict=True)
+        ]
+        for log, label in zip(logs, labels, strict=True):
+            total = "+".join(f"EXP(MIN({other}-{log},{STEEP:g}))" for other in logs)
+            self.put(f"probability {label}", f'IF(COUNT({span})<{n},"",1/({total}))')
+        names = ",".join(map(_label, labels))
+        self.put("predicted", f'IF(COUNT({span})<{n},"",CHOOSE(MATCH(MAX({span}),{span},0),{names}))')
+
+
+def _inputs(program: Program, cells: Mapping[str, str] | None) -> tuple[list[SheetCell], dict[int, str]]:
+    """Cells to fill in, and the letters of the column in which each column of the table is found."""
+    if cells is None:
+        places = {j: _letters(i) for i, j in enumerate(program.read, start=1)}
+        return [SheetCell(letters, program.columns[j].name, "") for j, letters in places.items()], places
+    missing = [program.columns[j].name for j in program.read if program.columns[j].name not in cells]
+    if missing:
+        shown = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        msg = f"cells must say where the columns that the model reads are; it lacks {len(missing)}: {shown}."
+        raise ValueError(msg)
+    places = {j: cells[program.columns[j].name].upper() for j in program.read}
+    return [], {j: _letters(_number_of(letters)) for j, letters in places.items()}
+
+
+def _number_of(letters: str) -> int:
+    """Place of a column: 1 for A, 27 for AA."""
+    if not re.fullmatch("[A-Za-z]{1,3}", letters):
+        msg = f"a column of a spreadsheet is named by one to three letters, such as 'C' or 'AB', got {letters!r}."
+        raise ValueError(msg)
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number
+
+
+def _letters(number: int) -> str:
+    """Name of a column: A for 1, AA for 27."""
+    if number > MAX_COLUMNS:
+        msg = f"a spreadsheet has {MAX_COLUMNS:,} columns, and the model needs more. Export it as SQL, Python or C."
+        raise ValueError(msg)
+    text = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        text = chr(ord("A") + rest) + text
+    return text
+
+
+def _any(tests: list[str]) -> str:
+    """The condition that one of some conditions holds."""
+    if len(tests) > AT_ONCE:
+        return _any([_any(tests[i : i + AT_ONCE]) for i in range(0, len(tests), AT_ONCE)])
+    return f"OR({','.join(tests)})" if len(tests) > 1 else "".join(tests) or "FALSE"
+
+
+def _less(text: str, number: float) -> str:
+    """What is left of a cell without a number."""
+    return text if number == 0.0 else f"{text}{'-' if number > 0 else '+'}{Sheet({}).number(abs(number))}"
+
+
+def _text(text: str) -> str:
+    """A text in double quotes, in pieces where it is long."""
+    pieces = [text[i : i + MAX_TEXT] for i in range(0, len(text), MAX_TEXT)] or [""]
+    return "&".join('"' + piece.replace('"', '""') + '"' for piece in pieces)
+
+
+def _label(label: str | float) -> str:
+    """A class as a value of a cell."""
+    if isinstance(label, bool):
+        return "TRUE" if label else "FALSE"
+    return _text(label) if isinstance(label, str) else Sheet({}).number(label)
+
+
+def _heading(text: str) -> str:
+    """A heading on one line, which no spreadsheet takes for a formula."""
+    text = "".join(letter if letter.isprintable() else " " for letter in text)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

@@ -1,0 +1,335 @@
+"""How three databases write the same formulas: names, literals, what they do with gaps, and what they refuse.
+
+SQLite and DuckDB compute as Python does. PostgreSQL stops the whole query where a product, a quotient or an exponential
+of doubles overflows or vanishes, so what it is given never gets there: see `PostgreSQL`.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections import Counter
+from collections.abc import Callable
+
+from ..prepare.recipe import LevelOf, MissingIn, NumberOf
+from ..prepare.scaling import FAR
+from ..terms.expression import (
+    Above,
+    Divided,
+    Equals,
+    Exp,
+    Expression,
+    Number,
+    Positive,
+    Product,
+    Ramp,
+    Scaled,
+    Sum,
+    Wave,
+)
+from .printer import Printer, bare, features_used, is_indicator, may_be_missing, possible_levels
+from .program import Program
+
+LARGEST = math.nextafter(math.inf, 0.0)
+SMALLEST = math.nextafter(0.0, 1.0)
+RELATIVE = 2.0**-54  # two doubles that differ do so by at least this share of either
+
+
+class SQLite(Printer):
+    """SQLite, and what all dialects share.
+
+    Parameters
+    ----------
+    program : Program
+        What is printed. Column j of the table is ``c<j>``, feature p ``x<p>``, and ``s<p>`` where it is scaled.
+    """
+
+    double = "REAL"
+    greatest, least = "max", "min"
+    longest_name: int | None = None  # bytes
+    fence = "\nLIMIT -1 OFFSET 0"  # keeps the planner from writing out a step wherever a later one mentions it
+
+    def __init__(self, program: Program) -> None:
+        super().__init__({p: f"s{p}" for p in features_used(program)})
+        self.program = program
+
+    def identifier(self, name: str) -> str:
+        """A name in double quotes."""
+        if not name:
+            msg = "a column or table has an empty name, which SQL cannot write. Rename it."
+            raise ValueError(msg)
+        return '"' + _possible(name).replace('"', '""') + '"'
+
+    def literal(self, value: str | float) -> str:
+        """A text, a number or a truth value."""
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        if isinstance(value, str):
+            return "'" + _possible(value).replace("'", "''") + "'"
+        return str(value) if isinstance(value, int) else self.number(value)
+
+    def read_number(self, column: str) -> str:
+        """A column as doubles, NULL where nothing is known."""
+        # blanks of an imported file are empty texts, which would become 0
+        return f"CAST(NULLIF({column}, '') AS REAL)"
+
+    def read_text(self, column: str) -> str:
+        """A column as texts."""
+        return f"CAST({column} AS TEXT)"
+
+    def is_one_of(self, column: str, levels: list[str]) -> str:
+        """The condition that a cell is one of the levels; whatever the column's own idea of equal texts."""
+        return f"{column} COLLATE BINARY IN ({', '.join(levels)})"
+
+    def feature(self, p: int, column: str) -> str:
+        """A feature out of a column that was read."""
+        match self.program.features[p]:
+            case NumberOf(_, fill, minus, over):
+                filled = column if fill is None else f"COALESCE({column}, {self.number(fill)})"
+                return self.shifted(filled, minus, over, gaps=fill is None)
+            case MissingIn():
+                return self.choose(f"{column} IS NULL")
+            case LevelOf(_, levels, other) as made:
+                known = [self.literal(level) for level in possible_levels(self.program, made)]
+                conditions = [self.is_one_of(column, known)] if known else []
+                conditions += [f"{column} IS NULL"] if None in levels else []
+                return self.choose(" OR ".join(conditions) or "1 = 0", flipped=other)
+
+    def shifted(self, x: str, minus: float, over: float, *, gaps: bool) -> str:  # noqa: ARG002  see PostgreSQL
+        """(x - minus) / over."""
+        less = self.less(x, minus)
+        return less if over == 1.0 else f"({less}) / {self.number(over)}"
+
+    def scaled_feature(self, p: int, x: str) -> str:
+        """A feature on [0, 1], drawn in before it is divided, and NULL where it is missing."""
+        if is_indicator(self.program, p):
+            return x
+        scaling = self.program.scaling
+        half_minimum, half_span = float(scaling.half_minimum[p]), float(scaling.half_span[p])
+        return self.clipped(x, half_minimum, half_span, gaps=may_be_missing(self.program, p))
+
+    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:  # noqa: ARG002  see DuckDB
+        """(x / 2 - half_minimum) / half_span within FAR; NULL where x is."""
+        far = min(FAR * half_span, LARGEST)
+        inside = f"{self.least}({self.less(f'{x} / 2.0', half_minimum)}, {self.number(far)})"
+        return f"{self.greatest}({inside}, {self.number(-far)}) / {self.number(half_span)}"
+
+    def less(self, x: str, number: float) -> str:
+        """What is left of x without a number."""
+        return x if number == 0.0 else f"{x} {'-' if number > 0 else '+'} {self.number(abs(number))}"
+
+    def positive(self, part: str) -> str:
+        """max(0, part)."""
+        return f"{self.greatest}({part}, 0.0)"
+
+    def ramp(self, part: Expression) -> str:
+        """1 / (1 + exp(-part))."""
+        return self.sigmoid(f"-{self.operand(part)}")
+
+    def sigmoid(self, minus: str) -> str:
+        """1 / (1 + exp(minus)), in brackets."""
+        return f"(1.0 / (1.0 + exp({minus})))"
+
+    def unless_null(self, value: str, text: str) -> str:  # noqa: ARG002  see PostgreSQL
+        """A text that is NULL where a value is, as most are by themselves."""
+        return text
+
+    def choose(self, condition: str, *, flipped: bool = False) -> str:
+        """1 where a condition holds, else 0; the other way round where flipped."""
+        yes, no = ("0.0", "1.0") if flipped else ("1.0", "0.0")
+        return f"CASE WHEN {condition} THEN {yes} ELSE {no} END"
+
+    def same(self, left: str, right: str) -> str:
+        """The condition that two numbers are equal."""
+        return f"{left} = {right}"
+
+
+class DuckDB(SQLite):
+    """DuckDB: numbers without an exponent would be decimals; the greatest of NULL and 1 is 1."""
+
+    double = "DOUBLE"
+    greatest, least = "greatest", "least"
+    fence = ""
+
+    def number(self, value: float) -> str:
+        """A constant with all its digits."""
+        text = repr(float(value))
+        return text if "e" in text else f"{text}e0"
+
+    def read_number(self, column: str) -> str:
+        """A column as doubles, NULL where nothing is known."""
+        return f"NULLIF(CAST({column} AS DOUBLE), CAST('NaN' AS DOUBLE))"
+
+    def read_text(self, column: str) -> str:
+        """A column as texts."""
+        return f"CAST({column} AS VARCHAR)"
+
+    def is_one_of(self, column: str, levels: list[str]) -> str:
+        """The condition that a cell is one of the levels."""
+        return f"{column} IN ({', '.join(levels)})"
+
+    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:
+        """(x / 2 - half_minimum) / half_span within FAR; NULL where x is."""
+        text = super().clipped(x, half_minimum, half_span, gaps=gaps)
+        return f"CASE WHEN {x} IS NOT NULL THEN {text} END" if gaps else text
+
+
+class PostgreSQL(DuckDB):
+    """PostgreSQL, where arithmetic that overflows or vanishes is an error.
+
+    Here a scaled feature is zero or at least NEAR away from it (its sign is kept, for a step may stand at zero),
+    exponentials end at exp(SMALL), and a product that could become too small is set to zero before it is multiplied
+    out. All of that is many orders of magnitude below what an output shows.
+    """
+
+    double = "double precision"
+    longest_name = 63
+    fence = "\nOFFSET 0"
+
+    NEAR = 1e-250  # times four more factors of FAR it is still nothing
+    SMALL = -300.0  # logarithm of what counts as zero; a product of five that is larger vanishes nowhere on the way
+    SAFE = 1e-290  # no guard is needed where a product cannot be smaller
+
+    def number(self, value: float) -> str:
+        """A constant with all its digits: a numeric, which becomes a double where it meets one."""
+        return repr(float(value))
+
+    def literal(self, value: str | float) -> str:
+        """A text, a number or a truth value; a backslash means itself whatever the settings of the server."""
+        text = super().literal(value)
+        return "E" + text.replace("\\", "\\\\") if isinstance(value, str) and "\\" in value else text
+
+    def read_number(self, column: str) -> str:
+        """A column as doubles, NULL where nothing is known."""
+        return f"NULLIF(CAST({column} AS double precision), 'NaN')"
+
+    def read_text(self, column: str) -> str:
+        """A column as texts."""
+        return f"CAST({column} AS text)"
+
+    def shifted(self, x: str, minus: float, over: float, *, gaps: bool) -> str:
+        """(x - minus) / over, from numbers for which it is one."""
+        if minus == 0.0 and over == 1.0:
+            return x
+        largest = 1e300 * min(1.0, abs(over))
+        inside = f"greatest(least({x}, {largest!r}), {-largest!r})"
+        text = super().shifted(inside, minus, over, gaps=gaps)
+        return f"CASE {self._first_branches(x, lambda v: (v - minus) / over, gaps)}ELSE {text} END"
+
+    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:
+        """(x / 2 - half_minimum) / half_span within FAR and not nearer to zero than NEAR; NULL where x is."""
+        branches = self._first_branches(x, lambda v: (v / 2.0 - half_minimum) / half_span, gaps)
+        if self._least_scaled(half_minimum, half_span) < self.NEAR:
+            half = self.less(f"{x} / 2.0", half_minimum)
+            branches += f"WHEN abs({half}) < {self.NEAR * half_span!r} THEN sign({half}) * {self.NEAR!r} "
+        return f"CASE {branches}ELSE {super().clipped(x, half_minimum, half_span, gaps=False)} END"
+
+    def _first_branches(self, x: str, function: Callable[[float], float], gaps: bool) -> str:
+        """Of a CASE: NULL stays NULL, and where x is too small to make a difference it is not divided at all."""
+        near, value = _flat(function)
+        return (f"WHEN {x} IS NULL THEN NULL " if gaps else "") + f"WHEN abs({x}) <= {near!r} THEN {value!r} "
+
+    def exp(self, part: str) -> str:
+        """The exponential of what is never above zero; exactly zero from exp(SMALL) on."""
+        return f"(exp(greatest({part}, {self.SMALL!r})) - exp({self.SMALL!r}::float8))"
+
+    def ramp(self, part: Expression) -> str:
+        """1 / (1 + exp(-part)); exactly zero from exp(SMALL) on."""
+        return f"({super().ramp(part)} - 1.0 / (1.0 + exp({-self.SMALL!r}::float8)))"
+
+    def sigmoid(self, minus: str) -> str:
+        """1 / (1 + exp(minus)), in brackets."""
+        return f"(1.0 / (1.0 + exp(least(greatest({minus}, {self.SMALL!r}), {-self.SMALL!r}))))"
+
+    def unless_null(self, value: str, text: str) -> str:
+        """A text that is NULL where a value is; the bounds of exponentials would make a number of it."""
+        return f"CASE WHEN {value} IS NOT NULL THEN {text} END"
+
+    def choose(self, condition: str, *, flipped: bool = False) -> str:
+        """1 where a condition holds, else 0, as doubles."""
+        yes, no = ("0", "1") if flipped else ("1", "0")
+        return f"CASE WHEN {condition} THEN {yes}::float8 ELSE {no}::float8 END"
+
+    def product(self, parts: tuple[Expression, ...]) -> str:
+        """The parts multiplied from left to right, or zero where they would come near to it."""
+        text = super().product(parts)
+        if not self._may_vanish(parts):
+            return text
+        logs = [
+            repr(math.log(abs(part.value) or 1.0))
+            if isinstance(part, Number)
+            else f"{f'{times} * ' if times > 1 else ''}ln(greatest(abs({self.text(part)}), 1e-300))"
+            for part, times in Counter(_not_signs(parts)).items()
+        ]
+        return f"CASE WHEN {' + '.join(logs)} < {self.SMALL!r} THEN 0.0 ELSE {text} END"
+
+    def _may_vanish(self, parts: tuple[Expression, ...]) -> bool:
+        """Whether a product of what is not zero could be."""
+        factors = _not_signs(parts)
+        return len(factors) > 1 and math.prod(map(self._least, factors)) < self.SAFE
+
+    def _least(self, node: Expression) -> float:
+        """What the absolute value of a node is at least where it is not zero."""
+        match bare(node):
+            case Number(value):
+                return abs(value) or 1.0
+            case Scaled(p):
+                scaling = self.program.scaling
+                return max(self.NEAR, self._least_scaled(float(scaling.half_minimum[p]), float(scaling.half_span[p])))
+            case Sum((_, Number(value))) | Sum((Number(value), _)):
+                return abs(value) * RELATIVE
+            case Product(parts):
+                least = math.prod(map(self._least, _not_signs(parts)))
+                return math.exp(self.SMALL - 1.0) if self._may_vanish(parts) else least
+            case Divided(part, by):
+                return self._least(part) / by
+            case Positive(part):
+                return self._least(part)
+            case Exp() | Ramp():
+                return math.exp(self.SMALL) * RELATIVE
+            case Wave(kind, part):
+                return min(1e-25, self._least(part)) if kind == "sin" else 1e-25  # no double is nearer to a root
+            case Above() | Equals():
+                return 1.0
+            case _:
+                return 0.0
+
+    def _least_scaled(self, half_minimum: float, half_span: float) -> float:
+        """What a scaled feature is at least where it is not zero, but for NEAR."""
+        return max(SMALLEST, abs(half_minimum) * RELATIVE) / half_span
+
+
+DIALECTS: dict[str, type[SQLite]] = {"sqlite": SQLite, "duckdb": DuckDB, "postgresql": PostgreSQL}
+
+
+def _not_signs(parts: tuple[Expression, ...]) -> list[Expression]:
+    """The factors that change the size of a product."""
+    return [part for part in parts if part not in (Number(1.0), Number(-1.0))]
+
+
+def _possible(text: str) -> str:
+    """The text, or an error where no database takes it."""
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        msg = "a column name, level or label holds a NUL or half a surrogate pair, which SQL cannot write. Rename it."
+        raise ValueError(msg)
+    return text
+
+
+def _flat(function: Callable[[float], float]) -> tuple[float, float]:
+    """The largest number around which, and with either sign, a monotone function is what it is at zero; that value."""
+    value = function(0.0)
+    low, high = 0, _bits(LARGEST)
+    while high - low > 1:
+        middle = (low + high) // 2
+        number = _double(middle)
+        low, high = (middle, high) if function(number) == value == function(-number) else (low, middle)
+    return _double(low), value
+
+
+def _bits(number: float) -> int:
+    """The bits of a positive double, which are ordered as the doubles are."""
+    return int(struct.unpack("<q", struct.pack("<d", number))[0])
+
+
+def _double(bits: int) -> float:
+    return float(struct.unpack("<d", struct.pack("<q", bits))[0])

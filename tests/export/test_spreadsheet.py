@@ -1,0 +1,157 @@
+"""Formulas against `decision_function`, computed by LibreOffice."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import rfsc.export.spreadsheet as module
+from rfsc.export import sheet_cells, to_spreadsheet
+from rfsc.model import Predictor
+
+from .random_models import (
+    FAMILIES,
+    answers,
+    assert_agree,
+    assert_same_classes,
+    ordinary_rows,
+    random_model,
+    random_models,
+    random_predictor,
+    raw_rows,
+    recipe_predictor,
+    with_gaps,
+)
+
+openpyxl = pytest.importorskip("openpyxl")
+OFFICE = shutil.which("soffice") or shutil.which("libreoffice")
+# what a person may have in a sheet; a cell has fifteen digits, and no denormals
+RANGES = [(0.0, 1.0), (-3.0, 5.0), (0.0, 1e6), (1e6, 1e6 + 8.0), (2e2, 7e3)]
+NOT_SO_FAR = (-1e6, -17.0, -1.0, 0.0, 1e-5, 3.0, 1e6)
+FAR = (-1e300, -1e20, -1e6, -1.0, 0.0, 1e-5, 3.0, 1e9, 1e100, 1e307)
+
+
+def cases():
+    """Name, classifier and rows of every sheet; whether formulas are cut up."""
+    for seed in range(20):
+        # no spreadsheet takes the sine of a huge number
+        families, far = (FAMILIES, NOT_SO_FAR) if seed % 4 < 2 else (set(FAMILIES) - {"fourier"}, FAR)
+        classes = ("no", "yes") if seed % 2 else ("a", 'b "2"', "c")
+        predictor, rng = (
+            random_predictor(seed, classes, ranges=RANGES, families=sorted(families)),
+            np.random.default_rng(seed),
+        )
+        X = ordinary_rows(predictor.models_[0], rng, 30)
+        X = X.round(6)  # a cell keeps fifteen digits
+        X[10:20] = rng.choice(far, (10, len(RANGES)))
+        X[20:] = with_gaps(X[20:], rng, 0.1)
+        yield f"random {seed}", predictor, X.tolist(), seed > 12
+    for seed in range(4):
+        classes = (("no", "yes"), ("a", "b", "c"), (0, 1), (True, False))[seed]
+        predictor = recipe_predictor(seed, classes, n_terms=8)
+        rows = raw_rows(np.random.default_rng(seed), 80)
+        # what is empty is missing, whatever was meant; and again no sine of huge numbers
+        rows = [row for row in rows if row[2] != "" and not {-1e300, 5e-324, 1e290} & set(row)]
+        yield f"recipe {seed}", predictor, rows, seed == 1
+
+
+@pytest.fixture
+def computed(tmp_path_factory):
+    """What LibreOffice makes of a workbook with all cases: by sheet, by heading, one value for each row."""
+    if OFFICE is None:
+        pytest.skip("LibreOffice is not installed (Debian: apt install libreoffice-calc)")
+    folder = tmp_path_factory.mktemp("office")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, predictor, rows, cut in cases():
+            patch.setattr(module, "MAX_FORMULA", 900 if cut else 8192)
+            fill(book.create_sheet(name), predictor, rows)
+    book.save(folder / "book.xlsx")
+    (folder / "out").mkdir()
+    command = [OFFICE, f"-env:UserInstallation=file://{folder}/profile", "--headless", "--convert-to", "xlsx"]
+    command += ["--outdir", str(folder / "out"), str(folder / "book.xlsx")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    if not (folder / "out" / "book.xlsx").exists():
+        pytest.skip(f"LibreOffice did not convert the workbook: {(done.stdout + done.stderr).strip()[-300:]}")
+    result = openpyxl.load_workbook(folder / "out" / "book.xlsx", data_only=True)
+    return {sheet.title: columns(sheet) for sheet in result}
+
+
+def fill(sheet, predictor, rows):
+    """Headings, the columns that are read, and formulas in every row."""
+    for i, row in enumerate(rows, start=2):
+        cells = sheet_cells(predictor, row=i)
+        names = [c.name for c in predictor.recipe_.columns] if predictor.recipe_ else predictor.models_[0].feature_names
+        known = dict(zip(names, row, strict=True))
+        for cell in cells:
+            value = cell.formula or known[cell.heading]
+            sheet[f"{cell.column}1"] = cell.heading
+            sheet[f"{cell.column}{i}"] = None if value is None or value != value else value
+
+
+def columns(sheet):
+    """The values by heading."""
+    heads, *rows = sheet.iter_rows(values_only=True)
+    return {head: [row[j] for row in rows] for j, head in enumerate(heads)}
+
+
+def test_libreoffice_computes_the_same(computed):
+    for name, predictor, rows, _ in cases():
+        decision, probability, predicted = answers(predictor, rows)
+        sheet = computed[name]
+        assert_agree(numbers(sheet, "decision"), decision)
+        assert_agree(numbers(sheet, "probability"), probability)
+        assert_same_classes([None if v in ("", None) else v for v in sheet["predicted"]], predicted, decision)
+
+
+def numbers(sheet, word):
+    """The columns whose headings begin with a word, NaN for empty cells."""
+    values = [values for head, values in sheet.items() if head.startswith(word)]
+    return np.array([[np.nan if v in ("", None) else v for v in row] for row in zip(*values, strict=True)], dtype=float)
+
+
+def test_text_is_two_lines_that_can_be_pasted():
+    names = ["=HYPERLINK(1)", "tab\there"]
+    model = random_model(0, families=["step"], ranges=[(0.0, 1.0)] * 2, n_terms=9, names=names)
+    heads, formulas, end = to_spreadsheet(model).split("\n")
+    assert end == ""
+    assert heads.split("\t")[:3] == ["'=HYPERLINK(1)", "tab here", "decision"]
+    assert formulas.startswith('\t\t=IF(COUNT(A2,B2)<2,"",')
+
+
+def test_cells_may_be_anywhere():
+    model = random_model(0, families=["monomial"], ranges=[(0.0, 1.0)], n_terms=3)
+    cells = sheet_cells(model, cells={"x0": "ab"}, first="AZ", row=7)
+    assert [cell.column for cell in cells] == ["AZ", "BA", "BB", "BC"]
+    assert "AB7" in cells[0].formula
+    assert "AZ7" in cells[1].formula
+    with pytest.raises(ValueError, match="'x0'"):
+        sheet_cells(model, cells={"x1": "A"})
+    with pytest.raises(ValueError, match="letters"):
+        sheet_cells(model, cells={"x0": "A1"})
+
+
+def test_a_model_that_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(module, "MAX_FORMULA", 60)
+    with pytest.raises(ValueError, match="characters"):
+        to_spreadsheet(random_model(0))
+
+
+def test_long_formulas_get_helper_cells():
+    model = random_model(0, families=["radial"], ranges=[(0.0, 1.0)] * 3, n_terms=40)
+    cells = sheet_cells(model)
+    assert max(len(cell.formula) for cell in cells) <= module.MAX_FORMULA
+    assert [cell.heading for cell in cells[3:6]] == ["scaled x0", "scaled x1", "scaled x2"]
+
+
+def test_long_texts_are_written_in_pieces():
+    label = 'x"' * 300
+    predictor = Predictor(random_models(1, ["b"], ranges=[(0.0, 1.0)]), [label, "b"])
+    formula = sheet_cells(predictor)[-1].formula
+    pieces = formula.split("&")
+    assert len(pieces) == 3
+    assert all(len(piece.replace('""', '"')) < 300 for piece in pieces)
