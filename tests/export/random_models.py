@@ -183,7 +183,7 @@ CODES = (1.0, 2.0, 7.5)
 
 
 def random_recipe(rng):
-    """A recipe with everything in it: filled and scaled numbers, indicators, levels of texts and of numbers."""
+    """A recipe with everything in it: numbers with and without a substitute, indicators, levels of texts and numbers."""
     columns = (
         RawColumn("age", "number"),
         RawColumn("in come", "number"),
@@ -195,8 +195,8 @@ def random_recipe(rng):
     features = (
         NumberOf(0, fill=41.5),
         MissingIn(0),
-        NumberOf(1, minus=float(rng.normal(30.0)), over=float(rng.uniform(0.1, 20.0))),
-        NumberOf(0, fill=-3.0, over=12.0),
+        NumberOf(1),
+        NumberOf(0, fill=-3.0),
         LevelOf(2, some[:1]),
         LevelOf(2, (*some[1:], None)),
         LevelOf(2, some, other=True),

@@ -206,10 +206,8 @@ def _feature(program: Program, p: int, fields: dict[int, str], name: str) -> str
     cell = f"row->{fields[made.column]}"
     missing = f"isnan({cell})" if column.kind == "number" else f"{cell} == NULL"
     match made:
-        case NumberOf(_, fill, minus, over):
+        case NumberOf(_, fill):
             text = cell if fill is None else f"({missing} ? {fill!r} : {cell})"
-            text = text if minus == 0.0 else f"({text} - {minus!r})"
-            text = text if over == 1.0 else f"{text} / {over!r}"
         case MissingIn():
             text = f"({missing} ? 1.0 : 0.0)"
         case LevelOf(_, levels, other):

@@ -121,10 +121,8 @@ def _feature(program: Program, p: int) -> str:
     made = program.features[p]
     c = f"c{made.column}"
     match made:
-        case NumberOf(_, fill, minus, over):
+        case NumberOf(_, fill):
             text = c if fill is None else f"({fill!r} if {c} is None else {c})"
-            text = text if minus == 0.0 else f"({text} - {minus!r})"
-            text = text if over == 1.0 else f"{text} / {over!r}"
         case MissingIn():
             text = f"float({c} is None)"
         case LevelOf(_, levels, other):

@@ -197,10 +197,8 @@ class _Layout:
         cell = self.inputs[made.column]
         number = Sheet({}).number
         match made:
-            case NumberOf(_, fill, minus, over):
+            case NumberOf(_, fill):
                 text = cell if fill is None else f"IF(ISNUMBER({cell}),{cell},{number(fill)})"
-                text = text if minus == 0.0 else f"({_less(text, minus)})"
-                text = text if over == 1.0 else f"({text}/{number(over)})"
             case MissingIn():
                 text = f"IF({self.missing(made.column)},1,0)"
             case LevelOf(_, levels, other):

@@ -84,9 +84,8 @@ class SQLite(Printer):
     def feature(self, p: int, column: str) -> str:
         """A feature out of a column that was read."""
         match self.program.features[p]:
-            case NumberOf(_, fill, minus, over):
-                filled = column if fill is None else f"COALESCE({column}, {self.number(fill)})"
-                return self.shifted(filled, minus, over, gaps=fill is None)
+            case NumberOf(_, fill):
+                return column if fill is None else f"COALESCE({column}, {self.number(fill)})"
             case MissingIn():
                 return self.choose(f"{column} IS NULL")
             case LevelOf(_, levels, other) as made:
@@ -94,11 +93,6 @@ class SQLite(Printer):
                 conditions = [self.is_one_of(column, known)] if known else []
                 conditions += [f"{column} IS NULL"] if None in levels else []
                 return self.choose(" OR ".join(conditions) or "1 = 0", flipped=other)
-
-    def shifted(self, x: str, minus: float, over: float, *, gaps: bool) -> str:  # noqa: ARG002  see PostgreSQL
-        """(x - minus) / over."""
-        less = self.less(x, minus)
-        return less if over == 1.0 else f"({less}) / {self.number(over)}"
 
     def scaled_feature(self, p: int, x: str) -> str:
         """A feature on [0, 1], drawn in before it is divided, and NULL where it is missing."""
@@ -206,15 +200,6 @@ class PostgreSQL(DuckDB):
     def read_text(self, column: str) -> str:
         """A column as texts."""
         return f"CAST({column} AS text)"
-
-    def shifted(self, x: str, minus: float, over: float, *, gaps: bool) -> str:
-        """(x - minus) / over, from numbers for which it is one."""
-        if minus == 0.0 and over == 1.0:
-            return x
-        largest = 1e300 * min(1.0, abs(over))
-        inside = f"greatest(least({x}, {largest!r}), {-largest!r})"
-        text = super().shifted(inside, minus, over, gaps=gaps)
-        return f"CASE {self._first_branches(x, lambda v: (v - minus) / over, gaps)}ELSE {text} END"
 
     def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:
         """(x / 2 - half_minimum) / half_span within FAR and not nearer to zero than NEAR; NULL where x is."""

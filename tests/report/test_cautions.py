@@ -1,0 +1,197 @@
+"""Every caution: on data that call for it, and silent on data that do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfsc import RFSCClassifier
+from rfsc.model import Evidence, SparseModel
+from rfsc.model.predictor import Predictor
+from rfsc.prepare.scaling import Scaling
+from rfsc.report.cautions import LEVELS, find_cautions
+from rfsc.report.columns import summarize_columns
+from rfsc.report.honest_score import cross_validated, default_baselines, on_given_rows
+from rfsc.report.subject import Subject
+from rfsc.terms import Monomial
+
+from .conftest import QUICK
+
+
+def rows(n=400, seed=0):
+    """Three features; the class depends on the first two and chance."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    y = np.where(X["a"] + X["b"] + rng.logistic(size=n) > 0, "yes", "no")
+    return X, y
+
+
+def model_of(X, factors=((0,), (1,)), **changes):
+    """A model by hand, whose search was stable and settled."""
+    terms = tuple(Monomial(f) for f in factors)
+    evidence = Evidence(
+        n_candidates=10,
+        score="loo_log_loss",
+        terms=terms,
+        feature_names=tuple(X.columns),
+        selected=np.ones((4, len(terms)), dtype=bool),
+        rip=np.ones((4, len(terms))),
+        stop_reasons=("converged",) * 4,
+    )
+    fields = {
+        "terms": terms,
+        "coef": np.full(len(terms), 6.0),
+        "standard_error": np.full(len(terms), 1.0),
+        "scaling": Scaling.from_rows(X.to_numpy()),
+        "feature_names": tuple(X.columns),
+        "label": "yes",
+        "n_observations": float(len(X)),
+        "score": 0.6,
+        "evidence": evidence,
+    }
+    return SparseModel(**fields | changes)
+
+
+def cautions_of(model, X, y, score=None, stability=0.9):
+    models = model if isinstance(model, list) else [model]
+    classes = np.unique(y) if len(models) > 1 else np.array(["no", "yes"])
+    subject = Subject.read(Predictor(models, classes), X, y)
+    score = replace(on_given_rows(subject.proba, subject.code), how="cross-validation") if score is None else score
+    found = find_cautions(subject, summarize_columns(X), score, [stability] * len(models))
+    return {caution.key: caution for caution in found}
+
+
+def test_a_sound_model_has_none():
+    X, y = rows()
+    assert cautions_of(model_of(X), X, y) == {}
+
+
+def test_the_score_of_given_rows_is_called_what_it_is():
+    X, y = rows()
+    subject = Subject.read(Predictor([model_of(X)], ["no", "yes"]), X, y)
+    found = cautions_of(model_of(X), X, y, on_given_rows(subject.proba, subject.code))
+    assert list(found) == ["not_honest"]
+    assert found["not_honest"].level == "serious"
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_noise_is_hardly_better_than_guessing_and_learnt_by_heart():
+    X, _ = rows(60)
+    y = np.where(np.random.default_rng(5).random(60) < 0.5, "yes", "no")
+    greedy = {"significance": 0.4, "ridge": 0.0, "score": "accuracy", "combine": "best"}
+    clf = RFSCClassifier(**QUICK | greedy).fit(X, y)
+    baselines = {"majority class": default_baselines()["majority class"]}
+    score = cross_validated(clf, X, y, clf.classes_, cv=5, baselines=baselines)
+    subject = Subject.read(clf, X, y)
+    found = {c.key for c in find_cautions(subject, summarize_columns(X), score, [0.9])}
+    assert {"no_better_than_majority", "overfitting"} <= found
+
+
+def test_classes_that_can_be_told_apart():
+    X, _ = rows()
+    y = np.where(X["a"] + X["b"] > 0, "yes", "no")
+    found = cautions_of(model_of(X, ((), (0,), (1,))), X, y)
+    assert "without a mistake" in found["separation"].text
+    assert "p-values say little" in found["separation"].text
+
+
+def test_rows_that_only_one_class_reaches():
+    X, y = rows()
+    X["c"] = np.maximum(0.0, X["c"] - 1.0)
+    y[X["c"].to_numpy() > 0] = "yes"
+    found = cautions_of(model_of(X, ((), (0,), (2,))), X, y)
+    assert found["partial_separation"].level == "note"
+    assert "separation" not in found
+
+
+def test_few_events_per_term():
+    X, y = rows(50)
+    found = cautions_of(model_of(X, ((0,), (1,), (2,), (0, 1), (1, 2), (0, 0))), X, y)
+    events = min((y == "yes").sum(), (y == "no").sum())
+    assert f"6 terms for {events} rows" in found["few_events"].text
+    assert "few_events" not in cautions_of(model_of(X), X, y)
+
+
+def test_tiny_classes_are_named():
+    X, y = rows()
+    y = y.copy()
+    y[np.flatnonzero(y == "yes")[12:]] = "no"
+    assert "yes (12 rows)" in cautions_of(model_of(X), X, y)["tiny_class"].text
+
+
+def test_values_beyond_the_training_range_are_counted_for_features_that_are_read():
+    X, y = rows()
+    model = model_of(X)
+    X = X.copy()
+    X.loc[:3, "a"] = 100.0
+    X.loc[:200, "c"] = 100.0  # not read
+    text = cautions_of(model, X, y)["outside_range"].text
+    assert "“a” (1 % of the rows)" in text
+    assert "“c”" not in text
+
+
+def test_selection_that_is_not_stable_and_terms_found_by_few():
+    X, y = rows()
+    model = model_of(X)
+    assert "index 0.20 over 4 restarts" in cautions_of(model, X, y, stability=0.2)["unstable"].text.lower()
+    selected = model.evidence.selected.copy()
+    selected[1:, 1] = False
+    model = replace(model, evidence=replace(model.evidence, selected=selected))
+    assert "“b”" in cautions_of(model, X, y)["rarely_selected"].text
+    assert "rarely_selected" not in cautions_of(model, X, y, stability=0.2)  # that says it already
+
+
+def test_searches_cut_short_and_averages():
+    X, y = rows()
+    model = model_of(X)
+    cut = replace(model.evidence, stop_reasons=("max_iter",) * 3 + ("converged",))
+    assert "3 of 4 searches" in cautions_of(replace(model, evidence=cut), X, y)["not_converged"].text
+    half = replace(model.evidence, stop_reasons=("max_iter",) * 2 + ("converged",) * 2)
+    assert "not_converged" not in cautions_of(replace(model, evidence=half), X, y)
+    assert "average" in cautions_of(replace(model, standard_error=None), X, y)
+
+
+def test_terms_that_overlap_and_models_without_a_feature():
+    X, y = rows()
+    X["b"] = X["a"] * 2 + 1e-3 * X["c"]
+    assert "“a” with “b”" in cautions_of(model_of(X), X, y)["collinear"].text
+    assert cautions_of(model_of(X, ((),)), X, y)["empty"].level == "serious"
+
+
+def test_blanks_constants_repeats_and_other_rows():
+    X, y = rows()
+    model = model_of(X)
+    twice = pd.concat([X, X], ignore_index=True)
+    found = cautions_of(model, twice, np.concatenate([y, y]))
+    assert found["twins"].text.startswith("100 % of the rows")
+    assert "fitted to 400 observations; this page is about 800 rows" in found["other_rows"].text
+    still = X.assign(c=1.0)
+    assert "“c”" in cautions_of(model_of(still), still, y)["constant"].text
+    columns = summarize_columns(X.assign(c=X["c"].where(X["c"] > 0)))
+    subject = Subject.read(Predictor([model], ["no", "yes"]), X, y)
+    found = find_cautions(subject, columns, on_given_rows(subject.proba, subject.code), [0.9])
+    assert any(c.key == "missing" and "“c”" in c.text for c in found)
+
+
+def test_a_fit_without_a_seed_is_told():
+    X, y = rows()
+    subject = Subject.read(Predictor([model_of(X)], ["no", "yes"], settings={"random_state": None}), X, y)
+    found = find_cautions(subject, summarize_columns(X), on_given_rows(subject.proba, subject.code), [0.9])
+    assert found[-1].key == "no_seed"
+
+
+def test_what_several_outputs_share_is_said_once_and_the_gravest_comes_first():
+    X, _ = rows(60)
+    y = np.array(["u", "v", "w"] * 20)
+    models = [model_of(X, ((0,), (1,), (2,)), label=label) for label in "uvw"]
+    subject = Subject.read(Predictor(models, ["u", "v", "w"]), X, y)
+    found = find_cautions(subject, summarize_columns(X), on_given_rows(subject.proba, subject.code), [0.1, 0.2, 0.9])
+    unstable = [c for c in found if c.key == "unstable"]
+    assert len(unstable) == 1
+    assert "class “v”: index 0.20" in unstable[0].text
+    assert "class “w”" not in unstable[0].text
+    ranks = [LEVELS.index(c.level) for c in found]
+    assert ranks == sorted(ranks)

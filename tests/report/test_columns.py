@@ -1,0 +1,90 @@
+"""Summaries of columns: right, the same for every kind of table, and never about fewer than five rows."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rfsc.report.columns import summarize_columns
+
+
+def one(values):
+    return summarize_columns(pd.DataFrame({"c": values}))[0]
+
+
+def test_numbers_by_hand():
+    found = one([float(k) for k in range(1, 101)] + [None] * 25)
+    assert (found.kind, found.missing, found.n_distinct) == ("number", 0.2, 100)
+    assert found.quantiles == {"5%": 5.95, "25%": 25.75, "50%": 50.5, "75%": 75.25, "95%": 95.05}
+
+
+@pytest.mark.parametrize(("n", "shown"), [(9, []), (10, ["50%"]), (20, ["25%", "50%", "75%"]), (99, 3), (100, 5)])
+def test_quantiles_need_five_rows_beyond_them(n, shown):
+    found = one(np.linspace(0, 1, n))
+    assert (list(found.quantiles) if isinstance(shown, list) else len(found.quantiles)) == shown
+
+
+@given(counts=st.lists(st.integers(1, 12), min_size=2, max_size=8))
+def test_no_level_of_fewer_than_five_rows_is_shown(counts):
+    found = one([f"level {k}" for k, n in enumerate(counts) for _ in range(n)])
+    shown = dict(found.levels)
+    for k, n in enumerate(counts):
+        if n < 5:
+            assert f"level {k}" not in shown
+        elif f"level {k}" in shown:
+            assert shown[f"level {k}"] == pytest.approx(n / sum(counts))
+    assert len(shown) == min(4, sum(n >= 5 for n in counts))
+
+
+def test_kinds():
+    n = 40
+    frame = pd.DataFrame(
+        {
+            "text": ["a", "b"] * 20,
+            "flag": [True, False, False, False] * 10,
+            "rare flag": [1] * 2 + [0] * 38,
+            "same": ["x"] * n,
+            "empty": [None] * n,
+            "day": pd.to_datetime([datetime.date(2020, 1, 1 + k % 20) for k in range(n)]),
+            "whole": pd.array([1, 2, 3, None] * 10, dtype="Int64"),
+            "mixed": [1, "a"] * 20,
+            "level": pd.Categorical(["u", "v"] * 20),
+        }
+    )
+    kinds = {c.name: c.kind for c in summarize_columns(frame)}
+    assert kinds == {
+        "text": "text",
+        "flag": "yes/no",
+        "rare flag": "yes/no",
+        "same": "constant",
+        "empty": "empty",
+        "day": "date",
+        "whole": "number",
+        "mixed": "text",
+        "level": "text",
+    }
+    by_name = {c.name: c for c in summarize_columns(frame)}
+    assert by_name["flag"].levels == (("yes", 0.25),)
+    assert by_name["rare flag"].levels == ()  # two rows would stand behind it
+    assert by_name["whole"].missing == 0.25
+    assert by_name["same"].levels == ()
+
+
+def test_every_kind_of_table_says_the_same():
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.normal(size=50), "b": np.where(rng.random(50) < 0.2, np.nan, rng.normal(size=50))}
+    from_pandas = summarize_columns(pd.DataFrame(columns))
+    assert summarize_columns(pl.DataFrame(columns)) == from_pandas
+    assert summarize_columns(np.column_stack(list(columns.values())), ["a", "b"]) == from_pandas
+    assert [c.name for c in summarize_columns(np.zeros((3, 2)))] == ["x0", "x1"]
+
+
+def test_names_may_repeat():
+    frame = pd.DataFrame(np.column_stack([np.zeros(30), np.arange(30)]), columns=["a", "a"])
+    assert [c.kind for c in summarize_columns(frame)] == ["constant", "number"]

@@ -1,0 +1,322 @@
+"""The report as a whole: one content in three forms, no row of the table, nothing that a name can break."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import rfsc._optional
+from rfsc import RFSCClassifier
+from rfsc.export.json_file import load, save
+from rfsc.report import Report, cross_validated
+from rfsc.report.page import in_a_frame, score_strip, unbroken
+
+from .conftest import HOSTILE, LABELS, QUICK
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, and the text between them."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.texts = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture(params=["report_two", "report_three", "report_hostile"])
+def report(request):
+    return request.getfixturevalue(request.param)
+
+
+def refuse(name):
+    raise AssertionError(name)
+
+
+def test_json_is_strict_and_says_its_version(report):
+    content = json.loads(report.json(), parse_constant=refuse)
+    assert (content["kind"], content["version"]) == ("rfsc report", 1)
+    assert content == report.content
+    assert len(report.json()) < 100_000
+
+
+def test_page_holds_no_address_and_no_script(report):
+    page = report.html()
+    assert "://" not in page
+    found = Page(page)
+    for tag, attributes in found.tags:
+        assert tag not in ("script", "iframe", "object", "embed", "base", "form")
+        assert not any(name.startswith("on") for name in attributes)
+        for name in ("src", "href", "xlink:href"):
+            assert attributes.get(name, "#").startswith(("#", "data:"))
+    assert len(page) < 900_000
+
+
+def test_page_is_well_made(report):
+    tags = Page(report.html()).tags
+    levels = [int(tag[1]) for tag, _ in tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
+    ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {a["href"][1:] for tag, a in tags if tag == "a"} <= set(ids)
+    kinds = [tag for tag, _ in tags]
+    assert kinds.count("caption") == kinds.count("table") > 3
+    assert kinds.count("figcaption") == kinds.count("figure") == len(report.figures)
+    assert all(a.get("aria-label") for tag, a in tags if tag == "svg")
+    assert all("scope" in a for tag, a in tags if tag == "th")
+    assert dict(tags)["html"] == {"lang": "en"}
+
+
+def test_hostile_names_are_text_everywhere(report_hostile):
+    text = "".join(Page(report_hostile.html()).texts)
+    for name in (*HOSTILE, *LABELS, "<i>target</i>", "<h1>{{ 6*6 }}</h1>"):
+        assert name in text
+    markdown = report_hostile.markdown()
+    read = {name for model in report_hostile.models for name in model.names}
+    for row in [line for line in markdown.splitlines() if line.startswith("|")]:
+        assert not re.search(r"<(script|img|b|i)\b", re.sub(r"(`+) ?.*?\1", "", row))
+    assert sum("alert(1)" in line for line in markdown.splitlines() if line.startswith("|")) >= 1
+    assert len(read) > 3
+
+
+def test_markdown_tables_have_as_many_cells_in_every_row(report):
+    rows = 0
+    for block in report.markdown().split("\n\n"):
+        lines = [line for line in block.splitlines() if line.startswith("|")]
+        rows += len(lines)
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) <= 1
+    assert rows > 10
+
+
+def test_the_three_forms_say_the_same(report_two):
+    content, page, markdown = report_two.content, report_two.html(), report_two.markdown()
+    assert content["headline"] in html.unescape(page).replace("\N{NO-BREAK SPACE}", " ")
+    assert content["headline"] in markdown
+    shown = "".join(Page(page).texts).replace("\N{NO-BREAK SPACE}", " ")
+    for caution in content["cautions"]:
+        assert caution["text"] in shown
+    for method in content["score"]["methods"]:
+        figure = f"{method['scores']['log_loss']['mean']:.3f}"
+        assert figure in shown
+        assert figure in markdown
+    for term in content["models"][0]["terms"]:
+        assert term["term"] in shown
+        assert term["term"] in markdown
+    assert content["models"][0]["equation"]["original"] in markdown
+    assert content["settings"]["code"] in shown
+    assert content["settings"]["code"] in markdown
+
+
+def test_content_is_right(report_two, two_classes):
+    clf, X, y = two_classes
+    content = report_two.content
+    counts = y.value_counts()
+    assert {c["label"]: c["n_rows"] for c in content["asked"]["classes"]} == counts.to_dict()
+    assert content["asked"]["target"] == "state"
+    assert content["score"]["on_given_rows"]["accuracy"] == pytest.approx(clf.score(X, y))
+    assert np.sum(content["score"]["confusion"]) == 300
+    assert np.sum(content["score"]["confusion"], axis=1).tolist() == [counts["ill"], counts["well"]]
+    terms = content["models"][0]["terms"]
+    np.testing.assert_allclose([t["coef"] for t in terms], clf.models_[0].coef)
+    spread = [(c * clf.models_[0].columns(X.to_numpy())[k]).std() for k, c in enumerate(clf.models_[0].coef)]
+    np.testing.assert_allclose([t["influence"] for t in terms], np.abs(spread) / max(np.abs(spread)), atol=1e-12)
+    pull = {name: np.zeros(len(X)) for name in X.columns}
+    for c, term, column in zip(
+        clf.models_[0].coef, clf.models_[0].terms, clf.models_[0].columns(X.to_numpy()), strict=True
+    ):
+        for p in term.features:
+            pull[X.columns[p]] += c * column / len(term.features)
+    largest = max(part.std() for part in pull.values())
+    for feature in content["models"][0]["features"]:
+        assert feature["influence"] == pytest.approx(pull[feature["name"]].std() / largest)
+    used = {c["name"] for c in content["data"] if c["used"]}
+    assert used == {X.columns[p] for p in clf.models_[0].features}
+    assert len(content["filter"]) == 1
+
+
+def test_pyplot_neither_keeps_nor_changes_the_pictures(two_classes):
+    import matplotlib.pyplot as plt
+
+    plain = Report.from_estimator(*two_classes, cv=None).figures
+    with plt.style.context("dark_background"):
+        dark = Report.from_estimator(*two_classes, cv=None).figures
+    assert [figure.svg for figure in dark] == [figure.svg for figure in plain]
+    assert plt.get_fignums() == []
+
+
+def test_pictures_of_rows_are_asked_for(report_two, report_three):
+    assert {figure.section for figure in report_two.figures} == {"score", "model", "search", "filter"}
+    assert {figure.section for figure in report_three.figures} == {"score", "model", "search", "rows"}
+    assert "Single rows" in report_three.html()
+    assert "Single rows" not in report_two.html()
+
+
+def table_of_patients(n=120):
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(
+        {
+            "name": [f"patient-{k:04d}-{rng.integers(1e9)}" for k in range(n)],
+            "age": rng.normal(50, 10, size=n),
+            "sex": rng.choice(["f", "m"], size=n),
+        }
+    )
+    y = np.where(X["age"] / 10 + 2 * (X["sex"] == "m") + rng.logistic(size=n) > 6, "ill", "well")
+    X.loc[::6, "age"] = np.nan
+    return X, y
+
+
+def patients_pipeline(X, y):
+    columns = ColumnTransformer(
+        [
+            ("n", SimpleImputer(add_indicator=True), ["age"]),
+            ("t", OneHotEncoder(drop="if_binary", sparse_output=False), ["sex"]),
+        ],
+        verbose_feature_names_out=False,
+    )
+    return make_pipeline(columns, RFSCClassifier(**QUICK)).fit(X, y)
+
+
+def test_no_row_of_the_table_is_in_the_report():
+    X, y = table_of_patients()
+    report = Report.from_estimator(patients_pipeline(X, y), X, y, cv=2, baselines={})
+    everything = report.html() + report.json() + report.markdown()
+    assert "patient-" not in everything
+    assert not any(repr(value) in everything for value in X["age"].dropna().tolist())
+    made = {f["name"]: (f["column"], f["how"]) for f in report.content["features"]}
+    assert made["sex_m"] == ("sex", "1 where it is “m”, else 0")
+    assert "blanks count as" in made["age"][1]
+    data = {c["name"]: c for c in report.content["data"]}
+    assert data["name"]["levels"] == []
+    assert data["age"]["missing"] == pytest.approx(20 / 120)
+    assert not data["name"]["used"]
+
+
+def test_a_model_from_a_file_is_scored_on_the_rows_given_and_says_so(tmp_path):
+    X, y = table_of_patients()
+    pipeline = patients_pipeline(X, y)
+    save(pipeline, tmp_path / "model.json")
+    report = Report.from_estimator(load(tmp_path / "model.json"), X, y)
+    assert report.content["cautions"][0]["key"] == "not_honest"
+    assert "Not known to be honest" in report.html()
+    assert "Not known to be honest" in report.markdown()
+    assert report.content["score"]["methods"][0]["scores"]["accuracy"]["mean"] == pytest.approx(pipeline.score(X, y))
+    fresh = Report.from_estimator(pipeline, X, y, cv=None)
+    for key in ("models", "data", "features", "asked"):
+        assert report.content[key] == fresh.content[key]
+    assert not report.content["settings"]["can_be_fitted_again"]
+    assert fresh.content["settings"]["can_be_fitted_again"]
+
+
+def test_single_models_and_steps_without_a_recipe():
+    X, y = load_iris(return_X_y=True)
+    clf = RFSCClassifier(**QUICK).fit(X, y)
+    one = Report.from_estimator(clf.models_[1], X, y)
+    assert [c["label"] for c in one.content["asked"]["classes"]] == ["not 1", "1"]
+    pipeline = make_pipeline(PCA(2), RFSCClassifier(**QUICK)).fit(X, y)
+    rotated = Report.from_estimator(pipeline, X, y, cv=2, baselines={}, show_rows=True)
+    assert {f["name"] for f in rotated.content["models"][0]["features"]} <= {"pca0", "pca1"}
+    assert rotated.content["asked"]["n_features"] == 2
+    assert [c["used"] for c in rotated.content["data"]] == [None] * 4
+    assert rotated.html()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_model_without_terms_is_reported_too():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, size=80)
+    clf = RFSCClassifier(**QUICK | {"n_restarts": 1, "significance": 1e-6}).fit(X, y)
+    assert clf.models_[0].terms == ()
+    report = Report.from_estimator(clf, X, y, cv=2, baselines={})
+    assert "The formula has no term" in report.html()
+    assert [figure.section for figure in report.figures] == ["score"]
+    assert "empty" in {caution["key"] for caution in report.content["cautions"]}
+    assert "f = 0" in report.markdown()
+
+
+def test_a_score_can_be_handed_in(two_classes):
+    clf, X, y = two_classes
+    score = cross_validated(clf, X, y.to_numpy(), clf.classes_, cv=2)
+    report = Report.from_estimator(clf, X, y, cv=score, target="mood", title="T")
+    assert report.content["score"]["n_folds"] == 2
+    assert report.content["asked"]["target"] == "mood"
+    assert [m["name"] for m in report.content["score"]["methods"]] == ["RFSC"]
+
+
+def test_errors_say_what_to_do_and_show_no_label(two_classes):
+    clf, X, y = two_classes
+    with pytest.raises(ValueError, match=r"y holds 1 label\(s\) that the model does not know") as caught:
+        Report.from_estimator(clf, X, y.replace("ill", "secret"))
+    assert "secret" not in str(caught.value)
+    with pytest.raises(ValueError, match="one label for each of the 300 rows"):
+        Report.from_estimator(clf, X, y[:5])
+    with pytest.raises(TypeError, match="expected a fitted RFSCClassifier"):
+        Report.from_estimator(3, X, y)
+
+
+def test_missing_packages_are_named_before_anything_is_fitted(two_classes, monkeypatch):
+    there = rfsc._optional.find_spec
+    monkeypatch.setattr(rfsc._optional, "find_spec", lambda name: None if name == "jinja2" else there(name))
+    with pytest.raises(ImportError, match=r"A report needs jinja2: pip install 'rfsc\[report\]'"):
+        Report.from_estimator(*two_classes, cv="never looked at")
+
+
+def test_progress_goes_to_stderr(two_classes, capsys):
+    Report.from_estimator(*two_classes, cv=2, baselines={}, verbose=1)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines()[0] == "cross-validation: RFSC, fold 1 of 2"
+
+
+def test_files_are_written_as_a_whole(report_two, tmp_path):
+    path = report_two.write_html(tmp_path / "r.html")
+    assert path.read_text(encoding="utf-8") == report_two.html()
+    assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_in_a_notebook_it_stands_in_a_frame_of_its_own(report_hostile):
+    (tag, attributes), *others = Page(report_hostile._repr_html_()).tags
+    assert tag == "iframe"
+    assert not others
+    assert attributes["sandbox"] is None  # as strict as can be
+    assert attributes["srcdoc"] == report_hostile.html()
+    assert in_a_frame("<p>", 300).count("300px") == 1
+
+
+def test_formulas_break_between_summands_only():
+    formula = "<var>f</var> = − 2·max(0, <var>a + b</var> − 3) + <var>c(</var><sup>2</sup> − 1"
+    broken = unbroken(formula)
+    assert broken.replace('<span class="summand">', "").replace("</span>", "") == formula
+    assert broken.count("summand") == 3
+    assert unbroken("<var>f</var> = 0").count("summand") == 1
+
+
+def test_the_comparison_is_drawn_to_scale(report_two):
+    strip = score_strip(report_two.content["score"])
+    means = [m["scores"]["accuracy"]["mean"] for m in report_two.content["score"]["methods"]]
+    places = [row["at"] for row in strip["rows"]]
+    slope, offset = np.polyfit(means, places, 1)
+    np.testing.assert_allclose(np.polyval([slope, offset], means), places, atol=0.05)
+    ticks = {float(tick["text"].rstrip(" %")) / 100: tick["at"] for tick in strip["ticks"]}
+    assert 2 <= len(ticks) <= 7
+    for value, place in ticks.items():
+        assert np.polyval([slope, offset], value) == pytest.approx(place, abs=0.2)

@@ -1,0 +1,65 @@
+"""Settings as code: running it gives the same estimator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import rfsc
+from rfsc import Restrictions, RFSCClassifier
+from rfsc.bases import Hinge, Polynomial
+from rfsc.report.settings import code_for, versions
+
+ESTIMATORS = [
+    RFSCClassifier(),
+    RFSCClassifier.paper(n_restarts=3),
+    RFSCClassifier(
+        3,
+        basis=["hinge", Polynomial(degree=2), Hinge(products=True)],
+        restrictions=Restrictions(force=["age"], forbid=[("sex", "age"), "it's"], hierarchy=True),
+        class_weight={"a": np.float64(2.0), "b": 1},
+        random_state=np.int64(7),
+    ),
+    make_pipeline(StandardScaler(with_mean=False), RFSCClassifier(score="kappa")),
+    Pipeline(
+        [
+            (
+                "columns",
+                ColumnTransformer(
+                    [
+                        ("numbers", SimpleImputer(strategy="median", add_indicator=True), [f"n{k}" for k in range(50)]),
+                        ("texts", OneHotEncoder(min_frequency=10), ("only one",)),
+                    ]
+                ),
+            ),
+            ("model", RFSCClassifier(max_terms=9)),
+        ]
+    ),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_code_makes_the_same_estimator(estimator):
+    code = code_for(estimator, "3 rows")
+    made = {}
+    exec(code.replace("model.fit(X, y)", "pass"), made)
+    wanted = repr(clone(estimator).get_params()).replace("np.float64(2.0)", "2.0").replace("np.int64(7)", "7")
+    assert repr(made["model"].get_params()) == wanted
+    assert code.endswith("model.fit(X, y)  # 3 rows")
+    assert max(map(len, code.splitlines())) <= 120
+
+
+def test_settings_of_a_file_are_those_of_a_classifier():
+    settings = RFSCClassifier(n_restarts=4, tol=0.1).get_params() | {"unknown to this version": 1}
+    assert "RFSCClassifier(n_restarts=4, tol=0.1)" in code_for(settings, "")
+
+
+def test_versions_name_what_took_part():
+    found = versions()
+    assert found["rfsc"] == rfsc.__version__
+    assert found["numpy"] == np.__version__
