@@ -93,6 +93,7 @@ query = to_sql(model, dialect="sqlite", table="patients", keep=["patient"])
 base = sqlite3.connect(":memory:")
 table.to_sql("patients", base, index=False)
 in_database = pd.read_sql(query, base)
+base.close()
 in_database.head()
 
 # %%

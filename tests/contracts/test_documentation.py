@@ -14,6 +14,7 @@ import os
 import pkgutil
 import re
 import shutil
+import sqlite3
 import sys
 import tempfile
 from pathlib import Path
@@ -57,8 +58,11 @@ def run_blocks(text):
         if not block["skip"]:
             with contextlib.redirect_stdout(printed):
                 exec(block["code"], scope)
-        lines = printed.getvalue().splitlines()
+        lines = printed.getvalue().rstrip().splitlines()
         yield block, None if block["skip"] else "".join(f"{line.rstrip()}\n" for line in lines)
+    for thing in scope.values():
+        if isinstance(thing, sqlite3.Connection):  # Python warns of those that are left open
+            thing.close()
 
 
 @pytest.fixture(autouse=True)
