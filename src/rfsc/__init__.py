@@ -4,12 +4,17 @@ To read the code, take five files from top to bottom: `classifier.py`, `search/l
 `engines/base.py`, and the kernels (`engines/array_engine.py` in plain array code, `engines/kernels.py` compiled).
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._version import __version__
-from .classifier import RFSCClassifier
-from .model import SparseModel
-from .restrictions import Restrictions
-from .search import IterationRecord, SearchResult, Verdict
-from .selectors import DistanceCorrelationFilter, RFSCSelector
+
+if TYPE_CHECKING:
+    from .classifier import RFSCClassifier
+    from .model import SparseModel
+    from .restrictions import Restrictions
+    from .search import IterationRecord, SearchResult, Verdict
+    from .selectors import DistanceCorrelationFilter, RFSCSelector
 
 __all__ = [
     "DistanceCorrelationFilter",
@@ -22,3 +27,28 @@ __all__ = [
     "Verdict",
     "__version__",
 ]
+
+# imported when asked for: `rfsc --help` must not wait for scikit-learn
+_HOMES = {
+    "DistanceCorrelationFilter": "selectors",
+    "IterationRecord": "search",
+    "RFSCClassifier": "classifier",
+    "RFSCSelector": "selectors",
+    "Restrictions": "restrictions",
+    "SearchResult": "search",
+    "SparseModel": "model",
+    "Verdict": "search",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        msg = f"module 'rfsc' has no attribute {name!r}"
+        raise AttributeError(msg)
+    found = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -38,7 +38,9 @@ def shell(*arguments, **options):
 
 
 def test_real_quick_run(tmp_path):
-    done = shell("reproduce", "--quick", "--sets", "iris", "--methods", "knn", "CNN", "--jobs", "1", cwd=tmp_path)
+    done = shell(
+        "reproduce", "--quick", "--sets", "iris", "--methods", "knn", "--methods", "CNN", "--jobs", "1", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     page = tmp_path / "reproduction" / "REPRODUCTION.md"
     assert done.stdout == f"written: {os.path.join('reproduction', 'REPRODUCTION.md')}\n"
@@ -66,8 +68,8 @@ def test_defaults(planned):
 
 
 def test_choices_in_any_spelling_and_order(planned, tmp_path, capsys):
-    line = ["reproduce", "--sets", "WINE", "iris", "--methods", "knn", "dgc+", "--protocol", "KEEL", "honest"]
-    assert main([*line, "--seeds", "5", "3", "5", "--jobs", "2", "--output", str(tmp_path)]) == 0
+    line = ["reproduce", "--sets", "WINE,iris", "--methods", "knn, dgc+", "--protocol", "KEEL", "--protocol", "honest"]
+    assert main([*line, "--seeds", "5,3", "--seeds", "5", "--jobs", "2", "--output", str(tmp_path)]) == 0
     ((plan, folder, n_jobs),) = planned
     assert plan.sets == ("Iris", "Wine")
     assert plan.methods == ("DGC+", "KNN")
@@ -78,8 +80,10 @@ def test_choices_in_any_spelling_and_order(planned, tmp_path, capsys):
 
 def test_ours_alone_means_all_our_settings(planned):
     main(["reproduce", "--methods", "rfsc"])
-    main(["reproduce", "--methods", "rfsc", "knn"])
-    assert [plan.methods for plan, *_ in planned] == [("RFSC", "RFSC, paper settings"), ("RFSC", "KNN")]
+    main(["reproduce", "--methods", "rfsc,knn"])
+    main(["reproduce", "--methods", "RFSC, paper settings"])  # a name that holds a comma
+    wanted = [("RFSC", "RFSC, paper settings"), ("RFSC", "KNN"), ("RFSC, paper settings",)]
+    assert [plan.methods for plan, *_ in planned] == wanted
 
 
 def test_quick(planned):
@@ -106,7 +110,7 @@ def complaint(capsys, *arguments):
     ("option", "choice"), [("--sets", "Ionosphere"), ("--methods", "PSO + LDA"), ("--protocol", "keel")]
 )
 def test_unknown_name(planned, capsys, option, choice):
-    line = complaint(capsys, option, "nonsense", choice.lower())
+    line = complaint(capsys, option, f"nonsense,{choice.lower()}")
     assert f"{option} does not know nonsense. Choose from: " in line
     assert choice in line
     assert not planned
@@ -153,23 +157,40 @@ def test_version_and_help(capsys):
         (["--version"], f"rfsc {rfsc.__version__}"),
         (["--help"], "reproduce"),
         (["reproduce", "--help"], "RFSC_DATA"),
+        (["fit", "-h"], "--target"),
     ]:
-        with pytest.raises(SystemExit) as caught:
-            main(arguments)
-        assert caught.value.code == 0
+        assert main(arguments) == 0
         assert words in capsys.readouterr().out
 
 
 def test_no_command(capsys):
-    with pytest.raises(SystemExit) as caught:
-        main([])
-    assert caught.value.code == 2
-    assert "usage: rfsc" in capsys.readouterr().err
+    assert main([]) == 2
+    found = capsys.readouterr()
+    assert "Usage: rfsc" in found.out + found.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nonsense"], "No such command 'nonsense'. Try 'rfsc --help'."),
+        (["fit", "t.csv"], "Missing option '--target' / '-t'. Try 'rfsc fit --help'."),
+        (["fit", "t.csv", "-t", "x", "--seed", "-1"], "a seed is a whole number from 0 to 4294967295, got -1."),
+        (["reproduce", "--seeds", "1,x"], "a seed is a whole number from 0 to 4294967295, got x."),
+        (["reproduce", "--jobs", "0"], "expected a number, or -1 for all cores, got 0."),
+        (["explain", "m.json", "t.csv", "--row", "0"], "--row"),
+    ],
+)
+def test_usage(capsys, arguments, words):
+    assert main(arguments) == 2
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert found.err.count("\n") == 1
+    assert found.err.startswith("rfsc: ")
+    assert words in found.err
 
 
 def test_help_names_every_option(capsys):
-    with pytest.raises(SystemExit):
-        main(["reproduce", "--help"])
+    assert main(["reproduce", "--help"]) == 0
     text = capsys.readouterr().out
     for option in ("--output", "--quick", "--sets", "--methods", "--protocol", "--seeds", "--jobs"):
         assert option in text
@@ -179,8 +200,49 @@ def test_help_names_every_option(capsys):
 def test_help_imports_no_experiment():
     code = (
         "import sys\nfrom rfsc.cli import main\n"
-        "try: main(['reproduce', '--help'])\nexcept SystemExit: pass\n"
-        "print([m for m in ('rfsc.experiments', 'cma', 'matplotlib', 'tqdm', 'numba') if m in sys.modules])"
+        "main(['reproduce', '--help']), main(['fit', '--help'])\n"
+        "heavy = ('rfsc.experiments', 'cma', 'matplotlib', 'tqdm', 'numba', 'sklearn', 'numpy', 'pandas')\n"
+        "print([m for m in heavy if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_without_typer(monkeypatch, capsys):
+    monkeypatch.setattr(_optional, "find_spec", lambda name: None)
+    assert main(["--help"]) == 1
+    found = capsys.readouterr()
+    assert (found.out, found.err) == ("", "rfsc: the command rfsc needs typer, rich: pip install 'rfsc[cli]'.\n")
+
+
+def test_shell_completion():
+    environment = {**os.environ, "_RFSC_COMPLETE": "complete_bash", "COMP_WORDS": "rfsc re", "COMP_CWORD": "1"}
+    done = subprocess.run([sys.executable, "-m", "rfsc"], capture_output=True, text=True, env=environment)
+    assert done.stdout.split() == ["report", "reproduce"]
+
+
+# ---- errors that nobody expected
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    def fail(*_):
+        msg = "a secret detail"
+        raise KeyError(msg)
+
+    monkeypatch.setattr("rfsc.export.load", fail)
+
+
+def test_surprise(broken, capsys):
+    assert main(["info", "model.json"]) == 1
+    line = capsys.readouterr().err
+    assert line.startswith("rfsc: this should not have happened (KeyError). Please report it")
+    assert "secret" not in line
+
+
+@pytest.mark.parametrize("way", ["--traceback", "RFSC_DEBUG"])
+def test_traceback_for_developers(broken, monkeypatch, way):
+    if way == "RFSC_DEBUG":
+        monkeypatch.setenv("RFSC_DEBUG", "1")
+    with pytest.raises(KeyError):
+        main([*(["--traceback"] if way == "--traceback" else []), "info", "model.json"])

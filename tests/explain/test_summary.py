@@ -10,6 +10,8 @@ import pytest
 from rfsc import RFSCClassifier
 from rfsc.explain import equation, stability, summary
 from rfsc.explain.tables import shortened
+from rfsc.terms import Monomial
+from rfsc.terms.hinges import HingeFactor, HingeTerm
 
 from .models import FAMILIES, model_of
 
@@ -38,10 +40,17 @@ def test_search_figures_where_they_are_known():
     X = rng.normal(size=(150, 3))
     y = (X[:, 0] + 0.4 * rng.normal(size=150) > 0).astype(int)
     clf = RFSCClassifier(basis="polynomial", n_restarts=2, max_iter=40, random_state=0).fit(X, y)
-    text = summary(clf.models_[0])
+    text = summary(clf.models_[0], width=200)
     head = next(line for line in text.splitlines() if line.startswith("term"))
     assert head.split() == ["term", "coef", "std.", "error", "p-value", "RIP", "restarts"]
     assert str(stability(clf)) in text
+
+
+def test_lines_are_as_long_as_they_may_be():
+    model = model_of("polynomial")
+    for width in (60, 100):
+        lines = [line for line in summary(model, width=width).splitlines() if "  " not in line.strip()]
+        assert max(map(len, lines)) <= width
 
 
 def test_zero_model():
@@ -53,3 +62,16 @@ def test_long_names_are_shortened_in_their_middle():
     assert shortened("abcdefghij", 10) == "abcdefghij"
     assert shortened("abcdefghijk", 7) == "abc…ijk"
     assert len(shortened("x" * 99, 48)) == 48
+
+
+def test_yes_or_no_features_are_on_their_own_scale():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 80), rng.normal(50, 9, 80)]).astype(float)
+    clf = RFSCClassifier(basis=["polynomial", "hinge"], n_restarts=1, max_iter=10, random_state=0).fit(X, X[:, 0] == 1)
+    hinge = HingeTerm((HingeFactor(1, 1, 0.5, 50.0),))
+    terms = (Monomial((0,)), Monomial((1,)), hinge)
+    model = replace(clf.models_[0], terms=terms, coef=np.array([1.0, 2.0, 3.0]), standard_error=None, evidence=None)
+    text = summary(model)
+    assert "f = 1*x0 + 2*scaled(x1) + 3*max(0, x1-50)/" in text
+    assert "scaled(x0)" not in text
+    assert "scaled(x1) is x1 brought to [0, 1]" in text

@@ -183,7 +183,7 @@ CODES = (1.0, 2.0, 7.5)
 
 
 def random_recipe(rng):
-    """A recipe with everything in it: numbers with and without a substitute, indicators, levels of texts and numbers."""
+    """A recipe with everything in it: numbers with and without a substitute, indicators, levels of both kinds."""
     columns = (
         RawColumn("age", "number"),
         RawColumn("in come", "number"),

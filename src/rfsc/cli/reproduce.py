@@ -2,47 +2,50 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+import typer
 
 from .bar import Bar
-from .options import chosen, jobs, seed
+from .console import Failure
+from .options import chosen, jobs, listed, seed
+
+NAME = "reproduce"
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "reproduce",
-        help="run the paper's experiments and write its tables and figures beside ours",
-        description=(
-            "Run RFSC and all comparators on the paper's six data sets and write Tables 1 to 5 (Markdown, CSV, LaTeX), "
-            "Figures 1 to 3 and REPRODUCTION.md. Every finished fold is kept: an interrupted run goes on where it "
-            "stopped. Bupa, Ionosphere and Sonar are read from the folder named by the environment variable RFSC_DATA, "
-            "or fetched from OpenML where it is not set."
-        ),
-        epilog="An unknown name after --sets, --methods or --protocol is answered with the names that there are.",
-    )
-    parser.add_argument(
-        "--output", type=Path, default=Path("reproduction"), help="folder to write to (default: %(default)s)"
-    )
-    parser.add_argument("--quick", action="store_true", help="a first look: one seed, two folds, no slow comparator")
-    parser.add_argument("--sets", nargs="+", metavar="SET", help="only these data sets (default: all six)")
-    parser.add_argument(
-        "--methods", nargs="+", metavar="METHOD", help="only these methods (default: all; 'rfsc' for ours alone)"
-    )
-    parser.add_argument(
-        "--protocol", nargs="+", metavar="PROTOCOL", help="honest, paper, keel, or several (default: all three)"
-    )
-    parser.add_argument(
-        "--seeds", nargs="+", type=seed, default=[0, 1, 2], metavar="SEED", help="of the folds (default: 0 1 2)"
-    )
-    parser.add_argument("--jobs", type=jobs, default=-1, help="processes (default: -1, which takes all cores)")
-    parser.set_defaults(run=_run)
+def command(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")] = Path("reproduction"),
+    quick: Annotated[bool, typer.Option("--quick", help="A first look: one seed, two folds, no slow peer.")] = False,
+    sets: Annotated[
+        list[str] | None, typer.Option("--sets", metavar="SET", help="Only this data set.", show_default="all six")
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option("--methods", metavar="METHOD", help="Only this method; 'rfsc' for ours.", show_default="all"),
+    ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option("--protocol", metavar="PROTOCOL", help="honest, paper or keel.", show_default="all three"),
+    ] = None,
+    seeds: Annotated[
+        list[str] | None, typer.Option("--seeds", metavar="SEED", help="Of the folds.", show_default="0,1,2")
+    ] = None,
+    n_jobs: Annotated[
+        int, typer.Option("--jobs", parser=jobs, metavar="N", help="Processes; -1 takes all cores.")
+    ] = -1,
+) -> None:
+    """Run the paper's experiments and write its tables and figures beside ours.
 
+    RFSC and all comparators run on the paper's six data sets; written are Tables 1 to 5 (Markdown, CSV, LaTeX), Figures
+    1 to 3 and REPRODUCTION.md. Every finished fold is kept: an interrupted run goes on where it stopped. Bupa,
+    Ionosphere and Sonar are read from the folder named by the environment variable RFSC_DATA, or fetched from OpenML
+    where it is not set.
 
-def _run(options: argparse.Namespace) -> None:
+    Sets, methods, protocols and seeds may be repeated or given between commas, such as --sets iris,wine. An unknown
+    name is answered with the names that there are.
+    """
     # imported here: the command's help needs none of it
     from ..experiments.methods import all_methods
     from ..experiments.printed import SETS
@@ -51,20 +54,23 @@ def _run(options: argparse.Namespace) -> None:
 
     require_packages()
     known = all_methods()
-    ours = [name for name, method in known.items() if method.kind == "rfsc"]
-    asked = options.methods
-    if asked and [name.lower() for name in asked] == ["rfsc"]:
-        asked = ours
+    asked = listed(methods, known)
+    if [name.lower() for name in asked] == ["rfsc"]:
+        asked = [name for name, method in known.items() if method.kind == "rfsc"]
     plan = Plan(
-        sets=chosen("--sets", options.sets, SETS),
+        sets=chosen("--sets", listed(sets), SETS),
         methods=chosen("--methods", asked, known),
-        protocols=chosen("--protocol", options.protocol, PROTOCOLS),
-        seeds=tuple(dict.fromkeys(options.seeds)),
+        protocols=chosen("--protocol", listed(protocol), PROTOCOLS),
+        seeds=tuple(dict.fromkeys(map(seed, listed(seeds) or ["0", "1", "2"]))),
     )
-    if options.quick:
+    if quick:
         full, plan = plan, quick_plan(plan)
         slow = [name for name in full.methods if name not in plan.methods]
         if slow:
             sys.stderr.write(f"left out, too slow for a quick look: {'; '.join(slow)}\n")
-    page = reproduce(plan, options.output, n_jobs=options.jobs, progress=Bar())
+    try:
+        page = reproduce(plan, output, n_jobs=n_jobs, progress=Bar())
+    except KeyboardInterrupt:
+        msg = "interrupted; what was finished is kept, and the same command goes on from there"
+        raise Failure(msg, 130) from None
     sys.stdout.write(f"written: {page}\n")

@@ -1,23 +1,16 @@
-"""KEEL's .dat files and its ready-made folds; the header and the rows of ARFF files are written alike."""
+"""KEEL's .dat files of numbers, and its ready-made folds."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from .._typing import FloatArray
-from .text_files import AnyPath, StrArray, cells_of, number_of, numbered_lines, problem
-
-ATTRIBUTE = re.compile(
-    r"""(?P<name>'[^']*'|"[^"]*"|[^\s{\[]+)\s*
-        (?: \{(?P<labels>[^}]*)\} | (?:real|integer|numeric)\s*(?:\[(?P<low>[^,\]]+),(?P<high>[^,\]]+)\])? )\s*$""",
-    re.IGNORECASE | re.VERBOSE,
-)
+from ..tables.headed_file import Header, read_header, read_rows
+from ..tables.text_files import AnyPath, StrArray, numbered_lines, text_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,77 +123,32 @@ def _check_partition(name: str, folds: list[tuple[KeelTable, KeelTable]]) -> Non
             raise ValueError(msg)
 
 
-# ---- header and rows
-
-
-@dataclass(slots=True)
-class Header:
-    """What the lines before @data said; owned by `read_header`."""
-
-    relation: str = ""
-    order: list[str] = field(default_factory=list)
-    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
-    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    inputs: list[str] = field(default_factory=list)
-    outputs: list[str] = field(default_factory=list)
-
-    def take(self, word: str, rest: str) -> str | None:
-        """Note a line; what was expected instead, where it cannot be read."""
-        if word == "relation":
-            self.relation = "".join(cells_of(rest))
-        elif word in ("input", "inputs"):
-            self.inputs = cells_of(rest)
-        elif word in ("output", "outputs"):
-            self.outputs = cells_of(rest)
-        elif word == "attribute":
-            return self._take_attribute(rest)
-        else:
-            return "@relation, @attribute, @inputs, @outputs or @data"
-        return None
-
-    def _take_attribute(self, rest: str) -> str | None:
-        match = ATTRIBUTE.match(rest)
-        if match is None:
-            return "@attribute NAME real [MIN, MAX], or integer, or {CLASS, CLASS}"
-        name = match["name"].strip("'\"")
-        if name in self.order:
-            return "an attribute name that was not used before"
-        self.order.append(name)
-        if match["labels"] is not None:
-            self.labels[name] = tuple(cells_of(match["labels"]))
-            return None
-        low, high = (number_of(match[end] or "") for end in ("low", "high"))
-        if match["low"] and (low is None or high is None or low > high):
-            return "a range [MIN, MAX] of two numbers in this order"
-        self.ranges[name] = (math.nan if low is None else low, math.nan if high is None else high)
-        return None
-
-    def roles(self, file: str) -> tuple[list[str], str]:
-        """Names of the features and of the class."""
-        outputs = self.outputs or self.order[-1:]
-        unknown = [name for name in [*self.inputs, *outputs] if name not in self.order]
-        if unknown:
-            msg = f"{file}: @inputs or @outputs name {unknown[0]!r}, which no @attribute line declares. Add it."
-            raise ValueError(msg)
-        if len(outputs) != 1 or outputs[0] not in self.labels:
-            msg = f"{file}: expected one nominal output {{CLASS, CLASS}}, got another kind. Choose the class as output."
-            raise ValueError(msg)
-        features = [name for name in self.order if name in (self.inputs or self.order) and name != outputs[0]]
-        nominal = [name for name in features if name in self.labels]
-        if nominal:
-            msg = f"{file}: attribute {nominal[0]!r} is nominal, but features must be numbers. Encode or remove it."
-            raise ValueError(msg)
-        if not features:
-            msg = f"{file}: expected at least one numeric attribute beside the class, got none. Declare it."
-            raise ValueError(msg)
-        return features, outputs[0]
+def _roles(header: Header, file: str) -> tuple[list[str], str]:
+    """Names of the features and of the class."""
+    outputs = header.outputs or header.order[-1:]
+    unknown = [name for name in [*header.inputs, *outputs] if name not in header.order]
+    if unknown:
+        msg = f"{file}: @inputs or @outputs name {unknown[0]!r}, which no @attribute line declares. Add it."
+        raise ValueError(msg)
+    if len(outputs) != 1 or outputs[0] not in header.labels:
+        msg = f"{file}: expected one nominal output {{CLASS, CLASS}}, got another kind. Choose the class as output."
+        raise ValueError(msg)
+    features = [name for name in header.order if name in (header.inputs or header.order) and name != outputs[0]]
+    nominal = [name for name in features if name in header.labels]
+    if nominal:
+        msg = f"{file}: attribute {nominal[0]!r} is nominal, but features must be numbers. Encode or remove it."
+        raise ValueError(msg)
+    if not features:
+        msg = f"{file}: expected at least one numeric attribute beside the class, got none. Declare it."
+        raise ValueError(msg)
+    return features, outputs[0]
 
 
 def _parse_keel(path: Path) -> KeelTable:
     """The file, with NaN for ranges that the header does not give."""
-    lines = numbered_lines(path)
+    lines = numbered_lines(text_of(path))
     header = read_header(path, lines)
-    features, output = header.roles(path.name)
+    features, output = _roles(header, path.name)
     columns = read_rows(path, lines, header, [*features, output])
     return KeelTable(
         relation=header.relation,
@@ -211,49 +159,6 @@ def _parse_keel(path: Path) -> KeelTable:
         target_names=header.labels[output],
         ranges=np.array([header.ranges[name] for name in features]),
     )
-
-
-def read_header(path: Path, lines: Iterator[tuple[int, str]]) -> Header:
-    """What a KEEL or ARFF file says before its rows; uses up the lines to @data."""
-    header = Header()
-    for number, line in lines:
-        match = re.match(r"@(\w+)\s*(.*)$", line)
-        if match is None:
-            raise problem(path, number, "a line that starts with @", "another one", "Check that @data is there")
-        word = match[1].lower()
-        if word == "data":
-            return header
-        expected = header.take(word, match[2])
-        if expected:
-            raise problem(path, number, expected, "something else", "Correct this line")
-    msg = f"{path.name}: expected a line @data, got none. Add it between header and rows."
-    raise ValueError(msg)
-
-
-def read_rows(
-    path: Path, lines: Iterator[tuple[int, str]], header: Header, used: Sequence[str]
-) -> dict[str, list[str]]:
-    """The columns that are used, every cell a finite number or a label of the header."""
-    columns: dict[str, list[str]] = {name: [] for name in used}
-    number = 0
-    for number, line in lines:
-        cells = cells_of(line) if "," in line else line.split()
-        if len(cells) != len(header.order):
-            expected = f"{len(header.order)} cells, one per attribute"
-            raise problem(path, number, expected, str(len(cells)), "Correct this line")
-        row = dict(zip(header.order, cells, strict=True))
-        for name in used:
-            if name in header.labels and row[name] not in header.labels[name]:
-                expected = f"one of the labels of attribute {name!r}"
-                raise problem(path, number, expected, "another", "Correct the cell, or drop the row if it is missing")
-            if name in header.ranges and number_of(row[name]) is None:
-                expected = f"a finite number for attribute {name!r}"
-                raise problem(path, number, expected, "something else", "Fill the cell or drop the row")
-            columns[name].append(row[name])
-    if number == 0:
-        msg = f"{path.name}: expected rows after @data, got none. Is the file complete?"
-        raise ValueError(msg)
-    return columns
 
 
 def _with_ranges(table: KeelTable, data: FloatArray) -> KeelTable:

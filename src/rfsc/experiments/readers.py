@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,8 +9,10 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._typing import FloatArray, IntArray
-from .keel import KeelTable, read_header, read_keel, read_keel_folds, read_rows
-from .text_files import AnyPath, number_of, numbered_lines, problem, text_of
+from ..tables.csv_file import read_csv
+from ..tables.headed_file import read_header, read_rows
+from ..tables.text_files import AnyPath, number_of, numbered_lines, problem, text_of
+from .keel import KeelTable, read_keel, read_keel_folds
 
 __all__ = ["KeelTable", "folds_to_splits", "read_fold_file", "read_keel", "read_keel_folds", "read_table"]
 
@@ -35,7 +35,7 @@ def read_fold_file(path: AnyPath) -> IntArray:
         Fold of each row, from 0.
     """
     path = Path(path)
-    header, lines = _read_csv(path)
+    header, lines = read_csv(path, text_of(path))
     if header != ["row", "fold"]:
         raise problem(path, 1, "the header row,fold", "another one", "Add or correct it")
     pairs = []
@@ -115,7 +115,7 @@ def read_table(path: AnyPath, target: str | None = None) -> Bunch:
 
 
 def _csv_columns(path: Path) -> dict[str, list[str]]:
-    header, lines = _read_csv(path)
+    header, lines = read_csv(path, text_of(path))
     # integers may be names, as data frames without names write them
     numbers = [name for name in header if number_of(name) is not None]
     if len(numbers) == len(header) or not all(map(str.isdecimal, numbers)):
@@ -123,34 +123,9 @@ def _csv_columns(path: Path) -> dict[str, list[str]]:
     return dict(zip(header, map(list, zip(*(cells for _, cells in lines), strict=True)), strict=True))
 
 
-def _read_csv(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Header, and numbered rows as long as it."""
-    text = text_of(path)
-    first = text.lstrip("\n ").split("\n", 1)[0]
-    # the delimiter is the one that cuts the header into most names; quotes are respected
-    delimiter = max(",;\t", key=lambda mark: len(next(csv.reader([first], delimiter=mark), [])))
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
-    try:
-        rows = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(map(str.strip, cells))]
-    except csv.Error:
-        advice = "Look for a quote that is not closed"
-        raise problem(path, reader.line_num, "cells of ordinary length", "a very long one", advice) from None
-    if len(rows) < 2:
-        msg = f"{path.name}: expected a header row and rows of data, got {len(rows)} rows. Is the file complete?"
-        raise ValueError(msg)
-    (line, header), *lines = rows
-    if "" in header or len(set(header)) < len(header):
-        raise problem(path, line, "a different name for every column", "an empty or repeated one", "Rename it")
-    for number, cells in lines:
-        if len(cells) != len(header):
-            expected = f"{len(header)} cells as in the header"
-            raise problem(path, number, expected, f"{len(cells)}", "Correct the line, or quote cells with delimiters")
-    return header, lines
-
-
 def _arff_columns(path: Path) -> dict[str, list[str]]:
     # scipy's reader guesses the quotes of all rows from the first, and its errors quote cells
-    lines = numbered_lines(path)
+    lines = numbered_lines(text_of(path))
     header = read_header(path, lines)
     return read_rows(path, lines, header, header.order)
 

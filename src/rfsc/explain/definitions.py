@@ -20,9 +20,14 @@ from .notation import NOTATIONS
 from .rounding import training_ranges
 
 
-def is_marked(model: SparseModel, units: str) -> bool:
-    """Whether the equation writes ``scaled(age)``: in scaled units, beside terms that are in the user's own."""
-    return units == "scaled" and not all(isinstance(term, Monomial) for term in model.terms)
+def marked(model: SparseModel, units: str) -> frozenset[int]:
+    """Features that the equation writes as ``scaled(age)``: in scaled units, beside terms that are in the user's own.
+
+    A feature that runs from 0 to 1, as yes-or-no columns do, is on its own scale already.
+    """
+    if units != "scaled" or all(isinstance(term, Monomial) for term in model.terms):
+        return frozenset()
+    return frozenset(p for p, ends in training_ranges(model).items() if ends != (0.0, 1.0))
 
 
 def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: object = None) -> dict[str, str]:
@@ -98,10 +103,12 @@ def _scales(model: SparseModel, ranges: bool) -> list[str]:
     """What the [0, 1] scale means for the terms of this model."""
     lines, ends = [], training_ranges(model)
     used = sorted({p for term in model.terms if isinstance(term, Monomial) for p in term.features})
+    mixed = not all(isinstance(term, Monomial) for term in model.terms)
+    used = [p for p in used if not mixed or p in marked(model, "scaled")]
     names = {p: quoted(model.feature_names[p]) for p in used}
     told = ", ".join(f"{names[p]} from {_number(ends[p][0])} to {_number(ends[p][1])}" for p in used)
     told = f": {told}." if ranges else "."
-    if used and is_marked(model, "scaled"):
+    if used and mixed:
         lines.append(f"scaled({names[used[0]]}) is {names[used[0]]} brought to [0, 1] by its training range{told}")
     elif used:
         lines.append(f"Features are brought to [0, 1] by their training ranges{told}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any, Literal, overload
 
 from ..model import SparseModel
 from ..model.access import models_of
 from ..terms import Monomial, Term
 from .checks import check_units, check_word, one_model
-from .definitions import is_marked
+from .definitions import marked
 from .formulas import write
 from .notation import NOTATIONS, Text
 from .rounding import check_digits, coefficients, digits_needed
@@ -125,7 +126,7 @@ def summands(
     shown = DIGITS if digits is None else int(digits)
     if tolerance is not None:
         shown = digits_needed(model, units, shown, tolerance)
-    mark = is_marked(model, units)
+    mark = marked(model, units)
     return [
         (coef < 0, _summand(model, term, abs(coef), shown, to, units=units, mark=mark))
         for term, coef in coefficients(model, units).items()
@@ -161,7 +162,9 @@ def equations(
     }
 
 
-def _summand(model: SparseModel, term: Term, coef: float, digits: int, to: Text, *, units: str, mark: bool) -> str:
+def _summand(
+    model: SparseModel, term: Term, coef: float, digits: int, to: Text, *, units: str, mark: Collection[int]
+) -> str:
     """A coefficient times a term, divided by what makes it true in scaled units."""
     number, body = to.digits(f"{coef:.{digits}g}"), write(term, model.feature_names, to, mark=mark)
     if not body:

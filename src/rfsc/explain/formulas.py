@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ..terms import Monomial, Term
@@ -21,7 +21,7 @@ from .notation import Text
 WAVE_ERROR = 1e-6  # what the numbers of a wave in an equation may change its value by; text has the rounder name
 
 
-def write(term: Term, names: Sequence[str], to: Text, *, mark: bool = False) -> str:
+def write(term: Term, names: Sequence[str], to: Text, *, mark: Collection[int] = ()) -> str:
     """A term as it stands in an equation.
 
     Parameters
@@ -32,8 +32,8 @@ def write(term: Term, names: Sequence[str], to: Text, *, mark: bool = False) -> 
         Names of all features.
     to : Text
         The notation.
-    mark : bool, default=False
-        Whether the features of a product are written ``scaled(age)``.
+    mark : collection of int, default=()
+        Features that are written ``scaled(age)`` in products.
     """
     if isinstance(term, Monomial):
         return _monomial(term, names, to, mark)
@@ -73,11 +73,11 @@ def define(
     return to.words("a column of the transformer that the model holds; it has no formula")
 
 
-def _monomial(term: Monomial, names: Sequence[str], to: Text, mark: bool) -> str:
+def _monomial(term: Monomial, names: Sequence[str], to: Text, mark: Collection[int]) -> str:
     factors = []
     for p, power in Counter(term.factors).items():
         name = to.name(quoted(names[p]))
-        factors.append(to.power(to.call("scaled", name) if mark else name, power))
+        factors.append(to.power(to.call("scaled", name) if p in mark else name, power))
     return to.product(factors) if factors else ""
 
 

@@ -20,7 +20,7 @@ WIDTH = 100
 NOTE = "(p-values take the terms as given; the search that found them makes them look smaller than they are)"
 
 
-def summary(source: Any, *, label: object = None) -> str:
+def summary(source: Any, *, label: object = None, width: int = WIDTH) -> str:
     """Equation, table of terms, features and stability of a model, as plain text.
 
     Parameters
@@ -30,6 +30,8 @@ def summary(source: Any, *, label: object = None) -> str:
         table.
     label : object, optional
         Which class, where the source has an output for each of several.
+    width : int, default=100
+        Longest line of words and equation; a table or a single term may be wider.
 
     Returns
     -------
@@ -41,32 +43,32 @@ def summary(source: Any, *, label: object = None) -> str:
     used = [model.feature_names[p] for p in model.features]
     lines = [
         f"f > 0 speaks for class {model.label}",
-        *(line for words in legend(model, ranges=False) for line in textwrap.wrap(words, WIDTH)),
+        *(line for words in legend(model, ranges=False) for line in textwrap.wrap(words, width)),
         "",
-        *_equation(model),
+        *_equation(model, width),
         "",
-        *_table(model),
+        *_table(model, width),
         "",
-        f"{len(model.terms)} terms of {len(used)} features: " + ", ".join(used),
+        *textwrap.wrap(f"{len(model.terms)} terms of {len(used)} features: " + ", ".join(used), width),
     ]
     if model.evidence is not None:
-        lines.append(str(stability(model)))
+        lines += textwrap.wrap(str(stability(model)), width)
     return "\n".join(lines)
 
 
-def _table(model: SparseModel) -> list[str]:
+def _table(model: SparseModel, width: int) -> list[str]:
     table = term_table(model)
     shown = {name: spec for name, spec in FORMATS.items() if getattr(table, name) is not None}
     text = text_table([HEADS.get(name, name) for name in shown], cells(table.rows(), shown), width=10**6)
-    return [*text.splitlines(), f"({AVERAGE})" if model.standard_error is None else NOTE]
+    return [*text.splitlines(), *textwrap.wrap(f"({AVERAGE})" if model.standard_error is None else NOTE, width)]
 
 
-def _equation(model: SparseModel) -> list[str]:
+def _equation(model: SparseModel, width: int) -> list[str]:
     """The equation, broken before a sign and never inside a term."""
     lines = ["f ="]
     for i, (negative, part) in enumerate(summands(model, Text())):
         word = f"- {part}" if negative else f"+ {part}" if i else part
-        if i and len(lines[-1]) + len(word) + 1 > WIDTH:
+        if i and len(lines[-1]) + len(word) + 1 > width:
             lines.append(f"    {word}")
         else:
             lines[-1] += f" {word}"

@@ -15,6 +15,7 @@ from ..prepare.recipe_reader import read_recipe
 from .predictor import Predictor
 from .raw_units import in_units_before
 from .sparse_model import SparseModel
+from .switches import plainer, switches
 
 EXPECTED = (
     "a fitted RFSCClassifier, a pipeline that ends in one, a Predictor read from a file, or a SparseModel such as "
@@ -86,5 +87,6 @@ def _from_pipeline(pipeline: Pipeline) -> Predictor:
     named = hasattr(before, "feature_names_in_")
     columns = before.feature_names_in_ if named else [f"x{j}" for j in range(before.n_features_in_)]
     recipe, minus, over = read_recipe(before, [str(name) for name in columns])
-    models = [in_units_before(model.renamed(recipe.names), minus, over) for model in inner.models_]
+    raw = [in_units_before(model.renamed(recipe.names), minus, over) for model in inner.models_]
+    models = [plainer(model, switches(recipe)) for model in raw]
     return Predictor(models, inner.classes_, recipe, inner.settings_, named=named)

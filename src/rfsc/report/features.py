@@ -38,9 +38,8 @@ def describe_features(subject: Subject) -> list[dict[str, str]]:
 
 def _in_words(feature: Ingredient) -> str:
     match feature:
-        case NumberOf(_, fill, minus, over):
-            scaled = "as it is" if (minus, over) == (0.0, 1.0) else f"(x − {number(minus)}) / {number(over)}"
-            return scaled if fill is None else f"{scaled}; blanks count as {number(fill)}"
+        case NumberOf(_, fill):
+            return "as it is" if fill is None else f"as it is; blanks count as {number(fill)}"
         case MissingIn():
             return "1 where it is blank, else 0"
         case LevelOf(_, levels, other):

@@ -24,9 +24,9 @@ def text_of(path: Path) -> str:
     raise ValueError(msg)  # outside the handler: the original error carries the whole file
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
     """Numbered lines, without blank ones and comments."""
-    for number, line in enumerate(text_of(path).split("\n"), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         line = line.strip()
         if line and not line.startswith("%"):
             yield number, line

@@ -1,0 +1,92 @@
+"""`rfsc info`: what is in a model file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .console import out_width, plain, show, show_json, text_table
+from .options import Json, Model
+from .rows import load_model
+
+NAME = "info"
+
+
+def command(model: Model, as_json: Json = False) -> None:
+    """Show what a model file holds: classes, columns that it reads, formulas, settings."""
+    predictor = load_model(model)
+    if as_json:
+        show_json(model_as_dict(predictor))
+        return
+    facts = model_as_dict(predictor)
+    columns = [[c["name"], c["kind"], "" if c["needed"] else "may be blank"] for c in facts["reads"]]
+    head = [
+        f"classes: {', '.join(facts['classes'])}",
+        f"fitted to {facts['n_observations']:g} rows",
+        f"reads {len(columns)} of {facts['n_columns']} columns:",
+        plain(text_table(["column", "kind", ""], columns)),
+    ]
+    settings = ", ".join(f"{key}={value}" for key, value in facts["settings"].items())
+    parts = ["\n".join(head), *summaries(predictor), f"settings: {settings}"]
+    show("\n\n".join(parts))
+
+
+def summaries(source: Any) -> list[str]:
+    """Every output as a page of text that fits the screen.
+
+    Parameters
+    ----------
+    source : Pipeline or Predictor
+        The model.
+
+    Returns
+    -------
+    list of str
+        One for two classes, else one per class.
+    """
+    from ..explain import summary
+    from ..model import models_of
+
+    return [summary(source, label=model.label, width=out_width()) for model in models_of(source)]
+
+
+def model_as_dict(source: Any) -> dict[str, Any]:
+    """What is worth knowing of a model, as plain numbers and texts.
+
+    Parameters
+    ----------
+    source : Pipeline or Predictor
+        The model.
+
+    Returns
+    -------
+    dict
+        Classes, columns that are read, formulas, settings.
+    """
+    from ..explain import equation
+    from ..export.program import Program
+    from ..model import as_predictor
+
+    predictor = as_predictor(source)
+    program = Program.of(predictor)
+    return {
+        "classes": [str(label) for label in predictor.classes_.tolist()],
+        "n_observations": float(predictor.models_[0].n_observations),
+        "n_columns": len(program.columns),
+        "reads": [
+            {"name": program.columns[c].name, "kind": program.columns[c].kind, "needed": c in program.required}
+            for c in program.read
+        ],
+        "outputs": [
+            {
+                "label": str(one.label),
+                "equation": equation(one, units="original"),
+                "terms": [{"name": n, "coef": float(c)} for n, c in zip(one.names, one.coef, strict=True)],
+            }
+            for one in predictor.models_
+        ],
+        "settings": {key: _plain(value) for key, value in sorted(predictor.settings_.items())},
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -1,0 +1,192 @@
+"""The obvious preprocessing of a table with texts and blanks, with names that a person can read in a formula."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder
+
+from ..prepare.recipe import MissingIn, NumberOf, Recipe
+from .columns import Column
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+MAX_LEVELS = 20  # columns that one text column may become
+RARE = 5  # rows; levels with fewer are grouped
+RARE_SHARE = 0.01  # the same for long tables
+
+
+class BlankFiller(SimpleImputer):  # type: ignore[misc]
+    """A SimpleImputer whose indicator of the column `age` is called `age missing`."""
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns that come out.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns that go in.
+
+        Returns
+        -------
+        ndarray of str
+            The names.
+        """
+        names = super().get_feature_names_out(input_features)
+        if not self.add_indicator:
+            return names
+        gone = self.feature_names_in_[self.indicator_.features_]
+        kept = names[: len(names) - len(gone)]
+        return np.array([*kept, *(f"{name} missing" for name in gone)], dtype=object)
+
+
+def level_name(column: str, level: Any) -> str:
+    """What the yes-or-no column of a level is called.
+
+    Parameters
+    ----------
+    column : str
+        The text column.
+    level : str or None
+        The level; None for blank cells.
+
+    Returns
+    -------
+    str
+        Such as `sex=male`, `sex missing` or `job: other`.
+    """
+    if level == "infrequent_sklearn":
+        return f"{column}: other"
+    return f"{column} missing" if level is None or level != level else f"{column}={level}"
+
+
+def encoder_of(columns: Sequence[Column]) -> ColumnTransformer:
+    """The preprocessing for a table, not fitted yet.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        Its columns, of numbers and text.
+
+    Returns
+    -------
+    ColumnTransformer
+        Numbers: blanks become the median, with a column that says so. Text: one column per level, rare and unknown ones
+        together, blanks as a level of their own. It gives a data frame with readable names.
+    """
+    numbers = [column.name for column in columns if column.kind == "number"]
+    texts = [column.name for column in columns if column.kind == "text"]
+    n_rows = len(columns[0].values)
+    levels = OneHotEncoder(
+        drop="if_binary",
+        min_frequency=RARE_SHARE if n_rows * RARE_SHARE > RARE else RARE,
+        max_categories=MAX_LEVELS,
+        handle_unknown="infrequent_if_exist",
+        sparse_output=False,
+        feature_name_combiner=level_name,
+    )
+    return ColumnTransformer(
+        [("numbers", BlankFiller(strategy="median", add_indicator=True), numbers), ("texts", levels, texts)],
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas")
+
+
+def fitted_encoder(encoder: ColumnTransformer, X: DataFrame) -> ColumnTransformer:
+    """A fitted copy of a preprocessing.
+
+    Parameters
+    ----------
+    encoder : ColumnTransformer
+        From `encoder_of`.
+    X : DataFrame
+        From `frame_of`.
+
+    Returns
+    -------
+    ColumnTransformer
+        Fitted.
+    """
+    copy = clone(encoder)
+    try:
+        copy.fit(X)
+    except ValueError as error:
+        if "Output feature names" not in str(error):
+            raise
+    else:
+        return copy
+    msg = "two features would have the same name, such as a column 'sex=male' beside a column sex. Rename one of them."
+    raise ValueError(msg)
+
+
+def useless(column: Column) -> str | None:
+    """Why nothing can be learned from a column; None where something may be.
+
+    Parameters
+    ----------
+    column : Column
+        Any column.
+
+    Returns
+    -------
+    str or None
+        The reason in words.
+    """
+    if column.kind == "other":
+        return "neither numbers nor text"
+    n_rows, n_blank = len(column.values), int(column.blank.sum())
+    if n_blank == n_rows:
+        return "all blank"
+    if column.n_distinct == 1 and not n_blank:
+        return "the same everywhere"
+    least = max(RARE, RARE_SHARE * n_rows)
+    if column.kind == "text" and max(*Counter(column.values).values(), 0) < least:
+        return f"{column.n_distinct} levels, each in fewer than {np.ceil(least):.0f} rows"
+    return None
+
+
+def treatment(recipe: Recipe, column: int) -> str:
+    """What becomes of a column, in words.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        What the fitted preprocessing does.
+    column : int
+        Which raw column.
+
+    Returns
+    -------
+    str
+        What stands in for blanks, or the names of the columns that its levels become.
+    """
+    made = [(name, f) for name, f in zip(recipe.names, recipe.features, strict=True) if f.column == column]
+    numbers = [feature for _, feature in made if isinstance(feature, NumberOf)]
+    if not numbers:
+        return "yes or no: " + ", ".join(name for name, _ in made)
+    flags = [name for name, feature in made if isinstance(feature, MissingIn)]
+    return f"blanks become {numbers[0].fill:.6g}, and yes or no: {flags[0]}" if flags else "as it is"
+
+
+def frame_of(columns: Sequence[Column]) -> DataFrame:
+    """The columns as a data frame.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        Columns of numbers and text.
+
+    Returns
+    -------
+    DataFrame
+        With NaN and None for blanks.
+    """
+    from pandas import DataFrame
+
+    return DataFrame({column.name: column.values for column in columns})

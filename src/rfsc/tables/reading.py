@@ -1,0 +1,163 @@
+"""Any table file as a data frame of what is written there; nothing is guessed about blanks and numbers yet."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._optional import require
+from .csv_file import delimiter_of, read_csv
+from .headed_file import read_header, read_rows
+from .text_files import number_of, numbered_lines
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+ROW_NAMES = "(row names)"
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
+MOSTLY = 0.95  # of the cells that are not blank must be numbers for a column of numbers
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """A table as its file has it.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Texts as they are written, without surrounding blanks; other types where the file has types.
+    name : str
+        Where it came from, for messages.
+    notes : tuple of str
+        What had to be guessed or left out, in words.
+    """
+
+    frame: DataFrame
+    name: str
+    notes: tuple[str, ...] = ()
+
+
+def read_raw(source: str) -> RawTable:
+    """Read CSV, TSV, Parquet, ARFF or KEEL, told apart by their content, from a file or from stdin.
+
+    Parameters
+    ----------
+    source : str
+        Path of the file, or "-" for stdin. A file may be compressed with gzip.
+
+    Returns
+    -------
+    RawTable
+        The table.
+    """
+    require("reading tables", ["pandas"], "cli")
+    path = Path("stdin" if source == "-" else source)
+    content = sys.stdin.buffer.read() if source == "-" else path.read_bytes()
+    if content[:2] == b"\x1f\x8b":
+        content = _unzipped(path, content)
+    if content[:4] == b"PAR1":
+        return _from_parquet(path, content)
+    text, notes = _decoded(path, content)
+    if not text.strip():
+        msg = f"{path.name}: expected a header row and rows of data, got an empty file. Is it the right one?"
+        raise ValueError(msg)
+    if next((line for _, line in numbered_lines(text)), "").lower().startswith("@"):
+        return _from_headed(path, text, notes)
+    return _from_csv(path, text, notes)
+
+
+def _unzipped(path: Path, content: bytes) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError):
+        msg = f"{path.name}: expected a complete gzip file, got a damaged one. Copy it again."
+    raise ValueError(msg)
+
+
+def _decoded(path: Path, content: bytes) -> tuple[str, list[str]]:
+    """The text, with plain line ends, and what had to be guessed."""
+    notes = []
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        text = content.decode("utf-16", errors="replace")
+    else:
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = content.decode("cp1252", errors="replace")
+            notes.append("it is not UTF-8 and was read as Windows-1252: check letters with accents")
+    if "\0" in text:
+        kind = "a spreadsheet or another zip file" if content[:2] == b"PK" else "a binary file"
+        msg = f"{path.name}: expected CSV, TSV, Parquet, ARFF or KEEL, got {kind}. Save the table as CSV."
+        raise ValueError(msg)
+    return text.replace("\r\n", "\n").replace("\r", "\n"), notes
+
+
+def _from_csv(path: Path, text: str, notes: list[str]) -> RawTable:
+    header, lines = read_csv(path, text, unnamed=ROW_NAMES)
+    if all(number_of(name) is not None for name in header):
+        msg = f"{path.name}: expected a header row with the names of the columns, got numbers. Add one."
+        raise ValueError(msg)
+    columns = dict(zip(header, map(list, zip(*(cells for _, cells in lines), strict=True)), strict=True))
+    if ROW_NAMES in columns:
+        del columns[ROW_NAMES]
+        notes.append("its first column has no name and was left out as row names")
+    if not columns:
+        msg = f"{path.name}: expected several columns, got one without a name. Check the delimiter."
+        raise ValueError(msg)
+    return _with_points(path, columns, delimiter_of(text), notes)
+
+
+def _with_points(path: Path, columns: dict[str, list[str]], delimiter: str, notes: list[str]) -> RawTable:
+    """Numbers as Python writes them: no thousands separators, a point instead of a decimal comma."""
+    if delimiter == ",":
+        columns = {name: _rewritten(cells, THOUSANDS, "") for name, cells in columns.items()}
+    elif any(DECIMAL_COMMA.fullmatch(c) and not THOUSANDS.fullmatch(c) for cells in columns.values() for c in cells):
+        # 1,5 settles what 1,234 means; where nothing does, such cells are left as they are
+        columns = {name: _rewritten(cells, DECIMAL_COMMA, ".") for name, cells in columns.items()}
+        notes.append("it has decimal commas")
+    return _framed(path, columns, notes)
+
+
+def _rewritten(cells: list[str], pattern: re.Pattern[str], instead: str) -> list[str]:
+    """A column with other commas, where that makes it one of numbers."""
+    found = [cell for cell in cells if pattern.fullmatch(cell)]
+    if not found or len(found) + sum(number_of(cell) is not None for cell in cells) < MOSTLY * sum(map(bool, cells)):
+        return cells
+    return [cell.replace(",", instead) if pattern.fullmatch(cell) else cell for cell in cells]
+
+
+def _from_headed(path: Path, text: str, notes: list[str]) -> RawTable:
+    lines = numbered_lines(text)
+    header = read_header(path, lines, strict=False)
+    return _framed(path, read_rows(path, lines, header, header.order, strict=False), notes)
+
+
+def _framed(path: Path, columns: dict[str, list[str]], notes: list[str]) -> RawTable:
+    from pandas import DataFrame
+
+    return RawTable(DataFrame(columns, dtype=object), path.name, tuple(notes))
+
+
+def _from_parquet(path: Path, content: bytes) -> RawTable:
+    require("reading Parquet", ["pyarrow"], "cli")
+    from pandas import read_parquet
+    from pyarrow import ArrowException
+
+    try:
+        frame: Any = read_parquet(io.BytesIO(content))
+    except (ArrowException, OSError):
+        frame = None
+    if frame is None:
+        msg = f"{path.name}: expected a complete Parquet file, got a damaged one. Copy it again."
+        raise ValueError(msg)
+    frame.columns = [str(name) for name in frame.columns]
+    if not frame.columns.is_unique or not len(frame):
+        msg = f"{path.name}: expected rows, and a different name for every column, got none or a repeated one."
+        raise ValueError(msg)
+    return RawTable(frame.reset_index(drop=True), path.name)

@@ -1,0 +1,127 @@
+"""`rfsc export`: what is written gives the answers of `rfsc predict` on raw columns."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from rfsc import RFSCClassifier
+from rfsc.cli import main
+from rfsc.cli.export import _WRITERS, FORMATS
+from rfsc.export import load, save, to_json
+
+
+@pytest.fixture
+def raw(hospital):
+    """New rows with proper numbers and missing cells, as a database has them."""
+    return pd.read_csv(hospital / "new.csv", na_values=["n/a"])
+
+
+@pytest.fixture
+def exported(hospital, capsys):
+    def export(*options):
+        capsys.readouterr()
+        assert main(["export", str(hospital / "model.json"), *options]) == 0
+        found = capsys.readouterr()
+        assert found.err == ""
+        return found.out
+
+    return export
+
+
+def test_every_format_has_a_writer():
+    assert list(FORMATS) == list(_WRITERS)
+
+
+def test_sql(hospital, exported, raw):
+    query = exported("--to", "sql", "--table", "the patients")
+    with sqlite3.connect(":memory:") as database:
+        raw.to_sql("the patients", database, index=False)
+        found = pd.read_sql(query, database)
+    np.testing.assert_allclose(found["decision"], load(hospital / "model.json").decision_function(raw), atol=1e-9)
+    assert "DOUBLE" in exported("--to", "sql", "--dialect", "duckdb").upper()
+
+
+def test_python(hospital, exported, raw):
+    space = {}
+    exec(exported("--to", "python", "--name", "diagnose"), space)
+    labels = [space["diagnose"](row)["label"] for row in raw.to_dict("records")]
+    assert labels == load(hospital / "model.json").predict(raw).tolist()
+
+
+def test_c(exported):
+    assert "risk(" in exported("--to", "c", "--name", "risk")
+
+
+def test_spreadsheet(exported):
+    assert exported("--to", "xlsx-formula").count("\n") == 2
+    headings, formulas = exported("--to", "xlsx-formula", "--cell", "age=q", "--cell", "CRP=AB", "--cell", "sex=A",
+                                  "--cell", "haemoglobin=B", "--cell", "smokes=C", "--cell", "ward=D",
+                                  "--cell", "body mass=E").splitlines()  # fmt: skip
+    assert "age" not in headings.split("\t")
+    assert "Q2" in formulas
+    assert "AB2" in formulas
+
+
+def test_onnx_to_a_file(hospital, raw, tmp_path, capsys):
+    runtime = pytest.importorskip("onnxruntime")
+    path = tmp_path / "model.onnx"
+    assert main(["export", str(hospital / "model.json"), "--to", "onnx", "-o", str(path)]) == 0
+    assert capsys.readouterr().err == f"Written: {path}\n"
+    session = runtime.InferenceSession(path.read_bytes())
+    feed = {}
+    for one in session.get_inputs():
+        column = raw[[one.name]]
+        number = "double" in one.type
+        feed[one.name] = column.to_numpy(dtype=np.float64) if number else column.fillna("").to_numpy(dtype=object)
+    label = session.run(["label"], feed)[0]
+    assert label.ravel().tolist() == load(hospital / "model.json").predict(raw).tolist()
+
+
+def test_json_is_the_file(hospital, exported):
+    assert exported("--to", "json").rstrip("\n") == to_json(load(hospital / "model.json")).rstrip("\n")
+
+
+@pytest.mark.parametrize(("form", "words"), [("latex", r"\text{age}"), ("html", "<var>age</var>"), ("text", "*age")])
+def test_equations(exported, form, words):
+    assert words in exported("--to", form)
+    assert exported("--to", form, "--units", "scaled") != exported("--to", form)
+
+
+def test_equations_of_several_classes(tmp_path, capsys):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    labels = np.array(["a<b", "c\nd", "e"])[y]
+    clf = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=10, random_state=0).fit(X, labels)
+    save(clf, tmp_path / "m.json")
+    heads = {
+        "text": ["a<b: f", "c d: f", "e: f"],
+        "latex": ["% a<b\n", "% c d\n", "% e\n"],
+        "html": ["a&lt;b: ", "c d: "],
+    }
+    for form, wanted in heads.items():
+        assert main(["export", str(tmp_path / "m.json"), "--to", form]) == 0
+        out = capsys.readouterr().out
+        assert all(head in out for head in wanted)
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "status"),
+    [
+        (["--to", "cobol"], "--to does not know cobol. Choose from: sql, python", 2),
+        (["--to", "python", "--dialect", "duckdb"], "--dialect goes with --to sql, not with --to python", 2),
+        (["--to", "sql", "--name", "f"], "--name goes with --to python or --to c, not with --to sql", 2),
+        (["--to", "xlsx-formula", "--cell", "age"], "--cell expects COLUMN=LETTER", 2),
+        (["--to", "sql", "--dialect", "oracle"], "oracle", 1),
+        (["--to", "text", "--units", "furlongs"], "furlongs", 1),
+        (["--to", "c", "--name", "no name"], "no name", 1),
+    ],
+)
+def test_refusals(hospital, refused, tmp_path, options, words, status):
+    line = ["export", hospital / "model.json", *options, "-o", tmp_path / "out"]
+    assert words in refused(*line, status=status)
+    assert os.listdir(tmp_path) == []

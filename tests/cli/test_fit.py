@@ -1,0 +1,257 @@
+"""`rfsc fit` on real tables: what it says, what it refuses, what it saves."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.pipeline import make_pipeline
+
+from rfsc import RFSCClassifier
+from rfsc.cli import main
+from rfsc.export import load
+from rfsc.tables.encode import encoder_of
+from rfsc.tables.example import patients
+from rfsc.tables.reading import read_raw
+from rfsc.tables.training import training_of
+
+from .conftest import QUICK
+
+
+def fit(table, *more, target="diagnosis"):
+    return main(["fit", str(table), "--target", target, *QUICK, *map(str, more)])
+
+
+def test_says_what_it_did(hospital, capsys):
+    assert fit(hospital / "patients.csv", "--drop", "patient") == 0
+    found = capsys.readouterr()
+    for words in [
+        "patients.csv: 160 rows, 10 columns",
+        "yes or no: sex=male",
+        "and yes or no: CRP missing",
+        "left out: as you asked",
+        "left out: the same everywhere",
+        "Not saved; pass -o model.json",
+    ]:
+        assert words in found.err
+    assert "f > 0 speaks for class sick" in found.out
+    assert "On rows it has not seen (6 folds, mean ± spread)" in found.out  # two folds, three times over
+
+
+def test_saved_model_is_the_pipeline(hospital):
+    training = training_of(read_raw(str(hospital / "patients.csv")), "diagnosis", drop=["patient"])
+    search = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=15, n_models=40, random_state=0)
+    pipeline = make_pipeline(encoder_of(training.columns), search).fit(training.frame, training.labels)
+    model = load(hospital / "model.json")
+    X = training.frame
+    np.testing.assert_allclose(model.decision_function(X), pipeline.decision_function(X), rtol=1e-12)
+    assert model.classes_.tolist() == ["healthy", "sick"]
+
+
+@pytest.mark.filterwarnings("ignore:Found unknown categories")
+def test_score_is_that_of_left_out_rows(hospital, capsys):
+    assert fit(hospital / "patients.csv", "--drop", "patient", "--json", "--quiet") == 0
+    result = json.loads(capsys.readouterr().out)
+    training = training_of(read_raw(str(hospital / "patients.csv")), "diagnosis", drop=["patient"])
+    X, y = training.frame, training.labels
+    search = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=15, n_models=40, random_state=0)
+    scores = []
+    for train, test in RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0).split(X, y):
+        model = make_pipeline(encoder_of(training.columns), search).fit(X.iloc[train], y[train])
+        scores.append(accuracy_score(y[test], model.predict(X.iloc[test])))
+    ours = result["score"]["methods"]["RFSC"]["accuracy"]
+    assert ours["mean"] == pytest.approx(np.mean(scores))
+    assert ours["std"] == pytest.approx(np.std(scores, ddof=1))
+    majority = result["score"]["methods"]["majority class"]["accuracy"]["mean"]
+    assert majority == pytest.approx(pd.Series(y).value_counts(normalize=True).max(), abs=0.01)
+
+
+def test_json(hospital, capsys, tmp_path):
+    model = tmp_path / "m.json"
+    assert fit(hospital / "patients.csv", "--drop", "patient", "--json", "-o", model) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["model"], result["rows"], result["classes"]) == (str(model), 160, ["healthy", "sick"])
+    assert {"column": "patient", "kind": "", "use": "left out: as you asked"} in result["columns"]
+    assert result["settings"]["n_restarts"] == 1
+    assert result["outputs"][0]["equation"].startswith("f = ")
+    assert all(isinstance(term["coef"], float) for term in result["outputs"][0]["terms"])
+
+
+def test_model_to_stdout_from_stdin(hospital, capsys, monkeypatch):
+    content = (hospital / "patients.csv").read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert fit("-", "--drop", "patient", "-o", "-") == 0
+    assert capsys.readouterr().out == (hospital / "model.json").read_text()
+
+
+def test_two_commands_from_a_table_to_a_report(hospital, tmp_path, capsys):
+    model, page, again = tmp_path / "m.json", tmp_path / "r.html", tmp_path / "again.html"
+    assert fit(hospital / "patients.csv", "--drop", "patient", "-o", model, "--report", page) == 0
+    assert "gradient boosting" in page.read_text(encoding="utf-8")
+    line = ["report", str(model), str(hospital / "new.csv"), "-t", "diagnosis", "-o", str(again)]
+    assert main(line) == 0
+    html = again.read_text(encoding="utf-8")
+    assert html.startswith("<!doctype html>")
+    assert "diagnosis" in html
+    assert "P4" not in html  # no identifier of a patient
+    assert "Written: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--cv", "0"], ["--test-size", "0.25"]])
+def test_other_scores(hospital, capsys, options):
+    line = ["fit", str(hospital / "patients.csv"), "-t", "diagnosis", "--drop", "patient", *QUICK[:-2], *options]
+    assert main([*line, "--quiet"]) == 0
+    found = capsys.readouterr()
+    assert found.err == ""
+    assert ("(40 rows)" in found.out) == ("--test-size" in options)
+    assert ("On rows it has not seen" in found.out) == ("--test-size" in options)
+
+
+def test_more_than_two_classes_and_other_settings(tmp_path, capsys):
+    table = patients(150, 2).assign(diagnosis=np.random.default_rng(0).choice(["a", "b", "c"], 150))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    line = ["--drop", "patient", "--degree", "1", "--max-terms", "9", "--set", "combine=best", "--only", "age"]
+    assert fit(tmp_path / "t.csv", *line, "--only", "ward", "--json", "--quiet") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [one["label"] for one in result["outputs"]] == ["a", "b", "c"]
+    assert (result["settings"]["combine"], result["settings"]["max_terms"]) == ("best", 9)
+    assert {c["name"] for c in result["reads"]} <= {"age", "ward"}
+
+
+def test_awkward_names(tmp_path, capsys):
+    """Names that a terminal, a shell or a formula might trip over."""
+    names = {"age": "[red]age[/red]", "sex": "sex; rm -rf *", "CRP": "Ünïcode 😀 CRP", "ward": "ward=1"}
+    patients(160, 5).rename(columns=names).to_csv(tmp_path / "t.csv", index=False)
+    assert fit(tmp_path / "t.csv", "--drop", "patient", "-o", tmp_path / "m.json") == 0
+    err = capsys.readouterr().err
+    assert all(name in err for name in names.values())
+    assert main(["predict", str(tmp_path / "m.json"), str(tmp_path / "t.csv")]) == 0
+
+
+# ---- what is refused
+
+
+def test_identifiers_and_leaks(hospital, tmp_path, refused):
+    table = patients(160, 5)
+    table = table.assign(**{"the answer": table["diagnosis"].str.upper(), "seen on": "2024-05-01"})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    said = refused("fit", tmp_path / "t.csv", "-t", "diagnosis", "-o", tmp_path / "m.json", lines=6)
+    assert said.startswith("nothing was fitted: 3 columns look like an identifier or like the target itself.\n")
+    for words in ["patient     nearly every cell", "the answer  each of its values", "seen on     dates"]:
+        assert words in said
+    assert "--drop patient --drop 'the answer' --drop 'seen on'" in said
+    assert not (tmp_path / "m.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["-t", "diagnose"], "has no column 'diagnose'. Did you mean 'diagnosis'?"),
+        (["-t", "age"], "holds 57 different numbers, but this is a classifier"),
+        (["-t", "patient"], "every class needs at least 5 rows"),
+        (["-t", "country"], "a single class"),
+        (["-t", "diagnosis", "--set", "nonsense=1"], "--set expects KEY=VALUE"),
+        (["-t", "diagnosis", "--drop", "patient", "--basis", "nonsense"], "basis"),
+        (["-t", "diagnosis", "--drop", "patient", "--set", "ridge=-1"], "ridge"),
+        (["-t", "diagnosis", "--drop", "patient", "--cv", "90"], "90 folds"),
+        (["-t", "diagnosis", "-o", "none/m.json"], "there is no folder none"),
+        (["-t", "diagnosis", "--report", "-"], "stdout can hold one result only"),
+        (["-t", "diagnosis", "--json", "-o", "-"], "stdout can hold one result only"),
+    ],
+)
+def test_refusals(hospital, refused, options, words):
+    assert words in refused("fit", hospital / "patients.csv", *QUICK, *options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--cv", "3", "--test-size", "0.5"], "pass one of them"),
+        (["--cv", "1"], "expects 2 or more folds, or 0 for no score, got 1"),
+        (["--test-size", "1.5"], "a share between 0 and 1, got 1.5"),
+    ],
+)
+def test_contradictory_scores(hospital, refused, options, words):
+    line = ["fit", hospital / "patients.csv", "-t", "diagnosis", "--drop", "patient", *options]
+    assert words in refused(*line, status=2)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "empty file"), (b"a,b\n", "got 1 rows"), (b"\x89PNG\0", "binary file"), (b"a,a\n1,2\n", "different name")],
+)
+def test_files_that_are_no_tables(tmp_path, refused, content, words):
+    (tmp_path / "t.csv").write_bytes(content)
+    assert words in refused("fit", tmp_path / "t.csv", "-t", "a")
+
+
+def test_no_file_and_a_folder(tmp_path, refused):
+    assert refused("fit", tmp_path / "none.csv", "-t", "a") == f"{tmp_path / 'none.csv'}: No such file or directory\n"
+    assert "Is a directory" in refused("fit", tmp_path, "-t", "a")
+
+
+def test_names_that_collide(tmp_path, refused):
+    patients(160, 5).assign(**{"sex=male": np.arange(160) % 7}).to_csv(tmp_path / "t.csv", index=False)
+    said = refused("fit", tmp_path / "t.csv", "-t", "diagnosis", "--drop", "patient", *QUICK)
+    assert "two features would have the same name" in said
+
+
+# ---- files are whole, and not overwritten unasked
+
+
+def test_nothing_is_overwritten_unasked(hospital, tmp_path, refused):
+    model = tmp_path / "m.json"
+    model.write_text("precious")
+    line = ["fit", hospital / "patients.csv", "-t", "diagnosis", "--drop", "patient", *QUICK, "-o", model]
+    assert "is there already; pass --force" in refused(*line)
+    assert model.read_text() == "precious"
+    assert main([*map(str, line), "--force", "--quiet"]) == 0
+    assert load(model).classes_.tolist() == ["healthy", "sick"]
+    assert os.listdir(tmp_path) == ["m.json"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device", "disk")])
+def test_interrupted_writing_leaves_nothing(hospital, tmp_path, monkeypatch, capsys, error):
+    def fail(self, data):
+        self.open("wb").close()
+        raise error
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", fail)
+    status = fit(hospital / "patients.csv", "--drop", "patient", "-o", tmp_path / "m.json")
+    assert status == (130 if error is KeyboardInterrupt else 1)
+    words = "interrupted" if error is KeyboardInterrupt else "rfsc: disk: No space left on device"
+    assert words in capsys.readouterr().err
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("setting", [None, "max_samples=none", "max_samples=70"])
+def test_long_tables_are_searched_in_parts(hospital, capsys, monkeypatch, setting):
+    monkeypatch.setattr("rfsc.cli.fit.LONG", 150)
+    monkeypatch.setattr("rfsc.cli.fit.SAMPLE", 100)
+    more = [] if setting is None else ["--set", setting]
+    assert fit(hospital / "patients.csv", "--drop", "patient", "--json", *more) == 0
+    found = capsys.readouterr()
+    used = json.loads(found.out)["settings"]["max_samples"]
+    assert used == {None: 100, "max_samples=none": None, "max_samples=70": 70}[setting]
+    assert ("models are compared on 100 rows at a time" in found.err) == (setting is None)
+
+
+def test_of_very_many_columns_only_some_are_told(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    table = patients(160, 5).drop(columns="patient")
+    more = pd.DataFrame(rng.normal(size=(160, 300)).round(3), columns=[f"gene {j}" for j in range(300)])
+    pd.concat([table, more], axis=1).to_csv(tmp_path / "wide.csv", index=False)
+    assert fit(tmp_path / "wide.csv", "--degree", "1", "--json") == 0
+    found = capsys.readouterr()
+    assert "gene 7" not in found.err
+    assert "CRP missing" in found.err
+    assert "left out: the same everywhere" in found.err
+    assert "... and 302 more columns; 302 columns of numbers are used as they are" in found.err
+    assert len(json.loads(found.out)["columns"]) == 308

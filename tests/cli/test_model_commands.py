@@ -1,0 +1,226 @@
+"""What can be done with a model file: predict, explain, report, info."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from rfsc import RFSCClassifier
+from rfsc.cli import main
+from rfsc.explain import explain
+from rfsc.export import load, save
+from rfsc.tables.example import patients
+from rfsc.tables.reading import read_raw
+
+
+@pytest.fixture
+def answers(hospital):
+    """What the model says of new.csv, through pandas rather than through our own reader."""
+    raw = pd.read_csv(hospital / "new.csv", na_values=["n/a"])
+    model = load(hospital / "model.json")
+    return model.predict(raw), model.predict_proba(raw), raw
+
+
+def run(*arguments):
+    assert main([str(argument) for argument in arguments]) == 0
+
+
+# ---- predict
+
+
+def test_predict(hospital, answers, capsys):
+    run("predict", hospital / "model.json", hospital / "new.csv", "--proba", "--keep", "patient")
+    found = capsys.readouterr()
+    table = pd.read_csv(io.StringIO(found.out))
+    labels, proba, raw = answers
+    assert list(table.columns) == ["patient", "predicted", "probability_healthy", "probability_sick"]
+    assert table["predicted"].tolist() == labels.tolist()
+    assert table["patient"].tolist() == raw["patient"].tolist()
+    np.testing.assert_allclose(table[["probability_healthy", "probability_sick"]], proba, rtol=1e-12)
+    assert found.err == ""
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.parquet"])
+def test_predict_to_a_file(hospital, answers, tmp_path, capsys, name):
+    run("predict", hospital / "model.json", hospital / "new.csv", "-o", tmp_path / name)
+    assert read_raw(str(tmp_path / name)).frame["predicted"].tolist() == answers[0].tolist()
+    assert capsys.readouterr().out == ""
+
+
+def test_predict_json(hospital, answers, capsys):
+    run("predict", hospital / "model.json", hospital / "new.csv", "--json", "--proba")
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["predicted"] for row in rows] == answers[0].tolist()
+    np.testing.assert_allclose([row["probability_sick"] for row in rows], answers[1][:, 1], rtol=1e-12)
+
+
+def test_columns_in_any_order_and_only_those_that_are_read(hospital, answers, tmp_path, capsys):
+    run("info", hospital / "model.json", "--json")
+    read = [column["name"] for column in json.loads(capsys.readouterr().out)["reads"]]
+    assert 0 < len(read) < 7
+    pd.read_csv(hospital / "new.csv", dtype=str)[read[::-1]].to_csv(tmp_path / "few.csv", index=False, sep=";")
+    run("predict", hospital / "model.json", tmp_path / "few.csv")
+    assert capsys.readouterr().out.split()[1:] == answers[0].tolist()
+
+
+def test_odd_cells_count_as_blank(hospital, tmp_path, capsys):
+    table = patients(30, 6)
+    blank = table.assign(haemoglobin="")
+    table.assign(haemoglobin="broken").to_csv(tmp_path / "odd.csv", index=False)
+    blank.to_csv(tmp_path / "blank.csv", index=False)
+    run("predict", hospital / "model.json", tmp_path / "blank.csv", "--proba")
+    wanted = capsys.readouterr()
+    run("predict", hospital / "model.json", tmp_path / "odd.csv", "--proba")
+    found = capsys.readouterr()
+    assert found.out == wanted.out
+    assert wanted.err == ""
+    assert found.err == "Warning: 30 cells of 'haemoglobin' are no numbers and count as blank\n"
+
+
+@pytest.mark.parametrize("piped", ["model.json", "new.csv"])
+def test_stdin(hospital, answers, capsys, monkeypatch, piped):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((hospital / piped).read_bytes()), "utf-8"))
+    run("predict", *("-" if name == piped else hospital / name for name in ("model.json", "new.csv")))
+    assert capsys.readouterr().out.split()[1:] == answers[0].tolist()
+
+
+def test_a_reader_that_has_seen_enough(hospital):
+    line = [sys.executable, "-m", "rfsc", "predict", str(hospital / "model.json"), str(hospital / "new.csv")]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 1
+
+
+# ---- explain
+
+
+def test_explain(hospital, answers, capsys):
+    model, raw = load(hospital / "model.json"), answers[2]
+    run("explain", hospital / "model.json", hospital / "new.csv", "--row", 4)
+    assert capsys.readouterr().out == explain(model, raw.iloc[[3]]) + "\n"
+    run("explain", hospital / "model.json", hospital / "new.csv")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 30
+    assert lines[3] == "4: " + explain(model, raw.iloc[[3]])
+
+
+def test_explain_json(hospital, answers, capsys):
+    run("explain", hospital / "model.json", hospital / "new.csv", "--row", 2, "--row", 1, "--json")
+    second, first = json.loads(capsys.readouterr().out)
+    assert (second["row"], first["row"]) == (2, 1)
+    assert first["predicted"] == answers[0][0]
+    assert list(first["probability"].values()) == pytest.approx(answers[1][0].tolist())
+
+
+# ---- report and info
+
+
+def test_report_formats(hospital, tmp_path, capsys):
+    line = ["report", hospital / "model.json", hospital / "new.csv", "-t", "diagnosis", "-o"]
+    run(*line, tmp_path / "r.json", "--title", "Ours")
+    assert json.loads((tmp_path / "r.json").read_text())
+    run(*line, tmp_path / "r.md", "--title", "Ours", "--quiet")
+    assert "Ours" in (tmp_path / "r.md").read_text()
+    run(*line, "-")
+    assert capsys.readouterr().out.startswith("<!doctype html>")
+
+
+def test_report_leaves_out_rows_without_a_class(hospital, tmp_path, capsys):
+    table = patients(30, 6)
+    table.loc[:4, "diagnosis"] = ""
+    table.to_csv(tmp_path / "t.csv", index=False)
+    run("report", hospital / "model.json", tmp_path / "t.csv", "-t", "diagnosis", "-o", tmp_path / "r.json")
+    assert "Warning: 5 rows without a diagnosis were dropped" in capsys.readouterr().err
+
+
+def test_info(hospital, capsys):
+    run("info", hospital / "model.json")
+    out = capsys.readouterr().out
+    for words in [
+        "classes: healthy, sick",
+        "fitted to 160 rows",
+        "columns:",
+        "f > 0 speaks for class sick",
+        "degree=2",
+    ]:
+        assert words in out
+    run("info", hospital / "model.json", "--json")
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["n_columns"] == 7
+    assert not any(column["needed"] for column in facts["reads"])
+
+
+def test_models_from_python(tmp_path, capsys):
+    """Files that were not made by the command line: no recipe, labels that are numbers, no names of columns."""
+    X, y = load_iris(return_X_y=True)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=10, random_state=0).fit(X, y)
+    save(clf, tmp_path / "m.json")
+    pd.DataFrame(X, columns=list("abcd")).assign(kind=y).to_csv(tmp_path / "t.csv", index=False)
+    pd.DataFrame(X, columns=list("abcd")).to_csv(tmp_path / "x.csv", index=False)
+    run("predict", tmp_path / "m.json", tmp_path / "x.csv")
+    assert capsys.readouterr().out.split()[1:] == [str(label) for label in clf.predict(X)]
+    run("explain", tmp_path / "m.json", tmp_path / "x.csv", "--row", 1)
+    run("info", tmp_path / "m.json")
+    named = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=10, random_state=0).fit(
+        pd.DataFrame(X, columns=list("abcd")), y
+    )
+    save(named, tmp_path / "n.json")
+    run("report", tmp_path / "n.json", tmp_path / "t.csv", "-t", "kind", "-o", tmp_path / "r.json")
+    capsys.readouterr()
+    run("predict", tmp_path / "n.json", tmp_path / "t.csv")
+    assert capsys.readouterr().out.split()[1:] == [
+        str(label) for label in named.predict(pd.DataFrame(X, columns=list("abcd")))
+    ]
+
+
+# ---- what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("", "is not a model file"), ("{}", "not a model file of rfsc"), ("a,b\n1,2\n", "is not a model file")],
+)
+def test_files_that_are_no_models(hospital, tmp_path, refused, content, words):
+    (tmp_path / "m.json").write_text(content)
+    for line in (["info"], ["predict", hospital / "new.csv"], ["explain", hospital / "new.csv"]):
+        assert words in refused(line[0], tmp_path / "m.json", *line[1:])
+
+
+def test_no_model_or_a_folder(tmp_path, refused):
+    assert "none.json: No such file or directory" in refused("info", tmp_path / "none.json")
+    assert "Is a directory" in refused("info", tmp_path)
+
+
+def test_refusals(hospital, tmp_path, refused):
+    model, new = hospital / "model.json", hospital / "new.csv"
+    pd.read_csv(new).drop(columns=["age", "haemoglobin"]).to_csv(tmp_path / "lacks.csv", index=False)
+    assert "lacks.csv lacks 2 of the" in refused("predict", model, tmp_path / "lacks.csv")
+    assert "cannot both come from stdin" in refused("predict", "-", "-")
+    assert "has no column 'nobody'" in refused("predict", model, new, "--keep", "nobody")
+    assert "has 30 rows, but row 31 was asked for" in refused("explain", model, new, "--row", 31)
+    report = ["report", model, new, "-o", tmp_path / "r.html", "-t"]
+    assert "has no column 'diagnose'. Did you mean 'diagnosis'?" in refused(*report, "diagnose")
+    assert "30 rows of 'sex' hold none of the classes that the model knows: 'healthy', 'sick'" in refused(
+        *report, "sex"
+    )
+    (tmp_path / "out.csv").write_text("precious")
+    assert "is there already" in refused("predict", model, new, "-o", tmp_path / "out.csv")
+    assert sorted(os.listdir(tmp_path)) == ["lacks.csv", "out.csv"]
+
+
+def test_a_table_of_another_width(tmp_path, refused):
+    X, y = load_iris(return_X_y=True)
+    save(RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=10, random_state=0).fit(X, y), tmp_path / "m.json")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    assert "fitted to 4 columns without names, but t.csv has 2" in refused(
+        "predict", tmp_path / "m.json", tmp_path / "t.csv"
+    )

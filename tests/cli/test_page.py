@@ -1,0 +1,53 @@
+"""The guide's commands run, and print what the page shows where that does not depend on a search."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from rfsc.cli import main
+from rfsc.experiments import fit_speed
+
+from .conftest import QUICK
+
+PAGE = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```console\n(.*?)\n```", PAGE, flags=re.DOTALL)
+
+
+def commands():
+    """Every command of the page, with what is shown under it."""
+    for block in BLOCKS:
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, shown = part.partition("\n")
+            yield command, [line for line in shown.splitlines() if line.strip()]
+
+
+def test_commands_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    for name, value in {"SIZES": (5, 10, 20), "N_SUPPORTS": 5, "ROUNDS": 1, "TURN": 0.01}.items():
+        monkeypatch.setattr(fit_speed, name, value)
+    n_same, short = 0, [*QUICK, "--set", "max_iter=80"]
+    for command, shown in commands():
+        program, *arguments = shlex.split(command)
+        assert program == "rfsc"
+        refused = any(line.startswith("rfsc: ") for line in shown)
+        assert main([*arguments, *(short if arguments[0] == "fit" else [])]) == int(refused), command
+        found = capsys.readouterr()
+        said = [line.rstrip() for line in found.err.splitlines() if line.strip()]
+        assert said == [line for line in shown if line in said], command
+        n_same += len(said)
+    assert n_same > 20
+    assert {path.name for path in tmp_path.iterdir()} >= {"patients.csv", "model.json", "report.html", "model.sql"}
+
+
+@pytest.mark.parametrize("option", sorted(set(re.findall(r"--[a-z][a-z-]+", PAGE))))
+def test_options_exist(option, capsys):
+    texts = []
+    for command in ("", "fit", "predict", "export", "report", "reproduce", "demo", "explain"):
+        main([*command.split(), "--help"])
+        texts.append(capsys.readouterr().out)
+    assert any(option in text for text in texts)

@@ -1,0 +1,184 @@
+"""Tables from files: the same table comes back whatever the format; a file that is none is named in one sentence."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rfsc.tables.reading import read_raw
+
+ROWS = [["age", "job", "sick"], ["52", "cook", "yes"], ["", "day, night", "no"], ["7.5", "?", "no"]]
+HEADED = "@relation r\n@attribute age real\n@attribute job string\n@attribute sick {yes,no}\n@data\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def build(content, name="table.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return build
+
+
+def as_text(delimiter=","):
+    stream = io.StringIO()
+    csv.writer(stream, delimiter=delimiter).writerows(ROWS)
+    return stream.getvalue()
+
+
+def cells(table):
+    return [list(table.frame.columns), *table.frame.to_numpy().tolist()]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        as_text(),
+        as_text(";"),
+        as_text("\t"),
+        as_text().replace("\r\n", "\n"),
+        as_text().replace("\r\n", "\r"),
+        "\n\n" + as_text(),
+        as_text().encode("utf-8-sig"),
+        as_text().encode("utf-16"),
+        gzip.compress(as_text().encode()),
+        HEADED + "52,cook,yes\n'','day, night',no\n7.5,?,no\n",
+        "% a comment\n" + HEADED.replace("real", "real [0, 9]").upper().replace("SICK", "sick").replace("AGE", "age")
+        .replace("JOB", "job").replace("YES,NO", "yes,no") + "52,cook,yes\n,'day, night',no\n7.5,?,no\n",
+    ],
+    ids=["csv", "semicolon", "tab", "unix", "old mac", "blank lines", "bom", "utf-16", "gzip", "arff", "keel"],
+)  # fmt: skip
+def test_one_table_in_many_dresses(write, content):
+    assert cells(read_raw(write(content))) == ROWS
+
+
+def test_stdin(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(as_text().encode())))
+    table = read_raw("-")
+    assert (cells(table), table.name) == (ROWS, "stdin")
+
+
+def test_parquet_keeps_its_types(write):
+    frame = pd.DataFrame(
+        {"age": [1.0, None], "job": ["cook", None], "on": pd.to_datetime(["2020-01-01", "2021-01-01"])}
+    )
+    frame.index = [5, 6]
+    stream = io.BytesIO()
+    frame.to_parquet(stream)
+    table = read_raw(write(stream.getvalue(), "t.parquet")).frame
+    pd.testing.assert_frame_equal(table, frame.reset_index(drop=True), check_dtype=False)
+    assert table["on"].dtype.kind == "M"
+
+
+@given(
+    st.lists(
+        st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0\r")), min_size=2, max_size=2),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_any_text_survives(tmp_path_factory, rows):
+    """Whatever the csv module writes comes back, but for blanks around cells and rows of blanks."""
+    wanted = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
+    if not wanted:
+        return
+    path = tmp_path_factory.mktemp("any") / "t.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["first", "second"], *rows])
+    assert read_raw(str(path)).frame.to_numpy().tolist() == wanted
+
+
+# ---- what is guessed, and said
+
+
+def test_other_encoding_is_said(write):
+    table = read_raw(write("name,x\nMüller,1\n".encode("latin-1")))
+    assert table.frame["name"].tolist() == ["Müller"]
+    assert "Windows-1252" in table.notes[0]
+
+
+def test_row_names_are_left_out(write):
+    table = read_raw(write(",a\n1,5\n2,6\n"))
+    assert cells(table) == [["a"], ["5"], ["6"]]
+    assert "row names" in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("x;y\n1,5;a,b\n-0,25;1,5\n;c\n7;d\n", ["1.5", "-0.25", "", "7"]),
+        ("x;y\n1,5;a\n1,234;b\n", ["1.5", "1.234"]),
+        ("x;y\n1,234;a\n2,345;b\n", ["1,234", "2,345"]),  # thousands or thousandths: nobody knows
+        ('x,y\n"1,234",a\n"2,345.5",b\n12,c\n', ["1234", "2345.5", "12"]),
+        ("x;y\n1,5;a\nnight;b\n1,2;c\n", ["1,5", "night", "1,2"]),  # not a column of numbers
+    ],
+)
+def test_commas_in_numbers(write, text, wanted):
+    table = read_raw(write(text))
+    assert table.frame["x"].tolist() == wanted
+    assert ("it has decimal commas" in table.notes) == ("1,5" in text)
+
+
+# ---- what is no table
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "got an empty file"),
+        (b"\n \n", "got an empty file"),
+        (b"a,b\n", "a header row and rows of data, got 1 rows"),
+        (b"a,a\n1,2\n", "line 1: expected a different name for every column"),
+        (b"a,\n1,2\n", "line 1: expected a different name for every column"),
+        (b"a,b\n1,2\n1\n", "line 3: expected 2 cells as in the header, got 1"),
+        (b'a,b\n1,2\n"1,2\n', "line 3: expected 2 cells as in the header, got 1"),
+        (b"1,2\n3,4\n", "expected a header row with the names of the columns, got numbers"),
+        (b"\n1\n2\n", "expected a header row"),
+        (b"PK\x03\x04\0\0SECRET", "got a spreadsheet or another zip file. Save the table as CSV"),
+        (b"\x89PNG\r\n\0\0SECRET", "got a binary file. Save the table as CSV"),
+        (b"a,b\n1,SECRET\0\n", "got a binary file"),
+        (b"PAR1SECRET", "expected a complete Parquet file"),
+        (b"\x1f\x8bSECRET", "expected a complete gzip file"),
+        (HEADED.encode(), "expected rows after @data"),
+        (HEADED.encode() + b"1,2,3,4\n", "line 6: expected 3 cells"),
+        (HEADED.replace("@data\n", "").encode(), "expected a line @data"),
+    ],
+)
+def test_what_is_no_table(write, content, words):
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        read_raw(write(content))
+    text = str(caught.value)
+    assert words in text
+    assert text.startswith("table.csv")
+    assert "SECRET" not in text
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
+
+
+def test_empty_parquet(write):
+    stream = io.BytesIO()
+    pd.DataFrame({"a": np.array([], dtype=float)}).to_parquet(stream)
+    with pytest.raises(ValueError, match="expected rows, and a different name"):
+        read_raw(write(stream.getvalue()))
+
+
+def test_no_file_or_a_folder(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_raw(str(tmp_path / "none.csv"))
+    with pytest.raises(IsADirectoryError):
+        read_raw(str(tmp_path))
+
+
+def test_very_wide(write):
+    names = [f"x{j}" for j in range(5000)]
+    table = read_raw(write(",".join(names) + "\n" + ",".join("1" * 5000) + "\n"))
+    assert table.frame.shape == (1, 5000)

@@ -1,0 +1,98 @@
+"""From a raw table to what may be learned from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfsc.tables.example import patients
+from rfsc.tables.reading import RawTable
+from rfsc.tables.training import LeakError, training_of
+
+
+def table(**changes):
+    return RawTable(patients(120, 1).assign(**changes), "patients.csv")
+
+
+def test_example():
+    training = training_of(table(), "diagnosis", drop=["patient"])
+    assert training.left_out == {"patient": "as you asked", "country": "the same everywhere"}
+    kinds = {column.name: column.kind for column in training.columns}
+    assert kinds == dict.fromkeys(["age", "body mass", "CRP", "haemoglobin"], "number") | dict.fromkeys(
+        ["sex", "smokes", "ward"], "text"
+    )
+    assert set(training.labels) == {"sick", "healthy"}
+    assert training.frame.shape == (120, 7)
+
+
+def test_identifiers_must_be_decided_on():
+    copy = patients(120, 1)["diagnosis"].map({"sick": "1", "healthy": "0"})
+    with pytest.raises(LeakError) as caught:
+        training_of(table(copy=copy), "diagnosis")
+    assert [one.column for one in caught.value.found] == ["patient", "copy"]
+    training = training_of(table(copy=copy), "diagnosis", drop=["patient"], keep=["copy"])
+    assert "copy" in training.frame
+
+
+def test_only():
+    training = training_of(table(), "diagnosis", only=["age", "sex"])
+    assert list(training.frame.columns) == ["age", "sex"]
+    assert training.left_out["CRP"] == "as you asked"
+
+
+def test_rows_without_a_label():
+    labels = patients(120, 1)["diagnosis"].where(np.arange(120) >= 7, "")
+    training = training_of(table(diagnosis=labels), "diagnosis", drop=["patient"])
+    assert (training.n_unlabelled, len(training.labels), len(training.frame)) == (7, 113, 113)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ([str(x) for x in np.linspace(0, 1, 120)], "120 different numbers, but this is a classifier"),
+        (["sick"] * 120, "a single class"),
+        ([""] * 120, "nothing but blanks"),
+        (
+            ["a", "b"] * 58 + ["c", "c", "d", "e"],
+            "3 of the 5 classes in the target 'diagnosis' have fewer (the smallest 1)",
+        ),
+        (["a"] * 118 + ["b"] * 2, "1 of the 2 classes in the target 'diagnosis' has fewer (the smallest 2)"),
+    ],
+)
+def test_bad_targets(labels, words):
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        training_of(table(diagnosis=labels), "diagnosis", drop=["patient"])
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "words"),
+    [
+        ("diagnose", {}, "patients.csv has no column 'diagnose'. Did you mean 'diagnosis'?"),
+        ("zzz", {}, "There are: 'patient', 'age'"),
+        ("diagnosis", {"drop": ["Patient"]}, "no column 'Patient'. Did you mean 'patient'?"),
+        ("diagnosis", {"only": ["country"]}, "no column is left to learn from"),
+    ],
+)
+def test_bad_names(target, options, words):
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        training_of(table(), target, **options)
+    assert words in str(caught.value)
+
+
+def test_dates_cannot_be_kept():
+    with pytest.raises(ValueError, match="dates are not numbers"):
+        training_of(table(day=["2020-01-02"] * 60 + ["2021-01-02"] * 60), "diagnosis", drop=["patient"], keep=["day"])
+
+
+def test_targets_of_other_types():
+    frame = patients(120, 1)
+    for labels in (frame["diagnosis"] == "sick", (frame["diagnosis"] == "sick").astype(int).astype(float)):
+        training = training_of(RawTable(frame.assign(diagnosis=labels), "t"), "diagnosis", drop=["patient"])
+        assert set(training.labels) in ({"True", "False"}, {"0", "1"})
+
+
+def test_example_is_the_same_every_time():
+    pd.testing.assert_frame_equal(patients(50, 3), patients(50, 3))
+    assert not patients(50, 3).equals(patients(50, 4))
