@@ -13,7 +13,7 @@ ALIGNED = re.compile(r"-{5}|\S {3,}\S")  # a rule, or columns
 def mark_prose(app: Any, tree: nodes.document) -> None:  # noqa: ARG001
     """Give output that is no table a class by which the style sheet knows it."""
     for block in tree.findall(nodes.literal_block):
-        if block.get("language") in ("text", "none") and not ALIGNED.search(block.astext()):
+        if block.get("language") in ("text", "none", "console") and not ALIGNED.search(block.astext()):
             block["classes"].append("prose")
 
 
