@@ -17,6 +17,7 @@ import shutil
 import sqlite3
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 import matplotlib
@@ -104,6 +105,16 @@ def test_links_between_files_lead_somewhere():
         prose = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose):
             assert "://" in link or (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_extras_that_are_named_exist():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    texts = [page.read_text(encoding="utf-8") for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]]
+    named = {
+        extra for text in texts for some in re.findall(r"pip install '\S*\[(.+?)\]'", text) for extra in some.split(",")
+    }
+    assert named <= set(project["optional-dependencies"])
+    assert len(named) > 3
 
 
 def test_the_reference_lists_every_module_with_public_names():
