@@ -10,7 +10,8 @@ answer for one patient? The data come with scikit-learn.
 # Fit, and read the formula
 # -------------------------
 # A third of the patients is kept aside. The settings ask for a short formula of the paper's kind: products of at most
-# two measurements, each of which must pass a strict test.
+# two measurements, each of which must pass a strict test. Measurements that have nothing to do with the diagnosis are
+# left out from the start.
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
@@ -32,8 +33,7 @@ print(equation(model))
 
 # %%
 # Every measurement is on the [0, 1] scale of its training range here, so the coefficients can be compared. Positive
-# terms speak for ``malignant``, the second class. All of them grow with size, roughness and irregularity of the
-# nuclei.
+# terms speak for ``malignant``, the second class. All of them grow with size, texture and irregularity of the nuclei.
 #
 # How sure are the coefficients?
 # ------------------------------
