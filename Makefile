@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(shell find src -name '*.py')
 
-.PHONY: help demo test system lint bench bench-gpu accuracy reproduce clean
+.PHONY: help demo test system lint docs bench bench-gpu accuracy reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -41,6 +41,8 @@ lint: $(VENV)/extra-test $(VENV)/extra-lint  ## format, lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(VENV)/extra-docs  ## the documentation as a site, in docs/_build/html
+	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
 
 # a folder with bupa.csv, ionosphere.csv and sonar.csv, which scikit-learn does not ship; empty: fetch them from OpenML
 RFSC_DATA ?= $(wildcard ../shared/data)
@@ -63,4 +65,4 @@ reproduce: $(VENV)/extra-experiments  ## the paper's tables and figures beside o
 	$(BIN)/python benchmarks/markdown.py README.md main docs/reproduction/main.md
 
 clean:  ## remove what make has made
-	rm -rf $(VENV) .venv-drfsc .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-drfsc .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/gallery docs/api/generated

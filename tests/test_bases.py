@@ -400,13 +400,6 @@ def test_the_filter_limits_every_family():
 # the page
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_page_runs(capsys):
+def test_the_page_tells_of_every_family():
     page = (ROOT / "docs" / "bases.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 7
-    scope: dict[str, object] = {}
-    for block in blocks:
-        exec(block, scope)
-    assert "max(0, " in capsys.readouterr().out
     assert set(NAMES) <= set(re.findall(r'^\*\*`"(\w+)"`', page, re.MULTILINE))

@@ -180,7 +180,7 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.datasets import load_iris
     >>> from rfsc import RFSCClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> clf = RFSCClassifier(n_restarts=2, random_state=0).fit(X, y)
+    >>> clf = RFSCClassifier(basis="polynomial", n_restarts=2, random_state=0).fit(X, y)
     >>> clf.score(X, y) > 0.95
     True
     """

@@ -146,7 +146,7 @@ class RFSCSelector(MetaEstimatorMixin, _Selector):  # type: ignore[misc]
     >>> from sklearn.datasets import load_iris
     >>> from rfsc import RFSCClassifier, RFSCSelector
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> selector = RFSCSelector(RFSCClassifier(n_restarts=1, random_state=0), output="terms")
+    >>> selector = RFSCSelector(RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0), output="terms")
     >>> selector.fit_transform(X, y).shape[0]
     150
     """

@@ -1,0 +1,33 @@
+"""Docstrings as the site wants them: what scikit-learn puts into our classes is told by scikit-learn's own pages."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+# n_features_in_ would be read as a link, |x - centre| as a name for something else
+MARKUP = re.compile(r"(?<=[a-zA-Z0-9])_(?!\w)|(?<!\\)\|")
+
+
+def escape_markup(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:  # noqa: ARG001
+    """Keep names that end in an underscore, and bars, as they are, outside code and examples."""
+    for position, line in enumerate(lines):
+        if line.lstrip().startswith((">>>", "...", "..")):
+            continue
+        pieces = line.split("`")
+        pieces[::2] = [MARKUP.sub(r"\\\g<0>", piece) for piece in pieces[::2]]
+        lines[position] = "`".join(pieces)
+
+
+def skip_foreign(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:  # noqa: ARG001
+    """Leave out methods that come from scikit-learn."""
+    module = getattr(thing, "__module__", None) or "rfsc"
+    return None if module.startswith("rfsc") else True
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Listen to autodoc; after numpydoc, which has its own way with the names of parameters."""
+    app.setup_extension("sphinx.ext.autodoc")
+    app.connect("autodoc-process-docstring", escape_markup, priority=900)
+    app.connect("autodoc-skip-member", skip_foreign)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,112 @@
+"""
+Medicine: benign or malignant?
+==============================
+
+Thirty measurements of cell nuclei from a breast lump. Which of them matter, in which combination, and how sure is the
+answer for one patient? The data come with scikit-learn.
+"""
+
+# %%
+# Fit, and read the formula
+# -------------------------
+# A third of the patients is kept aside. The settings ask for a short formula of the paper's kind: products of at most
+# two measurements, each of which must pass a strict test. Measurements that have nothing to do with the diagnosis are
+# left out from the start.
+
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+
+from rfsc import RFSCClassifier
+from rfsc.explain import equation, explain, stability, term_table
+
+data = load_breast_cancer(as_frame=True)
+labels = data.target_names[data.target]
+X_train, X_test, y_train, y_test = train_test_split(data.data, labels, test_size=1 / 3, stratify=labels, random_state=0)
+
+clf = RFSCClassifier(
+    basis="polynomial", combine="best", significance=0.01, filter_significance=0.001, random_state=0
+).fit(X_train, y_train)
+model = clf.models_[0]
+print(f"{len(model.terms)} terms out of {clf.n_terms_[0]} candidates")
+print(f"accuracy on {len(X_test)} unseen patients: {clf.score(X_test, y_test):.3f}")
+print(equation(model))
+
+# %%
+# Every measurement is on the [0, 1] scale of its training range here, so the coefficients can be compared. Positive
+# terms speak for ``malignant``, the second class. All of them grow with size, texture and irregularity of the nuclei.
+#
+# How sure are the coefficients?
+# ------------------------------
+
+from rfsc.plots import CoefficientsDisplay
+
+CoefficientsDisplay.from_estimator(clf)
+
+# %%
+# The intervals take the terms as given. They do not know that the search has looked at many models to find these terms,
+# which is why the table marks its p-values as naive.
+
+print(term_table(model).text())
+
+# %%
+# Which measurements were left out?
+# ---------------------------------
+# The filter tests every measurement by itself for dependence on the diagnosis, in any form. Those below the threshold
+# are not searched.
+
+from rfsc.plots import FilterDisplay
+
+FilterDisplay.from_estimator(clf)
+
+# %%
+# How did the search find them?
+# -----------------------------
+# Every line is the inclusion probability of a term: how often it is drawn. Terms rise when the models that hold them do
+# better than the others. The thick ones end up in the model.
+
+from rfsc.plots import RIPEvolutionDisplay, SearchHistoryDisplay
+
+RIPEvolutionDisplay.from_estimator(clf)
+
+# %%
+SearchHistoryDisplay.from_estimator(clf)
+
+# %%
+# Would another search find the same?
+# -----------------------------------
+# Hardly: radius, perimeter and area say nearly the same, so one can stand in for another.
+
+from rfsc.plots import StabilityDisplay
+
+print(stability(clf))
+print(stability(clf, of="features"))
+StabilityDisplay.from_estimator(clf)
+
+# %%
+# Can the probabilities be trusted?
+# ---------------------------------
+# On patients that the search has not seen:
+
+from rfsc.plots import CalibrationDisplay
+
+CalibrationDisplay.from_estimator(clf, X_test, y_test)
+
+# %%
+# What speaks for and against it, patient by patient?
+# ---------------------------------------------------
+# The paper's picture: what adds to the formula above the line, what takes away below it.
+
+from rfsc.plots import ContributionsDisplay, RowContributionsDisplay
+
+ContributionsDisplay.from_estimator(clf, X_test, y_test)
+
+# %%
+# One patient, the least certain one:
+
+import numpy as np
+
+unsure = int(np.argmin(np.abs(clf.decision_function(X_test))))
+print(explain(clf, X_test.iloc[unsure]))
+RowContributionsDisplay.from_estimator(clf, X_test.iloc[[unsure]])
+
+# sphinx_gallery_thumbnail_number = 3
