@@ -246,3 +246,9 @@ def test_traceback_for_developers(broken, monkeypatch, way):
         monkeypatch.setenv("RFSC_DEBUG", "1")
     with pytest.raises(KeyError):
         main([*(["--traceback"] if way == "--traceback" else []), "info", "model.json"])
+
+
+def test_main_stays_a_function():
+    """No module of the package may take its name when it is imported."""
+    assert main(["--version"]) == 0
+    assert rfsc.cli.main is main
