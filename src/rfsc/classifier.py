@@ -415,20 +415,15 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if level is None:
             return [None] * len(rows.targets.outputs)
         test = independence_test(rows.table.T, rows.targets.code, rows.weight, one_vs_rest=True)
-        return [FilterEvidence(statistic, threshold(level), float(level)) for statistic in test.statistic]
+        spared = tuple(named_features(self.restrictions, self._feature_names()))
+        return [FilterEvidence(statistic, threshold(level), float(level), spared) for statistic in test.statistic]
 
     def _allowed_features(self, rows: Rows, tests: list[FilterEvidence | None]) -> list[IntArray]:
         """Features that each output may use: not constant, not barred and, where asked for, dependent on the output."""
         names = self._feature_names()
         varies = ~rows.scaling.constant
         varies[barred_features(self.restrictions, names)] = False
-        named = named_features(self.restrictions, names)
-        allowed = []
-        for test in tests:
-            passes = np.ones_like(varies) if test is None else test.statistic > test.threshold
-            passes[named] = True
-            allowed.append(np.flatnonzero(varies & passes))
-        return allowed
+        return [np.flatnonzero(varies if test is None else varies & test.kept) for test in tests]
 
     def _publish(self, rows: Rows, fits: list[list[OutputFit]], tests: list[FilterEvidence | None]) -> None:
         """Set the fitted attributes; nothing here can fail half-way."""

@@ -11,6 +11,7 @@ import pytest
 import rfsc
 from rfsc import _optional
 from rfsc.cli import main
+from rfsc.cli.console import Voice
 from rfsc.experiments import reproduce as experiment
 
 
@@ -252,3 +253,8 @@ def test_main_stays_a_function():
     """No module of the package may take its name when it is imported."""
     assert main(["--version"]) == 0
     assert rfsc.cli.main is main
+
+
+def test_long_paths_are_not_broken(capsys):
+    Voice().say("Written: " + "very/long/" * 30 + "model.json")
+    assert capsys.readouterr().err.count("\n") == 1

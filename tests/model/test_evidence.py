@@ -13,7 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, SplineTransformer, StandardScaler
 
-from rfsc import RFSCClassifier
+from rfsc import Restrictions, RFSCClassifier
 from rfsc.bases import Transformed
 from rfsc.model import Predictor, as_predictor, models_of
 
@@ -156,3 +156,16 @@ def test_a_transformer_between_scaler_and_model_cannot_be_undone():
     with pytest.raises(TypeError, match="Leave the scaler out"):
         as_predictor(pipeline)
     assert len(models_of(pipeline)) == 1
+
+
+def test_what_restrictions_name_is_spared_by_the_filter():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = X[:, 0] + 0.3 * rng.normal(size=200) > 0
+    clf = RFSCClassifier(
+        basis="polynomial", filter_significance=1e-6, restrictions=Restrictions(force=["x3"]), **QUICK
+    ).fit(X, y)
+    test = clf.models_[0].evidence.filter
+    assert test.spared == (3,)
+    assert test.kept.tolist() == [True, False, False, True]
+    assert test.statistic[3] <= test.threshold

@@ -289,7 +289,12 @@ def test_filter_of_a_classifier_and_on_its_own(two_classes):
 def test_filter_says_how_many_it_leaves_out(n_kept, n_dropped, most):
     statistic = np.r_[np.linspace(9, 5, n_kept), np.linspace(3, 0, n_dropped)]
     display = FilterDisplay(
-        statistic=statistic, names=("x",) * len(statistic), threshold=4.0, significance=0.05, about="a class"
+        statistic=statistic,
+        names=("x",) * len(statistic),
+        threshold=4.0,
+        significance=0.05,
+        kept=statistic > 4.0,
+        about="a class",
     )
     shown, note = display._shown(most)
     assert len(shown) == min(most, len(statistic))

@@ -49,8 +49,8 @@ class Voice:
         return not self.quiet and self._console.is_terminal
 
     def say(self, text: str = "", style: str = "") -> None:
-        """Write a line; what a user named is never taken for markup."""
-        self._console.print(Text(text, style=style))
+        """Write a line; what a user named is never taken for markup, and a path is never broken."""
+        self._console.print(Text(text, style=style), soft_wrap=True)
 
     def warn(self, text: str) -> None:
         """Write a line that must not be overlooked."""

@@ -27,7 +27,7 @@ class FilterTable:
     statistic : ndarray of shape (n_features,)
         The test's statistic: the larger, the more the feature depends on the class.
     kept : ndarray of shape (n_features,), dtype=bool
-        Whether it exceeds the threshold. A feature that the user's restrictions name stays in the search all the same.
+        Whether it exceeds the threshold, or is kept all the same because restrictions name it.
     threshold : float
         What a feature must exceed.
     significance : float
@@ -105,4 +105,4 @@ def filter_table(source: Any, *, label: object = None) -> FilterTable | None:
     order = np.argsort(-test.statistic, kind="stable")
     statistic = test.statistic[order]
     names = tuple(model.feature_names[p] for p in order.tolist())
-    return FilterTable(names, statistic, statistic > test.threshold, test.threshold, test.significance)
+    return FilterTable(names, statistic, test.kept[order], test.threshold, test.significance)

@@ -174,7 +174,7 @@ def _features(model: SparseModel, evidence: Evidence) -> tuple[BoolArray, int]:
         selected[:, list(term.features)] |= evidence.selected[:, [j]]
     allowed = ~model.scaling.constant
     if evidence.filter is not None:
-        allowed &= evidence.filter.statistic > evidence.filter.threshold
+        allowed &= evidence.filter.kept
     # restrictions may have let in features that the filter would have dropped
     allowed |= selected.any(axis=0)
     return selected[:, allowed], int(allowed.sum())

@@ -229,7 +229,12 @@ def _evidence(evidence: Evidence, *, history: bool) -> dict[str, Any]:
         "traces": [_trace(trace) for trace in evidence.traces] if history else [],
         "filter": None
         if test is None
-        else {"statistic": test.statistic.tolist(), "threshold": test.threshold, "significance": test.significance},
+        else {
+            "statistic": test.statistic.tolist(),
+            "threshold": test.threshold,
+            "significance": test.significance,
+            "spared": list(test.spared),
+        },
     }
 
 
@@ -251,7 +256,12 @@ def _read_evidence(d: Mapping[str, Any], blank: SparseModel, own: tuple[Term, ..
     _require(len(traces) in (0, n_restarts), "the history of a restart is missing")
     test = d["filter"]
     if test is not None:
-        test = FilterEvidence(_numbers(test["statistic"]), _number(test["threshold"]), _number(test["significance"]))
+        test = FilterEvidence(
+            _numbers(test["statistic"]),
+            _number(test["threshold"]),
+            _number(test["significance"]),
+            tuple(_places(test["spared"], len(blank.feature_names))),
+        )
         _require(test.statistic.size == len(blank.feature_names), "the filter's statistics have gaps")
     return Evidence(
         n_candidates=int(_number(d["n_candidates"])),

@@ -41,11 +41,21 @@ class FilterEvidence:
         Features at or below were left out.
     significance : float
         The level that the threshold belongs to.
+    spared : tuple of int, default=()
+        Features that were kept whatever the test said, because restrictions name them.
     """
 
     statistic: FloatArray
     threshold: float
     significance: float
+    spared: tuple[int, ...] = ()
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which features were not left out."""
+        kept: BoolArray = self.statistic > self.threshold
+        kept[list(self.spared)] = True
+        return kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
+from ..model import FilterEvidence
 from .drawing import AGAINST, FOR, Display, class_name, legend_above, make_axes, name_rows, rows_height, set_title
 from .sources import evidence_of, model_of
 
@@ -26,6 +27,8 @@ class FilterDisplay(Display):
         What a statistic must exceed for the feature to be kept.
     significance : float
         Level of the test.
+    kept : ndarray of shape (n_features,), dtype=bool
+        Which features were not left out: those above the threshold, and those that restrictions name.
     about : str, default="the class"
         What the features are tested against.
     """
@@ -34,12 +37,8 @@ class FilterDisplay(Display):
     names: tuple[str, ...]
     threshold: float
     significance: float
+    kept: BoolArray
     about: str = "the class"
-
-    @property
-    def kept(self) -> BoolArray:
-        """Which features pass."""
-        return np.asarray(self.statistic > self.threshold)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, output: int = 0, ax: Any = None, max_features: int = 30) -> Self:
@@ -64,22 +63,23 @@ class FilterDisplay(Display):
         """
         if hasattr(estimator, "statistics_"):
             names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)])
-            test = (estimator.statistics_, estimator.threshold_, estimator.significance)
+            test = FilterEvidence(estimator.statistics_, estimator.threshold_, estimator.significance)
             about = "the class"
         else:
             model = model_of(estimator, output)
-            evidence = evidence_of(model).filter
-            if evidence is None:
+            found = evidence_of(model).filter
+            if found is None:
                 msg = "no filter was used for this model. Fit RFSCClassifier with filter_significance, such as 0.05."
                 raise ValueError(msg)
             names, about = model.feature_names, f"class {class_name(model.label)}"
-            test = (evidence.statistic, evidence.threshold, evidence.significance)
-        order = np.argsort(-test[0], kind="stable")
+            test = found
+        order = np.argsort(-test.statistic, kind="stable")
         display = cls(
-            statistic=test[0][order],
+            statistic=test.statistic[order],
             names=tuple(str(names[j]) for j in order),
-            threshold=float(test[1]),
-            significance=float(test[2]),
+            threshold=float(test.threshold),
+            significance=float(test.significance),
+            kept=test.kept[order],
             about=about,
         )
         return display.plot(ax, max_features=max_features)
