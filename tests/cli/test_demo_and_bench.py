@@ -26,7 +26,7 @@ def test_example_table(tmp_path, capsys):
 
 
 def test_demo(capsys):
-    fit_example(Voice(quiet=True), 120, basis="polynomial", n_restarts=1, max_iter=60, n_models=30)
+    fit_example(Voice(quiet=True), 200, 2, basis="polynomial", n_restarts=1, max_iter=60, n_models=30)
     found = capsys.readouterr()
     for words in ["f > 0 speaks for class sick", "random forest", "The first patient: This row is classed as"]:
         assert words in found.out

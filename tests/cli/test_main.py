@@ -249,6 +249,12 @@ def test_traceback_for_developers(broken, monkeypatch, way):
         main([*(["--traceback"] if way == "--traceback" else []), "info", "model.json"])
 
 
+def test_main_stays_a_function():
+    """No module of the package may take its name when it is imported."""
+    assert main(["--version"]) == 0
+    assert rfsc.cli.main is main
+
+
 def test_long_paths_are_not_broken(capsys):
     Voice().say("Written: " + "very/long/" * 30 + "model.json")
     assert capsys.readouterr().err.count("\n") == 1

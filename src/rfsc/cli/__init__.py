@@ -28,6 +28,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ImportError as error:
         sys.stderr.write(f"rfsc: {error}\n")
         return 1
-    from .main import run
+    from .commands import run
 
     return run(list(sys.argv[1:] if arguments is None else arguments))

@@ -38,7 +38,7 @@ def command(
     fit_example(voice)
 
 
-def fit_example(voice: Voice, n_rows: int = 400, **settings: Any) -> None:
+def fit_example(voice: Voice, n_rows: int = 400, folds: Any = "auto", **settings: Any) -> None:
     """Fit the example table as `rfsc fit` would.
 
     Parameters
@@ -47,6 +47,8 @@ def fit_example(voice: Voice, n_rows: int = 400, **settings: Any) -> None:
         Who shows progress.
     n_rows : int, default=400
         How many patients.
+    folds : "auto" or int, default="auto"
+        Of the cross-validation.
     **settings : object
         Parameters of the classifier.
     """
@@ -66,6 +68,6 @@ def fit_example(voice: Voice, n_rows: int = 400, **settings: Any) -> None:
     voice.say(f"{len(labels)} made-up patients with {X.shape[1]} columns: who is sick?\n", "bold")
     search = RFSCClassifier(random_state=0, n_jobs=-1, verbose=int(voice.live)).set_params(**settings)
     pipeline = make_pipeline(encoder_of(training.columns), search).fit(X, labels)
-    score = honest_score(voice, pipeline, X, labels, "auto", 0, beside_others=True)
+    score = honest_score(voice, pipeline, X, labels, folds, 0, beside_others=True)
     show(f"{summaries(pipeline)[0]}\n\n{score_text(score)}\n\nThe first patient: {explain(pipeline, X.iloc[[0]])}")
     voice.say("\nWith a table of your own: rfsc fit data.csv --target COLUMN -o model.json --report report.html")
