@@ -255,3 +255,16 @@ def test_of_very_many_columns_only_some_are_told(tmp_path, capsys):
     assert "left out: the same everywhere" in found.err
     assert "... and 302 more columns; 302 columns of numbers are used as they are" in found.err
     assert len(json.loads(found.out)["columns"]) == 308
+
+
+@pytest.mark.filterwarnings("ignore:No term of output 0 reached")
+def test_nothing_to_learn(tmp_path, capsys):
+    pd.DataFrame({"x": np.arange(40) % 7, "y": ["a", "b"] * 20}).to_csv(tmp_path / "t.csv", index=False)
+    assert fit(tmp_path / "t.csv", "-o", tmp_path / "m.json", target="y") == 0
+    assert "Warning: the model is empty" in capsys.readouterr().err
+    page = tmp_path / "r.html"
+    for line in (["info"], ["predict", "DATA"], ["explain", "DATA"], ["report", "DATA", "-t", "y", "-o", str(page)]):
+        arguments = [str(tmp_path / "t.csv") if one == "DATA" else one for one in line[1:]]
+        assert main([line[0], str(tmp_path / "m.json"), *arguments]) == 0, line
+    for form in ("sql", "python", "c", "xlsx-formula", "onnx", "latex", "text"):
+        assert main(["export", str(tmp_path / "m.json"), "--to", form, "-o", str(tmp_path / form)]) == 0, form

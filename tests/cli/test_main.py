@@ -258,3 +258,9 @@ def test_main_stays_a_function():
 def test_long_paths_are_not_broken(capsys):
     Voice().say("Written: " + "very/long/" * 30 + "model.json")
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_names_from_a_table_do_not_paint_the_screen(capsys):
+    Voice().say("the column \x1b[31mred\x1b[0m")
+    Voice().table(["column"], [["\x1b[2Jgone"]])
+    assert "\x1b" not in capsys.readouterr().err

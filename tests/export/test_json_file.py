@@ -57,6 +57,23 @@ def test_every_family_comes_back_with_the_same_bits(iris, basis, tmp_path):
     jsonschema.validate(json.loads(to_json(clf)), SCHEMA)
 
 
+@pytest.mark.filterwarnings("ignore:No term of output 0 reached")
+def test_a_model_without_terms_comes_back():
+    X, y = np.arange(40.0)[:, None] % 7, np.arange(40) % 2
+    clf = RFSCClassifier(basis="polynomial", **QUICK).fit(X, y)
+    assert not clf.models_[0].terms
+    loaded = from_json(to_json(clf))
+    np.testing.assert_array_equal(loaded.predict_proba(X), clf.predict_proba(X))
+    assert to_json(loaded) == to_json(clf)
+
+
+def test_rows_of_another_length_are_found(text):
+    document = json.loads(text)
+    document["outputs"][0]["evidence"]["rip"][0].append(0.5)
+    with pytest.raises(ModelFileError, match="damaged"):
+        from_json(json.dumps(document))
+
+
 def test_what_the_search_saw_comes_back(all_families, text):
     for model, back in zip(all_families.models_, from_json(text).models_, strict=True):
         assert back.names == model.names

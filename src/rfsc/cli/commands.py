@@ -11,7 +11,7 @@ import typer
 
 from .._version import __version__
 from . import bench, demo, explain, export, fit, info, predict, report, reproduce
-from .console import Failure
+from .console import Failure, harmless
 
 UsageError: Any = typer.BadParameter.__base__  # Typer brings its own copy of click, or uses the one that is installed
 
@@ -81,7 +81,7 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         if show_traceback:
             raise
-        sys.stderr.write(f"rfsc: {_sentence(error)}\n")
+        sys.stderr.write(f"rfsc: {harmless(_sentence(error))}\n")
         return error.status if isinstance(error, Failure) else 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and line feed
 
 
 class Failure(Exception):
@@ -50,7 +53,7 @@ class Voice:
 
     def say(self, text: str = "", style: str = "") -> None:
         """Write a line; what a user named is never taken for markup, and a path is never broken."""
-        self._console.print(Text(text, style=style), soft_wrap=True)
+        self._console.print(Text(harmless(text), style=style), soft_wrap=True)
 
     def warn(self, text: str) -> None:
         """Write a line that must not be overlooked."""
@@ -76,7 +79,7 @@ def text_table(headers: Sequence[str], rows: Iterable[Sequence[str]], dim: Seque
     for header in headers:
         table.add_column(Text(header), overflow="fold")
     for i, row in enumerate(rows):
-        table.add_row(*map(Text, row), style="dim" if i in dim else "")
+        table.add_row(*(Text(harmless(cell)) for cell in row), style="dim" if i in dim else "")
     return table
 
 
@@ -92,8 +95,14 @@ def out_width() -> int:
     return min(Console().width, 120) if sys.stdout.isatty() else 100
 
 
+def harmless(text: str) -> str:
+    """Text for a screen: names from a table must not move the cursor or paint."""
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def show(text: str) -> None:
     """Write a result to stdout."""
+    text = harmless(text) if sys.stdout.isatty() else text
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 

@@ -101,6 +101,8 @@ def command(
     voice.say("\nSearching for a model ...", "bold")
     pipeline.fit(training.frame, training.labels)
     search.set_params(verbose=0)  # the file does not depend on who watched
+    if not any(len(model.terms) for model in search.models_):
+        voice.warn("the model is empty: no column tells anything about the class that passes the test")
     score = honest_score(
         voice, pipeline, training.frame, training.labels, folds, seed, beside_others=report is not None
     )

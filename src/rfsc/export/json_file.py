@@ -245,7 +245,7 @@ def _trace(trace: Trace) -> dict[str, Any]:
 def _read_evidence(d: Mapping[str, Any], blank: SparseModel, own: tuple[Term, ...]) -> Evidence:
     terms = _terms(d["terms"], blank)
     _require(terms[: len(own)] == own, "the evidence is of other terms than the model's")
-    rip = _numbers(d["rip"], 2).reshape(-1, len(terms))
+    rip = _table(d["rip"], len(terms))
     n_restarts = len(rip)
     _require(len(d["selected"]) == n_restarts == len(d["stop_reasons"]), "a restart is incomplete")
     selected = np.zeros(rip.shape, dtype=np.bool_)
@@ -279,7 +279,7 @@ def _read_evidence(d: Mapping[str, Any], blank: SparseModel, own: tuple[Term, ..
 
 def _read_trace(d: Mapping[str, Any], n_traced: int) -> Trace:
     columns = [_numbers(d[name]) for name in Trace.__slots__[:-1]]
-    rips = _numbers(d["rips"], 2).reshape(-1, n_traced)
+    rips = _table(d["rips"], n_traced)
     _require(all(column.size == len(rips) for column in columns), "the history of a restart has gaps")
     return Trace(columns[0], columns[1], columns[2], columns[3], rips)
 
@@ -296,6 +296,13 @@ def _numbers(values: Any, ndim: int = 1) -> FloatArray:
     _require(array.ndim == ndim and all(type(number) in (int, float) for number in flat), "a number is not a number")
     _require(bool(np.isfinite(array).all()), "a number is not finite")
     return array
+
+
+def _table(rows: Any, n_columns: int) -> FloatArray:
+    """Rows of numbers; a model without terms has rows of none."""
+    array = _numbers(rows, 2)
+    _require(all(len(row) == n_columns for row in rows), "a row of numbers is too short or too long")
+    return array.reshape(len(rows), n_columns)
 
 
 def _number(value: Any) -> float:
