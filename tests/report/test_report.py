@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import rfsc._optional
-from rfsc import RFSCClassifier
+from rfsc import Restrictions, RFSCClassifier
 from rfsc.export.json_file import load, save
 from rfsc.report import Report, cross_validated
 from rfsc.report.page import in_a_frame, score_strip, unbroken
@@ -320,3 +320,17 @@ def test_the_comparison_is_drawn_to_scale(report_two):
     assert 2 <= len(ticks) <= 7
     for value, place in ticks.items():
         assert np.polyval([slope, offset], value) == pytest.approx(place, abs=0.2)
+
+
+def test_a_model_whose_numbers_cannot_be_written_in_the_users_units_is_told_on_the_unit_scale():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"tiny": rng.normal(size=80) * 1e-200, "huge": rng.normal(size=80) * 1e300})
+    y = np.where(X["tiny"] / 1e-200 > 0, "yes", "no")
+    # a square of a feature of range 1e-200 would need a coefficient of 1e400
+    clf = RFSCClassifier(
+        basis="polynomial", restrictions=Restrictions(force=["tiny^2"]), n_restarts=2, max_iter=20, random_state=0
+    ).fit(X, y)
+    report = Report.from_estimator(clf, X, y, cv=None)
+    assert json.loads(report.json())["models"][0]["equation"]["original"] is None
+    assert "too large or too small to be written" in report.html()
+    assert "With every feature on the scale from 0 to 1:" in report.markdown()

@@ -63,6 +63,7 @@ def model_as_dict(source: Any) -> dict[str, Any]:
         Classes, columns that are read, formulas, settings.
     """
     from ..explain import equation
+    from ..explain.rounding import has_own_units
     from ..export.program import Program
     from ..model import as_predictor
 
@@ -79,7 +80,7 @@ def model_as_dict(source: Any) -> dict[str, Any]:
         "outputs": [
             {
                 "label": str(one.label),
-                "equation": equation(one, units="original"),
+                "equation": equation(one, units="original") if has_own_units(one) else None,
                 "terms": [{"name": n, "coef": float(c)} for n, c in zip(one.names, one.coef, strict=True)],
             }
             for one in predictor.models_

@@ -121,18 +121,22 @@ def digits_needed(model: SparseModel, units: str, digits: int, tolerance: float)
     return MAX_DIGITS
 
 
+def has_own_units(model: SparseModel) -> bool:
+    """Whether the coefficients in the user's own units are numbers; ranges may be too small or too large for that."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return all(map(math.isfinite, model.unscaled().values()))
+
+
 def coefficients(model: SparseModel, units: str) -> dict[Term, float]:
     """Coefficients by term, for features on [0, 1] or in the user's own units."""
     if units == "original":
-        with np.errstate(over="ignore", invalid="ignore"):
-            parts = model.unscaled()
-        if not all(map(math.isfinite, parts.values())):
+        if not has_own_units(model):
             msg = (
                 "in original units some coefficients of this model are beyond the largest number of double precision: "
                 "the range of a feature is too small or too large. Use units='scaled', or measure it in other units."
             )
             raise ValueError(msg)
-        return parts
+        return model.unscaled()
     return dict(zip(model.terms, model.coef.tolist(), strict=True))
 
 

@@ -209,7 +209,7 @@ def _step(model: SparseModel, term: Term, change: float, yes_or_no: set[int]) ->
     if not term.features:
         return math.nan, ""
     line = isinstance(term, Monomial | HingeTerm) and len(term.factors) == 1
-    if isinstance(term, StepTerm | LevelTerm) or (isinstance(term, Monomial) and line and term.factors[0] in yes_or_no):
+    if isinstance(term, StepTerm | LevelTerm) or (isinstance(term, Monomial) and yes_or_no.issuperset(term.factors)):
         return 1.0, "no to yes"
     if not line:
         return change, f"+{change:g} scaled"

@@ -15,6 +15,7 @@ from ..explain.contributions import contributions
 from ..explain.definitions import definitions, legend
 from ..explain.equation import equation
 from ..explain.filter_table import filter_table
+from ..explain.rounding import has_own_units
 from ..explain.stability import stability
 from ..explain.term_table import AVERAGE, NAIVE, term_table
 from ..model import SparseModel
@@ -187,14 +188,15 @@ def _model(model: SparseModel, subject: Subject) -> dict[str, Any]:
     evidence = model.evidence
     spread = np.abs(model.coef) * model.columns(subject.features).std(axis=1) if model.terms else np.empty(0)
     share = spread / spread.max() if spread.size and spread.max() > 0 else np.zeros(len(spread))
+    table = term_table(subject.predictor, label=model.label)  # which knows the features that are yes or no
     terms = [
         row | {"influence": influence, "constant": not term.features}
-        for row, influence, term in zip(term_table(model).rows(), share, model.terms, strict=True)
+        for row, influence, term in zip(table.rows(), share, model.terms, strict=True)
     ]
     return {
         "label": str(model.label),
         "equation": {
-            "original": equation(model, units="original"),
+            "original": equation(model, units="original") if has_own_units(model) else None,
             "scaled": equation(model, units="scaled"),
             "definitions": definitions(model),
             "how_to_read": _legend(model, "original"),

@@ -180,8 +180,7 @@ def _model(model: Mapping[str, Any], *, several: bool) -> list[str]:
     )
     return [
         *([f"### Class {code(model['label'])}"] if several else [f"f > 0 speaks for class {code(model['label'])}."]),
-        "In your own units:",
-        _fenced(model["equation"]["original"]),
+        *_equation(model["equation"]),
         *(["\n".join(definitions)] if definitions else []),
         table(head, rows),
         *_influence(model["features"]),
@@ -224,6 +223,13 @@ def _data(content: Mapping[str, Any]) -> list[str]:
         for f in content["filter"]
     ]
     return parts
+
+
+def _equation(equation: dict[str, Any]) -> list[str]:
+    """In the user's own units, where its numbers can be written."""
+    if equation["original"] is not None:
+        return ["In your own units:", _fenced(equation["original"])]
+    return ["With every feature on the scale from 0 to 1:", _fenced(equation["scaled"])]
 
 
 def _fenced(code: str, language: str = "") -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..explain.definitions import definitions
 from ..explain.equation import equation
+from ..explain.rounding import has_own_units
 from ..model import SparseModel
 from .figures import MAX_OUTPUTS, Figure
 from .words import fixed, listed, number, p_value, percent, plural, points
@@ -60,7 +61,9 @@ def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: S
     # only what rfsc itself has escaped is marked as safe: formulas, and pictures by matplotlib
     formulas = [
         {
-            "original": Markup(unbroken(equation(model, units="original", form="html"))),
+            "original": Markup(unbroken(equation(model, units="original", form="html")))
+            if has_own_units(model)
+            else None,
             "scaled": Markup(unbroken(equation(model, units="scaled", form="html"))),
             "definitions": {Markup(k): Markup(v) for k, v in definitions(model, form="html").items()},
         }
