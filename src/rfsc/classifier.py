@@ -22,14 +22,7 @@ from .bases import auto_mixes, resolve
 from .basis_choice import choose_bases
 from .engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
 from .export.onnx import converts
-from .model import (
-    FilterEvidence,
-    SparseModel,
-    class_codes,
-    class_probabilities,
-    decision_table,
-    weighted_mean,
-)
+from .model import FilterEvidence, FormulaPredictions, SparseModel, weighted_mean
 from .output import OutputFit, OutputSpec, Rows, fit_outputs, start_by_size
 from .output_evidence import gather
 from .prepare.distance_correlation import independence_test, threshold
@@ -54,7 +47,7 @@ PAPER: dict[str, Any] = {
 
 
 @converts
-class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Sparse classifier found by a randomised search (RFSC, arXiv 1607.08400): one short formula per output.
 
     Populations of model structures are drawn, each is fitted by logistic regression, insignificant terms are pruned
@@ -525,53 +518,9 @@ class RFSCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.models_[output], terms=terms, coef=found.coef, standard_error=None, score=found.score, evidence=None
         )
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Value of the formulas.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes, positive for the second.
-        """
+    def _table(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        X = check_table(self, X, reset=False)
-        return decision_table([model.decision(X) for model in self.models_])
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Class probabilities: the sigmoid of each output, normalised over the classes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities in the order of `classes_`.
-        """
-        return class_probabilities(self.decision_function(X))
-
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """Most likely class.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels.
-        """
-        code = class_codes(self.decision_function(X))
-        return np.asarray(self.classes_[code])
+        return np.asarray(check_table(self, X, reset=False), dtype=np.float64)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "models_")

@@ -5,12 +5,13 @@ from .average import weighted_mean
 from .decision import class_codes, class_probabilities, decision_table
 from .evidence import Evidence, FilterEvidence, Trace
 from .inference import WaldFit, refit
-from .predictor import Predictor
+from .predictor import FormulaPredictions, Predictor
 from .sparse_model import SparseModel
 
 __all__ = [
     "Evidence",
     "FilterEvidence",
+    "FormulaPredictions",
     "Predictor",
     "SparseModel",
     "Trace",

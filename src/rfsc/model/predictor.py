@@ -15,7 +15,65 @@ from .decision import class_codes, class_probabilities, decision_table
 from .sparse_model import SparseModel
 
 
-class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class FormulaPredictions:
+    """Classes and probabilities out of `models_` and `classes_`, for whoever can say what a table of samples is."""
+
+    models_: list[SparseModel]
+    classes_: np.ndarray[Any, Any]
+
+    def _table(self, X: Any) -> FloatArray:
+        """The features that the models read, checked, shape (n_samples, n_features)."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Value of the formulas.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features_in_)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, positive for the second.
+        """
+        table = self._table(X)
+        return decision_table([model.decision(table) for model in self.models_])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class probabilities: the sigmoid of each output, normalised over the classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features_in_)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        return class_probabilities(self.decision_function(X))
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """Most likely class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features_in_)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        code = class_codes(self.decision_function(X))
+        return np.asarray(self.classes_[code])
+
+
+class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Predicts as the fitted `RFSCClassifier`, or the pipeline that ends in one, from which it was made.
 
     Parameters
@@ -97,51 +155,8 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(msg)
         return table
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Value of the formulas.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features_in_)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes, positive for the second.
-        """
-        table = self.features(X)
-        return decision_table([model.decision(table) for model in self.models_])
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Class probabilities: the sigmoid of each output, normalised over the classes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features_in_)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities in the order of `classes_`.
-        """
-        return class_probabilities(self.decision_function(X))
-
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """Most likely class.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features_in_)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels.
-        """
-        return np.asarray(self.classes_[class_codes(self.decision_function(X))])
+    def _table(self, X: Any) -> FloatArray:
+        return self.features(X)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
