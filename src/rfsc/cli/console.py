@@ -17,7 +17,7 @@ from rich.text import Text
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and line feed
 
 
-class Failure(Exception):
+class Failure(ValueError):
     """What went wrong, in words for the user, and the exit status.
 
     Parameters
