@@ -24,6 +24,8 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, min_samples: int = 1) -> Any:
     """`validate_data` to float64, with messages that say what to do and show no data."""
+    _check_names(X)
+    _check_labels(y)
     try:
         return validate_data(estimator, X, y, reset=reset, dtype=np.float64, ensure_min_samples=min_samples)
     except (TypeError, ValueError) as error:
@@ -31,6 +33,26 @@ def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool
         if msg is None:
             raise
     raise ValueError(msg)  # outside the handler, so that the traceback does not quote the original
+
+
+def _check_names(X: Any) -> None:
+    """Refuse a frame in which a name stands for several columns."""
+    names = [str(name) for name in getattr(X, "columns", [])]
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        shown = ", ".join(repr(name) for name in twice[:5]) + (", ..." if len(twice) > 5 else "")
+        msg = f"the columns of X must have different names, but {shown} come more than once. Rename them."
+        raise ValueError(msg)
+
+
+def _check_labels(y: Any) -> None:
+    """Refuse labels that are missing; those of numbers are scikit-learn's to find."""
+    if isinstance(y, str) or getattr(getattr(y, "dtype", None), "kind", "O") != "O" or np.ndim(y) != 1:
+        return
+    n_missing = sum(label is None or type(label).__name__ == "NAType" for label in y)
+    if n_missing:
+        msg = f"y lacks the label of {n_missing} of {len(y)} rows. Leave those rows out."
+        raise ValueError(msg)
 
 
 def _in_our_words(error: Exception, X: Any) -> str | None:

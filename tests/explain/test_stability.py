@@ -19,7 +19,7 @@ from tests.reference.naive_stability import kuncheva, naive_interval, naive_stab
 from .models import NAMES, model_of
 
 N = 8
-selections = st.lists(st.sets(st.integers(0, N - 1)), min_size=2, max_size=6)
+selections = st.lists(st.sets(st.integers(0, N - 1)), min_size=2, max_size=9)
 
 
 def as_table(chosen, n=N):
@@ -37,8 +37,13 @@ def test_equals_the_twin(chosen, n_unseen, level):
         assert found.word == "unknown"
         return
     index, variance = naive_stability(chosen, N + n_unseen)
+    assert found.index == pytest.approx(index, abs=1e-9)
+    if len(chosen) < 5:
+        assert found.low is found.high is None
+        assert "too few restarts for an interval" in str(found)
+        return
     low, high = naive_interval(index, variance, level)
-    np.testing.assert_allclose([found.index, found.low, found.high], [index, low, min(high, 1)], atol=1e-9)
+    np.testing.assert_allclose([found.low, found.high], [low, min(high, 1)], atol=1e-9)
 
 
 @given(st.lists(st.permutations(range(N)).map(lambda order: set(order[:3])), min_size=2, max_size=6))
@@ -47,11 +52,11 @@ def test_selections_of_one_size_agree_as_kuncheva_says(chosen):
     assert stability_of(as_table(chosen), N).index == pytest.approx(np.mean(pairs))
 
 
-@given(st.sets(st.integers(0, N - 1), min_size=1, max_size=N - 1), st.integers(2, 5))
+@given(st.sets(st.integers(0, N - 1), min_size=1, max_size=N - 1), st.integers(2, 9))
 def test_the_same_every_time_is_one(chosen, times):
     found = stability_of(as_table([chosen] * times), N)
     assert found.index == pytest.approx(1.0)
-    assert found.high <= 1.0
+    assert found.high is None or found.high <= 1.0
     assert found.word == "excellent"
 
 
@@ -140,9 +145,9 @@ def test_of_a_fitted_classifier():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 4))
     y = (X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=150) > 0).astype(int)
-    clf = RFSCClassifier(basis="polynomial", n_restarts=3, max_iter=40, random_state=0).fit(X, y)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=5, max_iter=40, random_state=0).fit(X, y)
     found = stability(clf)
-    assert (found.n_restarts, found.n_candidates) == (3, clf.n_terms_[0] - 1)
+    assert (found.n_restarts, found.n_candidates) == (5, clf.n_terms_[0] - 1)
     assert -0.5 <= found.low <= found.index <= found.high <= 1
     assert "rough" in str(found)
     one = stability(RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=40, random_state=0).fit(X, y))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 import struct
 
+import duckdb
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -12,7 +15,9 @@ from hypothesis import strategies as st
 from rfsc import RFSCClassifier
 from rfsc.export import sql_expressions, to_sql
 from rfsc.export.sql_dialects import DIALECTS
-from rfsc.model import Predictor
+from rfsc.model import Predictor, SparseModel
+from rfsc.prepare.scaling import Scaling
+from rfsc.terms import Monomial
 
 from .random_models import (
     answers,
@@ -229,3 +234,32 @@ def test_a_fitted_classifier(database):
     assert_agree(found[:, 0], clf.decision_function(X))
     query = to_sql(clf, dialect=database.dialect, keep=["row_number"], output="class")
     assert [row[0] for row in database.ask(query)[1]] == clf.predict(X).tolist()
+
+
+def test_sqlite_takes_texts_that_are_no_numbers_for_missing():
+    """A file imported without types holds texts; SQLite itself would make 0 of them."""
+    model = SparseModel(
+        (Monomial((0,)),), np.array([1.0]), None, Scaling(np.zeros(1), np.full(1, 0.5)), ("x",), "yes", 1.0, None
+    )
+    cells = ["12", " 12.5 ", "-1e3", 7, "NA", "unknown", " ", "", "12,5", None]
+    expected = [12.0, 12.5, -1000.0, 7.0, None, None, None, None, None, None]
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE data (x)")
+        database.executemany("INSERT INTO data VALUES (?)", [(cell,) for cell in cells])
+        found = database.execute(to_sql(model, output="decision", label="yes")).fetchall()
+    assert [row[0] for row in found] == expected
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("constant", [True, False])
+def test_models_that_read_nothing(dialect, constant):
+    terms, coef = ((Monomial(()),), [-0.5]) if constant else ((), [])
+    model = SparseModel(terms, np.array(coef), None, Scaling(np.zeros(1), np.full(1, 0.5)), ("x",), "yes", 1.0, None)
+    connect = sqlite3.connect if dialect == "sqlite" else duckdb.connect
+    with contextlib.closing(connect(":memory:")) as database:
+        database.execute("CREATE TABLE data (x REAL)")
+        database.execute("INSERT INTO data VALUES (1), (2)")
+        found = database.execute(to_sql(model, dialect=dialect, output="decision")).fetchall()
+        kept = database.execute(to_sql(model, dialect=dialect, keep=["x"])).fetchall()
+    assert [row[0] for row in found] == [sum(coef)] * 2
+    assert [row[0] for row in kept] == [1.0, 2.0]

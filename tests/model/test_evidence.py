@@ -10,8 +10,9 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, SplineTransformer, StandardScaler
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, PowerTransformer, SplineTransformer, StandardScaler
 
 from rfsc import Restrictions, RFSCClassifier
 from rfsc.bases import Transformed
@@ -121,6 +122,9 @@ def test_models_behind_steps_that_no_recipe_can_say_keep_the_names_of_these():
     assert model.feature_names == ("pca0", "pca1")
     with pytest.raises(TypeError, match="PCA"):
         as_predictor(pipeline)
+    # a step that keeps the names of the columns must not be mistaken for the columns
+    pipeline = make_pipeline(PowerTransformer(), RFSCClassifier(basis="polynomial", **QUICK)).fit(X, y == 1)
+    assert models_of(pipeline)[0].feature_names[0] == "PowerTransformer(sepal length (cm))"
 
 
 @pytest.mark.parametrize("basis", ["polynomial", "centred", "hinge", "step", "radial", "fourier", "sigmoid"])
@@ -169,3 +173,19 @@ def test_what_restrictions_name_is_spared_by_the_filter():
     assert test.spared == (3,)
     assert test.kept.tolist() == [True, False, False, True]
     assert test.statistic[3] <= test.threshold
+
+
+def test_steps_that_do_nothing_are_no_steps():
+    X, y = load_iris(return_X_y=True)
+    for first in ("passthrough", None):
+        pipeline = Pipeline([("first", first), ("last", RFSCClassifier(basis="polynomial", **QUICK))]).fit(X, y)
+        assert as_predictor(pipeline).recipe_ is None
+        scaled = Pipeline([("first", first), ("scale", StandardScaler()), *pipeline.steps[1:]]).fit(X, y)
+        np.testing.assert_allclose(as_predictor(scaled).decision_function(X), scaled.decision_function(X), atol=1e-9)
+
+
+def test_a_search_over_settings_is_told_apart():
+    X, y = load_iris(return_X_y=True)
+    grid = GridSearchCV(RFSCClassifier(basis="step", **QUICK), {"degree": [1]}, cv=2).fit(X, y)
+    with pytest.raises(TypeError, match="Pass its best_estimator_"):
+        as_predictor(grid)

@@ -15,7 +15,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from rfsc.plots import CoefficientsDisplay, to_svg
-from rfsc.plots.drawing import make_axes, name_rows, shorten, shorten_all, spread
+from rfsc.plots.drawing import COLOURS, class_colour, make_axes, name_rows, shorten, shorten_all, spread
 
 names = st.text(max_size=120)
 
@@ -164,3 +164,8 @@ def test_rows_are_named_from_the_top():
     name_rows(ax, ["first", "second"], "+3 more")
     assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second", "+3 more"]
     assert ax.yaxis.get_inverted()
+
+
+def test_many_classes_have_colours_of_their_own():
+    assert len({class_colour(k) for k in range(21)}) == 21
+    assert class_colour(0) == COLOURS[0]

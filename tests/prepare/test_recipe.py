@@ -65,7 +65,8 @@ def test_plain_data_and_back():
     "change",
     [
         {"columns": [{"name": "age"}]},
-        {"columns": [{"name": "age", "kind": "date"}] * 3},
+        {"columns": [{"name": "age", "kind": "date", "levels": None}] * 3},
+        {"columns": [{"name": "age", "kind": "text", "levels": [[]]}] * 3},
         {"features": [{"kind": "code", "column": 0}]},
         {"features": [{"kind": "missing", "column": 7}] * 6},
         {"features": [{"kind": "missing", "column": "0"}] * 6},

@@ -201,10 +201,17 @@ def test_levels_as_they_are_read():
     assert recipe.names == ("job=cook", "job=nurse", "job: other")
 
 
-def test_unknown_level_where_the_encoder_would_stop():
+def test_unknown_level_where_the_encoder_stops():
     encoder = OneHotEncoder(sparse_output=False).fit([["a"], ["b"]])
     recipe = recipe_of(encoder, ["x"])
-    np.testing.assert_array_equal(recipe.table([["b"], ["c"], [None]]), [[0, 1], [0, 0], [0, 0]])
+    np.testing.assert_array_equal(recipe.table([["b"], ["a"]]), [[0, 1], [1, 0]])
+    for strange in ("c", None):
+        with pytest.raises(ValueError, match="holds levels that the model has not seen in 1 row"):
+            recipe.table([["b"], [strange]])
+    assert Recipe.from_dict(recipe.as_dict()) == recipe
+    filled = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(sparse_output=False))
+    filled.fit(np.array([["a"], ["a"], ["b"]], dtype=object))
+    np.testing.assert_array_equal(recipe_of(filled, ["x"]).table([[None], ["b"]]), [[1, 0], [0, 1]])
 
 
 def test_scaling_comes_after_everything():

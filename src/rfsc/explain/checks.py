@@ -39,6 +39,7 @@ def one_model(source: Any, label: object = None) -> SparseModel:
     found = [model for model in models if label is not None and model.label == label]
     if len(found) != 1:
         labels = ", ".join(map(repr, np.array([model.label for model in models]).tolist()))  # never np.int64(0)
-        msg = f"there are {len(models)} outputs: pass label, one of {labels}; got {label!r}."
+        outputs = f"{len(models)} outputs: pass label, one of" if len(models) > 1 else "one output, for label"
+        msg = f"there {'are' if len(models) > 1 else 'is'} {outputs} {labels}; got {label!r}."
         raise ValueError(msg)
     return found[0]

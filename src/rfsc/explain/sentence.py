@@ -93,7 +93,7 @@ def explain(source: Any, row: Any) -> str:
     binary = len(predictor.models_) == 1
     model, sign = (predictor.models_[0], 1.0 if code else -1.0) if binary else (predictor.models_[code], 1.0)
     parts = sign * model.coef * model.columns(told.features)[:, 0]
-    delta = abs(float(split(parts[:, None]).confidence[0]))
+    delta = float(split(parts[:, None]).confidence[0])
     sure = f"{predictor.classes_[code]} with probability {_probability(proba[code])} (confidence {delta:.2f})"
     if not binary:
         second = int(np.argsort(-proba, kind="stable")[1 if np.argmax(proba) == code else 0])
@@ -112,6 +112,8 @@ def _reasons(row: _Row, model: SparseModel, parts: FloatArray) -> str:
         return f"although nothing speaks for it and {against}"
     if cons and len(above) == 1 and not model.terms[above[0]].features and parts.sum() > 0:
         return f"because {pros[0]} outweighs {_joined(cons)}"  # no feature speaks for it, but too little against it
+    if parts.sum() < 0:  # of several classes none may have a formula above zero
+        return f"although {against} more than {_joined(pros)} {_speak(pros)} for it"
     return f"because {_joined(pros)} {_speak(pros)} for it{', while' if cons else ' and'} {against}"
 
 

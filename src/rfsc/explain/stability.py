@@ -13,7 +13,7 @@ from .._typing import BoolArray
 from ..model import Evidence, SparseModel
 from .checks import check_word, one_model
 
-MANY = 10  # restarts from which the normal approximation may be taken at its word
+ENOUGH, MANY = 5, 10  # restarts from which the normal approximation says something, and may be taken at its word
 POOR, EXCELLENT = 0.4, 0.75  # how the authors read the index, after Fleiss
 
 
@@ -27,7 +27,8 @@ class Stability:
         1 where all restarts chose the same, about 0 where they agree no more than chance would have it; None where it
         is not defined.
     low, high : float or None
-        Ends of the confidence interval, not beyond 1; the interval counts on many restarts, with few it is rough.
+        Ends of the confidence interval, not beyond 1. It counts on many restarts: with fewer than ten it is rough, with
+        fewer than five it would say nothing and is None.
     level : float
         Confidence level of the interval.
     n_restarts : int
@@ -61,13 +62,13 @@ class Stability:
 
     def __str__(self) -> str:
         """One sentence."""
-        if self.index is None or self.low is None or self.high is None:
+        if self.index is None:
             return f"stability of the {self.of} unknown: {self.reason}"
-        return (
-            f"stability of the {self.of} over {self.n_restarts} restarts: {self.index:.2f} ({self.word}; "
-            f"{100 * self.level:g}% interval {self.low:.2f} to {self.high:.2f}"
-            f"{', rough with so few restarts' if self.n_restarts < MANY else ''})"
-        )
+        interval = "too few restarts for an interval"
+        if self.low is not None and self.high is not None:
+            interval = f"{100 * self.level:g}% interval {self.low:.2f} to {self.high:.2f}"
+            interval += ", rough with so few restarts" if self.n_restarts < MANY else ""
+        return f"stability of the {self.of} over {self.n_restarts} restarts: {self.index:.2f} ({self.word}; {interval})"
 
 
 def stability_of(selected: BoolArray, n_candidates: int, *, of: str = "terms", level: float = 0.95) -> Stability:
@@ -102,6 +103,8 @@ def stability_of(selected: BoolArray, n_candidates: int, *, of: str = "terms", l
     chance = mean_size / d * (1.0 - mean_size / d)
     variance = m / (m - 1) * share * (1.0 - share)
     index = 1.0 - float(variance.sum()) / d / chance
+    if m < ENOUGH:
+        return Stability(index, None, None, level, m, d, mean_size, of)
     # Theorem 7 and Corollary 9: how much each restart adds to the index, and the spread of that
     ratio, mean_ratio = size / d, mean_size / d
     own = (z @ share) / d - ratio * mean_ratio
@@ -143,7 +146,7 @@ def stability(source: Any, *, of: str = "terms", level: float = 0.95, label: obj
     >>> y = np.where(y == 1, "versicolor", "other")
     >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
     >>> print(stability(clf))
-    stability of the terms over 2 restarts: 1.00 (excellent; 95% interval 1.00 to 1.00, rough with so few restarts)
+    stability of the terms over 2 restarts: 1.00 (excellent; too few restarts for an interval)
     """
     check_word("of", of, ("terms", "features"))
     if not 0.0 < level < 1.0:

@@ -44,7 +44,7 @@ HEADS = {
 }
 NAIVE = (
     "p-values and intervals are naive: they take the terms as given, and the search that found them makes them look "
-    "better than they are."
+    "better than they are. They are those of the penalised fit (ridge), which draws coefficients towards zero."
 )
 ODDS = (
     "odds ×: what the odds are multiplied by when this term alone changes as the next column says, in the units of the "
@@ -200,7 +200,10 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
 
 def _yes_or_no(source: Any) -> set[int]:
     """Features that are 0 or 1, as far as the source tells."""
-    recipe = None if isinstance(source, SparseModel) else as_predictor(source).recipe_
+    try:
+        recipe = None if isinstance(source, SparseModel) else as_predictor(source).recipe_
+    except TypeError:  # behind steps that no recipe can say, nothing is known of the features
+        recipe = None
     return {p for p, made in enumerate(recipe.features) if not isinstance(made, NumberOf)} if recipe else set()
 
 

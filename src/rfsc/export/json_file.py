@@ -47,6 +47,9 @@ def save(source: Any, path: str | os.PathLike[str], *, history: bool = True) -> 
     """
     path = Path(path)
     text = to_json(source, history=history)
+    if not path.parent.is_dir():
+        msg = f"the folder {str(path.parent)!r} does not exist. Make it first, or save elsewhere."
+        raise FileNotFoundError(msg)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:

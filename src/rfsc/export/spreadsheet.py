@@ -316,9 +316,12 @@ def _less(text: str, number: float) -> str:
 
 
 def _text(text: str) -> str:
-    """A text in double quotes, in pieces where it is long."""
+    """A text in double quotes, in pieces where it is long; what would break the line or the cell has a number."""
     pieces = [text[i : i + MAX_TEXT] for i in range(0, len(text), MAX_TEXT)] or [""]
-    return "&".join('"' + piece.replace('"', '""') + '"' for piece in pieces)
+    quoted = "&".join('"' + piece.replace('"', '""') + '"' for piece in pieces)
+    for sign in "\t\n\r":
+        quoted = quoted.replace(sign, f'"&CHAR({ord(sign)})&"')
+    return quoted
 
 
 def _label(label: str | float) -> str:

@@ -234,7 +234,9 @@ def _chained(
         prefix += "_"
     origin, blocks = f"{'.'.join(table)} AS d", []
     for name, columns in steps.items():
-        body = _select({k: k for k in kept} | columns, f"\nFROM {origin}{fence}")
+        if not columns and name != "columns":  # a model that reads nothing
+            continue
+        body = _select({k: k for k in kept} | (columns or {"no_column": "1"}), f"\nFROM {origin}{fence}")
         blocks.append(f"{prefix}{name} AS (\n{body}\n)")
         origin = prefix + name
     return f"WITH {', '.join(blocks)}\n" + _select(final, f"\nFROM {origin}")

@@ -70,8 +70,9 @@ class SQLite(Printer):
 
     def read_number(self, column: str) -> str:
         """A column as doubles, NULL where nothing is known."""
-        # blanks of an imported file are empty texts, which would become 0
-        return f"CAST(NULLIF({column}, '') AS REAL)"
+        # an imported file holds texts: those that are no numbers, empty ones too, would become 0
+        no_number = f"trim({column}) GLOB '*[^-+.0-9eE]*' OR {column} NOT GLOB '*[0-9]*'"
+        return f"CASE WHEN typeof({column}) = 'text' AND ({no_number}) THEN NULL ELSE CAST({column} AS REAL) END"
 
     def read_text(self, column: str) -> str:
         """A column as texts."""

@@ -48,7 +48,8 @@ def as_predictor(source: Any) -> Predictor:
         check_is_fitted(source)
         named = hasattr(source, "feature_names_in_")
         return Predictor(source.models_, source.classes_, None, source.get_params(), named=named)
-    msg = f"expected {EXPECTED}, got a {type(source).__name__}."
+    inside = " Pass its best_estimator_." if hasattr(source, "best_estimator_") else ""
+    msg = f"expected {EXPECTED}, got a {type(source).__name__}.{inside}"
     raise TypeError(msg)
 
 
@@ -64,7 +65,8 @@ def models_of(source: Any) -> list[SparseModel]:
     -------
     list of SparseModel
         One for two classes, else one per class. Behind steps of a pipeline that no recipe can say, their features are
-        called as these steps call them.
+        called as these steps call them, with the step's name where that is the name of a raw column:
+        ``PowerTransformer(age)``.
     """
     if isinstance(source, SparseModel):
         return [source]
@@ -74,19 +76,37 @@ def models_of(source: Any) -> list[SparseModel]:
     try:
         return as_predictor(source).models_
     except TypeError:
-        names = source[:-1].get_feature_names_out() if hasattr(source[:-1], "get_feature_names_out") else None
-        return last if names is None else [model.renamed([str(name) for name in names]) for model in last]
+        return [model.renamed(_names_after(source, model)) for model in last]
 
 
 def _from_pipeline(pipeline: Pipeline) -> Predictor:
     """The last step's models behind a recipe that stands for all steps before it."""
     inner = as_predictor(pipeline[-1])
-    if len(pipeline) == 1:
+    steps = _steps_before(pipeline)
+    if not steps:
         return inner
-    before = pipeline[:-1]
+    before = Pipeline(steps)
     named = hasattr(before, "feature_names_in_")
     columns = before.feature_names_in_ if named else [f"x{j}" for j in range(before.n_features_in_)]
     recipe, minus, over = read_recipe(before, [str(name) for name in columns])
     raw = [in_units_before(model.renamed(recipe.names), minus, over) for model in inner.models_]
     models = [plainer(model, switches(recipe)) for model in raw]
     return Predictor(models, inner.classes_, recipe, inner.settings_, named=named)
+
+
+def _steps_before(pipeline: Pipeline) -> list[tuple[str, Any]]:
+    """The steps before the last one that do anything."""
+    return [(name, step) for name, step in pipeline.steps[:-1] if step is not None and not isinstance(step, str)]
+
+
+def _names_after(pipeline: Pipeline, model: SparseModel) -> list[str]:
+    """What the features of a model are called that stands behind other steps."""
+    steps = _steps_before(pipeline)
+    before = Pipeline(steps)
+    try:
+        names = [str(name) for name in before.get_feature_names_out()]
+    except AttributeError:  # a step that names nothing
+        names = list(model.feature_names)
+    raw = {str(name) for name in getattr(before, "feature_names_in_", [f"x{j}" for j in range(before.n_features_in_)])}
+    last = type(steps[-1][1]).__name__
+    return [f"{last}({name})" if name in raw else name for name in names]

@@ -12,7 +12,7 @@ from .._typing import FloatArray, IntArray
 from ..model import Predictor, class_probabilities, decision_table
 from ..model.access import as_predictor
 from ..prepare.recipe import NumberOf
-from .drawing import COLOURS, GREY, MARKERS, Display, legend_above, legend_name, make_axes, set_title, shorten_all
+from .drawing import GREY, MARKERS, Display, class_colour, legend_above, legend_name, make_axes, set_title, shorten_all
 from .sources import codes_of, position
 
 MOST_POINTS = 1_000  # more only cover each other
@@ -158,7 +158,7 @@ class DecisionMapDisplay(Display):
             return
         for k, name in enumerate(self.classes):
             some = points[self.code[::every] == k]
-            colour, mark = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+            colour, mark = class_colour(k), MARKERS[k % len(MARKERS)]
             ax.scatter(*some.T, color=colour, marker=mark, label=legend_name(name), **look)
 
 
@@ -178,7 +178,7 @@ def _shades(probability: FloatArray) -> FloatArray:
     from matplotlib.colors import to_rgb
 
     n_classes = probability.shape[2]
-    palette = np.array([to_rgb(COLOURS[k % len(COLOURS)]) for k in range(n_classes)])
+    palette = np.array([to_rgb(class_colour(k)) for k in range(n_classes)])
     sure = (probability.max(axis=2, keepdims=True) - 1 / n_classes) / (1 - 1 / n_classes)
     return np.asarray(1 - STRENGTH * sure * (1 - palette[probability.argmax(axis=2)]))
 

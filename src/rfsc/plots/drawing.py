@@ -28,6 +28,13 @@ KEPT = 4  # characters before the first in which names differ
 LETTERS = 15  # of the small font that take an inch
 
 
+def class_colour(place: int) -> str:
+    """The colour of a class: one of ours, and from the eighth class on paler ones."""
+    colour, paler = COLOURS[place % len(COLOURS)], 1.0 - 0.55 ** (place // len(COLOURS))
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(part + (255 - part) * paler):02X}" for part in parts)
+
+
 class Display:
     """A picture and the numbers that it shows.
 

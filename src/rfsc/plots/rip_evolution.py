@@ -111,7 +111,7 @@ class RIPEvolutionDisplay(Display):
         iterations = np.arange(1, len(self.rips) + 1)
         only_here = self.chosen & ~self.in_model
         kinds = (
-            (~self.in_model & ~only_here, {"color": FAINT, "lw": 0.7, "zorder": 1}, "given up"),
+            (~self.in_model & ~only_here, {"color": FAINT, "lw": 0.7, "zorder": 1}, "not in the model"),
             (only_here, {"color": GREY, "lw": 1.0, "zorder": 2}, "chosen by this restart only"),
         )
         handles: list[Any] = []

@@ -28,10 +28,13 @@ class RawColumn:
         Its header.
     kind : {"number", "text"}
         What its cells hold.
+    levels : tuple of str, float or None, default=None
+        The only levels that cells may have, where others are to be refused; None lets any come.
     """
 
     name: str
     kind: str
+    levels: tuple[Level, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +146,19 @@ class Recipe:
         for feature in features:
             if "levels" in feature:
                 feature["levels"] = list(feature["levels"])
-        return {"columns": [asdict(column) for column in self.columns], "features": features, "names": list(self.names)}
+        columns = [asdict(column) for column in self.columns]
+        for column in columns:
+            column["levels"] = None if column["levels"] is None else list(column["levels"])
+        return {"columns": columns, "features": features, "names": list(self.names)}
 
     @classmethod
     def from_dict(cls, d: Mapping[str, Any]) -> Recipe:
         """The recipe that `as_dict` described; a ValueError that says what is wrong where it is damaged."""
         try:
-            columns = tuple(RawColumn(str(c["name"]), str(c["kind"])) for c in d["columns"])
+            columns = tuple(
+                RawColumn(str(c["name"]), str(c["kind"]), None if c["levels"] is None else tuple(c["levels"]))
+                for c in d["columns"]
+            )
             features = tuple(_ingredient(f) for f in d["features"])
             recipe = cls(columns, features, tuple(str(name) for name in d["names"]))
             sound = recipe.as_dict() == {key: d[key] for key in ("columns", "features", "names")}
@@ -164,7 +173,9 @@ class Recipe:
         if len(features) != len(recipe.names) or not all(f.column in range(len(columns)) for f in features):
             msg = "every feature needs a name and a column that is there"
             raise DamagedRecipeError(msg)
-        if not all(_is_sound(feature) for feature in features):
+        if not all(_is_sound(feature) for feature in features) or not all(
+            _are_plain(column.levels or ()) for column in columns
+        ):
             msg = "a feature has a value of the wrong type"
             raise DamagedRecipeError(msg)
         return recipe
@@ -184,8 +195,11 @@ def _is_sound(feature: Ingredient) -> bool:
         case MissingIn():
             return True
         case LevelOf(_, levels, other):
-            plain = all(level is None or isinstance(level, str) or _is_finite(level) for level in levels)
-            return plain and isinstance(other, bool)
+            return _are_plain(levels) and isinstance(other, bool)
+
+
+def _are_plain(levels: Sequence[Any]) -> bool:
+    return all(level is None or isinstance(level, str) or _is_finite(level) for level in levels)
 
 
 def _is_finite(number: Any) -> bool:
@@ -215,6 +229,15 @@ def _columns(X: Any, names: Sequence[str]) -> list[Any]:
 def _cells(column: Any, raw: RawColumn) -> tuple[np.ndarray[Any, Any], BoolArray]:
     """The cells of a column, numbers as floats with NaN for missing ones, and which are missing."""
     missing = np.array([_is_missing(cell) for cell in column], dtype=np.bool_)
+    if raw.levels is not None:
+        known = set(raw.levels)
+        n_strange = sum((None if gone else cell) not in known for cell, gone in zip(column, missing, strict=True))
+        if n_strange:
+            msg = (
+                f"column {raw.name!r} holds levels that the model has not seen in {n_strange} row(s). Leave those rows "
+                "out, or fit with OneHotEncoder(handle_unknown='ignore')."
+            )
+            raise ValueError(msg)
     if raw.kind == "text":
         return column, missing
     values = np.full(len(column), np.nan)

@@ -42,10 +42,22 @@ class _Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class _Known:
+    """A level of a column whose encoder refuses levels that it has not seen."""
+
+    feature: LevelOf
+    levels: tuple[Level, ...]
+
+    @property
+    def column(self) -> int:
+        return self.feature.column
+
+
+@dataclass(frozen=True, slots=True)
 class _Scaled:
     """A feature less a number, over a number."""
 
-    feature: Ingredient
+    feature: Ingredient | _Known
     minus: float = 0.0
     over: float = 1.0
 
@@ -54,7 +66,7 @@ class _Scaled:
         return self.feature.column
 
 
-_Column = _Cell | _Scaled | MissingIn | LevelOf
+_Column = _Cell | _Scaled | _Known | MissingIn | LevelOf
 _State = list[_Column]
 
 
@@ -86,11 +98,12 @@ def read_recipe(transformer: Any, columns: Sequence[str], names: Sequence[str] |
     -------
     Reading
         The recipe with all raw columns, read or not. What it makes, shifted and scaled, equals what the transformer
-        gives, but for a level that an encoder with handle_unknown="error" has not seen: it belongs to no level here.
+        gives; a level that an encoder with handle_unknown="error" has not seen is refused here too.
     """
     start: _State = [_Cell(c) for c in range(len(columns))]
     made = [_scaled(state, 0.0, 1.0, "the classifier") for state in _after(transformer, start)]
-    features = tuple(one.feature for one in made)
+    features = tuple(one.feature.feature if isinstance(one.feature, _Known) else one.feature for one in made)
+    closed = {one.column: one.feature.levels for one in made if isinstance(one.feature, _Known)}
     if names is None:
         named = hasattr(transformer, "get_feature_names_out")
         names = transformer.get_feature_names_out() if named else columns
@@ -98,7 +111,9 @@ def read_recipe(transformer: Any, columns: Sequence[str], names: Sequence[str] |
         msg = f"expected {len(features)} names of features, got {len(names)}. Give one for each column that comes out."
         raise ValueError(msg)
     numbers = {f.column for f in features if _reads_numbers(f)}
-    raw = tuple(RawColumn(str(name), "number" if c in numbers else "text") for c, name in enumerate(columns))
+    raw = tuple(
+        RawColumn(str(name), "number" if c in numbers else "text", closed.get(c)) for c, name in enumerate(columns)
+    )
     recipe = Recipe(raw, features, tuple(str(name) for name in names))
     return Reading(recipe, np.array([one.minus for one in made]), np.array([one.over for one in made]))
 
@@ -140,7 +155,8 @@ def _after(step: Any, state: _State) -> _State:
 def _unsupported(step: Any, setting: str = "") -> TypeError:
     name = step if isinstance(step, str) else type(step).__name__
     return TypeError(
-        f"{name}{f' with {setting}' if setting else ''} cannot be turned into plain data. Supported are {SUPPORTED}."
+        f"{name}{f' with {setting}' if setting else ''} cannot be turned into plain data. Supported are {SUPPORTED}. "
+        "Or pass the pipeline's last step, pipeline[-1], with what the steps before it make of the rows."
     )
 
 
@@ -255,8 +271,15 @@ def _after_encoder(step: OneHotEncoder, state: _State) -> _State:
     rare = [[] if few is None else few for few in step.infrequent_categories_] if grouping else [[]] * len(state)
     keeps_unknown = step.handle_unknown in ("infrequent_if_exist", "warn")
     out: _State = []
-    for one, levels, dropped, few in zip(state, step.categories_, drops, rare, strict=True):
-        out += _encoded(one, [_level(v) for v in levels], dropped, [_level(v) for v in few], keeps_unknown)
+    for one, categories, dropped, few in zip(state, step.categories_, drops, rare, strict=True):
+        levels = [_level(v) for v in categories]
+        made = _encoded(one, levels, dropped, [_level(v) for v in few], keeps_unknown)
+        if step.handle_unknown == "error":
+            filled = getattr(one, "fill", None) is not None  # a missing cell then has a level
+            known = (*levels, None) if filled and None not in levels else tuple(levels)
+            out += [_Known(feature, known) for feature in made]
+        else:
+            out += made
     return out
 
 
