@@ -8,12 +8,13 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import rfsc
 from rfsc import Restrictions, RFSCClassifier
 from rfsc.bases import Hinge, Polynomial
 from rfsc.report.settings import code_for, versions
+from rfsc.tables.encode import level_name
 
 ESTIMATORS = [
     RFSCClassifier(),
@@ -52,6 +53,13 @@ def test_the_code_makes_the_same_estimator(estimator):
     assert repr(made["model"].get_params()) == wanted
     assert code.endswith("model.fit(X, y)  # 3 rows")
     assert max(map(len, code.splitlines())) <= 120
+
+
+def test_functions_are_imported_and_those_made_on_the_spot_are_left_open():
+    code = code_for(OneHotEncoder(feature_name_combiner=level_name), "3 rows")
+    assert "from rfsc.tables.encode import level_name" in code
+    assert "feature_name_combiner=level_name" in code
+    assert "func=...)" in code_for(FunctionTransformer(lambda x: x), "3 rows")
 
 
 def test_settings_of_a_file_are_those_of_a_classifier():

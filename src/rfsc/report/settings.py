@@ -94,6 +94,11 @@ def _as_code(value: Any, used: set[tuple[str, str]], indent: int) -> str:
     if type(value) is dict:
         parts = [f"{_as_code(k, used, deeper)}: {_as_code(v, used, deeper)}" for k, v in value.items()]
         return _joined("{", parts, "}", indent)
+    if inspect.isfunction(value):
+        if value.__qualname__ != value.__name__ or value.__name__ == "<lambda>":
+            return "..."  # made on the spot: nobody can import it
+        used.add((value.__module__, value.__name__))
+        return value.__name__
     if type(value).__module__.startswith("rfsc"):
         used.add((_public_module(type(value)), type(value).__name__))
     if isinstance(value, np.generic | np.ndarray):
