@@ -15,7 +15,15 @@ from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    RobustScaler,
+    StandardScaler,
+)
 
 from rfsc import RFSCClassifier
 from rfsc.export.onnx import register, to_onnx
@@ -215,3 +223,11 @@ def test_columns_are_found_by_name():
     session = session_of(model)
     decision = session.run(["decision"], feeds_of(turned, session.get_inputs()))[0]
     assert_agree(decision, pipeline.decision_function(FRAME))
+
+
+@pytest.mark.parametrize("step", [PolynomialFeatures(2), PowerTransformer()])
+def test_steps_that_would_give_a_broken_graph_are_refused(step):
+    X, y = load_iris(return_X_y=True)
+    pipeline = make_pipeline(step, RFSCClassifier(basis="polynomial", degree=1, n_restarts=1)).fit(X, y)
+    with pytest.raises(ValueError, match=f"no graph in double precision for a pipeline with {type(step).__name__}"):
+        to_onnx(pipeline)

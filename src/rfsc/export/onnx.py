@@ -106,9 +106,21 @@ def _as_one(source: Any) -> Predictor | None:
 
 
 def _converted_by_skl2onnx(estimator: Any, inputs: list[tuple[str, Any]], opset: Any) -> Any:
+    from onnx import shape_inference
     from skl2onnx import convert_sklearn
 
-    model = convert_sklearn(estimator, "rfsc", inputs, target_opset=opset)
+    try:
+        model = convert_sklearn(estimator, "rfsc", inputs, target_opset=opset)
+        shape_inference.infer_shapes(model, check_type=True, strict_mode=True)  # some steps mix their precisions
+    except (RuntimeError, NotImplementedError, shape_inference.InferenceError) as error:
+        steps = ", ".join(type(step).__name__ for step in estimator[:-1]) if isinstance(estimator, Pipeline) else ""
+        if not steps:
+            raise
+        msg = (
+            f"skl2onnx has no graph in double precision for a pipeline with {steps}. Leave out what it cannot convert, "
+            "or export pipeline[-1] and compute its features elsewhere."
+        )
+        raise ValueError(msg) from error
     _rename_inputs(model.graph, [name for name, _ in inputs])
     return model
 
