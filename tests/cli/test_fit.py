@@ -125,6 +125,24 @@ def test_more_than_two_classes_and_other_settings(tmp_path, capsys):
     assert {c["name"] for c in result["reads"]} <= {"age", "ward"}
 
 
+@pytest.mark.filterwarnings("ignore:Found unknown categories")
+def test_decimal_commas_beside_words_for_nothing(hospital, tmp_path, capsys):
+    """The same rows as a German spreadsheet writes them give the same model and the same answers."""
+    table = patients(160, 5)
+    crp = table["CRP"].where(table["CRP"] != "", "?").str.replace(".", ",")
+    table.assign(**{"CRP": crp, "body mass": table["body mass"].str.replace(".", ",")}).to_csv(
+        tmp_path / "de.csv", index=False, sep=";"
+    )
+    assert fit(tmp_path / "de.csv", "--drop", "patient", "-o", tmp_path / "m.json", "--quiet") == 0
+    assert (tmp_path / "m.json").read_text() == (hospital / "model.json").read_text()
+    capsys.readouterr()
+    model = str(hospital / "model.json")
+    assert main(["predict", model, str(tmp_path / "de.csv"), "--proba", "--quiet"]) == 0
+    found = capsys.readouterr().out
+    assert main(["predict", model, str(hospital / "patients.csv"), "--proba", "--quiet"]) == 0
+    assert found == capsys.readouterr().out
+
+
 def test_awkward_names(tmp_path, capsys):
     """Names that a terminal, a shell or a formula might trip over."""
     names = {"age": "[red]age[/red]", "sex": "sex; rm -rf *", "CRP": "Ünïcode 😀 CRP", "ward": "ward=1"}

@@ -97,7 +97,7 @@ def rows_for(voice: Voice, predictor: Predictor, table: RawTable) -> DataFrame:
             # never read, so anything will do that is not missing
             cells[raw.name] = [0.0 if raw.kind == "number" else ""] * len(frame)
             continue
-        column = read_as(frame[raw.name], raw.kind)
+        column = read_as(frame[raw.name], raw.kind, table.comma)
         cells[raw.name] = column.values
         if column.n_odd:
             voice.warn(f"{column.n_odd} cells of {raw.name!r} are no numbers and count as blank")
