@@ -100,6 +100,22 @@ def harmless(text: str) -> str:
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def counted(number: int, what: str, *more: str) -> str:
+    """A number of things, and the words that change with it: ``counted(1, "cell", "is", "are")`` is "1 cell is".
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    what : str
+        One of them; its plural ends with s.
+    *more : str
+        The word that follows, for one and for several.
+    """
+    words = [f"{number} {what}{'' if number == 1 else 's'}", *more[number != 1 :][:1]]
+    return " ".join(words)
+
+
 def show(text: str) -> None:
     """Write a result to stdout."""
     text = harmless(text) if sys.stdout.isatty() else text

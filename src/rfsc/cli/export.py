@@ -59,14 +59,14 @@ def command(
     """
     given = {"dialect": dialect, "table": table, "name": name, "cell": cell or None, "units": units}
     options = _fitting(to, {key: value for key, value in given.items() if value is not None})
-    check_free(output, force=force)
+    place = check_free(output or "-", force=force, others={"the model file": model})
     content = _WRITERS[to](load_model(model), **options)
-    if isinstance(content, bytes) and output is None and sys.stdout.isatty():
+    if isinstance(content, bytes) and place == "-" and sys.stdout.isatty():
         msg = f"{to} is no text; pass -o FILE."
         raise Failure(msg)
-    put(content if isinstance(content, bytes) or content.endswith("\n") else content + "\n", output)
-    if output not in (None, "-"):
-        Voice(quiet=quiet).say(f"Written: {output}", "green")
+    put(content if isinstance(content, bytes) or content.endswith("\n") else content + "\n", place)
+    if place != "-":
+        Voice(quiet=quiet).say(f"Written: {place}", "green")
 
 
 def _fitting(to: str, given: dict[str, Any]) -> dict[str, Any]:

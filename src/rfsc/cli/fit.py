@@ -75,8 +75,10 @@ def command(
     that take a column may be repeated.
     """
     voice = Voice(quiet=quiet)
-    for path in (output, report):
-        check_free(path, force=force)
+    if output is not None:
+        output = check_free(output, force=force, others={"the table": data, "the report": report})
+    if report is not None:
+        report = check_free(report, force=force, others={"the table": data})
     if report == "-" or (as_json and output == "-"):
         msg = "stdout can hold one result only; give --report a file, and -o a file where --json is passed."
         raise Failure(msg)

@@ -29,7 +29,7 @@ def command(
     numbers alone. The model is scored on the rows given: take rows that it was not fitted to. `rfsc fit --report`
     cross-validates instead.
     """
-    check_free(output, force=force)
+    output = check_free(output, force=force, others={"the table": data, "the model file": model})
     voice = Voice(quiet=quiet)
     predictor, table = read_for(voice, model, data)
     rows, labels = labels_for(predictor, table, target)
