@@ -143,6 +143,23 @@ def test_decimal_commas_beside_words_for_nothing(hospital, tmp_path, capsys):
     assert found == capsys.readouterr().out
 
 
+def test_a_column_that_was_meant_to_be_numbers(tmp_path, capsys):
+    table = patients(160, 5)
+    few = table["age"].where(np.arange(160) % 5 > 0, "<" + table["age"])
+    table.assign(age=few).to_csv(tmp_path / "t.csv", index=False)
+    options = ["--drop", "patient", "--cv", "0", "--set", "max_iter=80"]
+    assert fit(tmp_path / "t.csv", *options) == 0
+    err = capsys.readouterr().err
+    assert "Warning: 'age' is taken for text, though 80% of its cells are numbers" in err
+    assert "Pass --number age to read it as numbers" in err
+    assert fit(tmp_path / "t.csv", *options, "--number", "age", "--json") == 0
+    found = capsys.readouterr()
+    assert "Warning" not in found.err
+    column = json.loads(found.out)["columns"][0]
+    assert column["kind"] == "number"
+    assert column["use"].endswith("32 cells without a number count as blank")
+
+
 def test_awkward_names(tmp_path, capsys):
     """Names that a terminal, a shell or a formula might trip over."""
     names = {"age": "[red]age[/red]", "sex": "sex; rm -rf *", "CRP": "Ünïcode 😀 CRP", "ward": "ward=1"}

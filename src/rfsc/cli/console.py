@@ -100,20 +100,14 @@ def harmless(text: str) -> str:
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def counted(number: int, what: str, *more: str) -> str:
-    """A number of things, and the words that change with it: ``counted(1, "cell", "is", "are")`` is "1 cell is".
+def counted(number: int, what: str) -> str:
+    """A number of things: "1 row", "3 rows"."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
-    Parameters
-    ----------
-    number : int
-        How many.
-    what : str
-        One of them; its plural ends with s.
-    *more : str
-        The word that follows, for one and for several.
-    """
-    words = [f"{number} {what}{'' if number == 1 else 's'}", *more[number != 1 :][:1]]
-    return " ".join(words)
+
+def verb(number: int, one: str, several: str) -> str:
+    """The word that agrees with a number of things."""
+    return one if number == 1 else several
 
 
 def show(text: str) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import Failure, Voice, show, show_json
+from .console import Failure, Voice, counted, show, show_json, verb
 from .files import check_free, put
 from .options import Data, Force, Jobs, Json, Quiet, Seed, listed, settings
 from .scoring import folds_for, honest_score, score_as_dict, score_text
@@ -38,6 +39,10 @@ def command(
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="COLUMN", help="Use no other columns.", show_default=False)
+    ] = None,
+    number: Annotated[
+        list[str] | None,
+        typer.Option("--number", metavar="COLUMN", help="Read as numbers, other cells as blank.", show_default=False),
     ] = None,
     basis: Annotated[
         str,
@@ -92,7 +97,7 @@ def command(
     chosen |= {} if max_terms is None else {"max_terms": max_terms}
     search = RFSCClassifier(verbose=int(voice.live)).set_params(**chosen)
     more = settings(setting, search.get_params())
-    training = _read(voice, data, target, drop, keep, only)
+    training = _read(voice, data, target, drop=drop or (), keep=keep or (), only=only or (), number=number or ())
     if len(training.labels) > LONG and "max_samples" not in more:
         search.set_params(max_samples=SAMPLE)
         voice.say(f"  a long table: models are compared on {SAMPLE} rows at a time (--set max_samples=none for all)")
@@ -125,7 +130,7 @@ def _basis(text: str) -> Any:
 # ---- the table
 
 
-def _read(voice: Voice, data: str, target: str, drop: Any, keep: Any, only: Any) -> Training:
+def _read(voice: Voice, data: str, target: str, **choice: Any) -> Training:
     from ..tables.reading import read_raw
     from ..tables.training import LeakError, training_of
 
@@ -135,11 +140,17 @@ def _read(voice: Voice, data: str, target: str, drop: Any, keep: Any, only: Any)
     for note in table.notes:
         voice.say(f"  {note}")
     try:
-        training = training_of(table, target, drop=drop or (), keep=keep or (), only=only or ())
+        training = training_of(table, target, **choice)
     except LeakError as error:
         raise _refusal(error) from None
     if training.n_unlabelled:
-        voice.warn(f"{training.n_unlabelled} rows without a {target} were dropped")
+        n = training.n_unlabelled
+        voice.warn(f"{counted(n, 'row')} without a {target} {verb(n, 'was', 'were')} dropped")
+    for name, share in training.nearly_numbers.items():
+        voice.warn(
+            f"{name!r} is taken for text, though {share:.0%} of its cells are numbers (<5 is none). Pass "
+            f"--number {shlex.quote(name)} to read it as numbers, other cells as blank, or mend those cells."
+        )
     return training
 
 
@@ -148,19 +159,13 @@ def _refusal(error: Any) -> Failure:
     found = error.found
     width = max(len(one.column) for one in found)
     lines = [f"  {one.column:<{width}}  {one.why}" for one in found]
-    drops = " ".join(f"--drop {_shell(one.column)}" for one in found)
+    drops = " ".join(f"--drop {shlex.quote(one.column)}" for one in found)
     plural = len(found) > 1
     return Failure(
         f"nothing was fitted: {len(found)} column{'s look' if plural else ' looks'} like an identifier or like the "
         "target itself.\n" + "\n".join(lines) + f"\nLeave {'them' if plural else 'it'} out with {drops}\nor, if you "
         f"know {'them' if plural else 'it'} to be fair, pass --keep instead of --drop."
     )
-
-
-def _shell(name: str) -> str:
-    import shlex
-
-    return shlex.quote(name)
 
 
 def _describe(voice: Voice, training: Training, encoder: Any) -> list[dict[str, str]]:
@@ -172,7 +177,8 @@ def _describe(voice: Voice, training: Training, encoder: Any) -> list[dict[str, 
     recipe = read_recipe(fitted, [column.name for column in training.columns]).recipe
     rows = []
     for j, column in enumerate(training.columns):
-        odd = f"; {column.n_odd} cells that are no numbers count as blank" if column.n_odd else ""
+        n = column.n_odd
+        odd = f"; {counted(n, 'cell')} without a number {verb(n, 'counts', 'count')} as blank" if n else ""
         rows.append({"column": column.name, "kind": column.kind, "use": treatment(recipe, j) + odd})
     rows += [{"column": name, "kind": "", "use": f"left out: {why}"} for name, why in training.left_out.items()]
     _tell(voice, rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .console import Failure, Voice
+from .console import Failure, Voice, counted, verb
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -99,8 +99,10 @@ def rows_for(voice: Voice, predictor: Predictor, table: RawTable) -> DataFrame:
             continue
         column = read_as(frame[raw.name], raw.kind, table.comma)
         cells[raw.name] = column.values
-        if column.n_odd:
-            voice.warn(f"{column.n_odd} cells of {raw.name!r} are no numbers and count as blank")
+        n = column.n_odd
+        if n:
+            words = verb(n, "is no number and counts as blank", "are no numbers and count as blank")
+            voice.warn(f"{counted(n, 'cell')} of {raw.name!r} {words}")
     return DataFrame(cells)
 
 

@@ -197,3 +197,22 @@ def read_as(series: Series, kind: str, comma: str | None = None) -> Column:
         return as_text(name, cells)
     points = [pointed(cell.strip(), comma) if isinstance(cell, str) else cell for cell in cells]
     return as_number(name, np.array([*points, None], dtype=object)[:-1])  # None keeps it one of objects
+
+
+def share_of_numbers(column: Column) -> float:
+    """How many of the cells of a text column that say something are numbers, from 0 to 1.
+
+    Parameters
+    ----------
+    column : Column
+        Any column.
+
+    Returns
+    -------
+    float
+        0 for other columns, and where leading zeros show that the numbers are none.
+    """
+    present = [text for text in column.values if text is not None and not _is_word(text, NO_NUMBER)]
+    if column.kind != "text" or not present or any(CODE.fullmatch(text) for text in present):
+        return 0.0
+    return sum(number_of(text) is not None for text in present) / len(present)
