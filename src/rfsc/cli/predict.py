@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from .console import Voice, counted
+from .console import Failure, Voice, counted
 from .files import check_free, put
 from .options import Data, Force, Json, Model, Output, Quiet
 from .rows import read_for, rows_for
+from .strangers import oddities
 
 NAME = "predict"
 
@@ -42,11 +43,17 @@ def command(
     from ..tables.training import check_names
 
     check_names(list(table.frame.columns), keep or [], table.name)
+    chances = [f"probability_{label}" for label in predictor.classes_.tolist()] if proba else []
+    taken = [name for name in keep or [] if name in ("predicted", *chances)]
+    if taken:
+        msg = f"--keep {taken[0]}: the result has a column of this name already. Rename that of the table."
+        raise Failure(msg, 2)
     X = rows_for(voice, predictor, table)
+    for words in oddities(predictor, X):
+        voice.warn(words)
     answers = {name: table.frame[name] for name in keep or []} | {"predicted": predictor.predict(X)}
     if proba:
-        columns = predictor.predict_proba(X).T
-        answers |= {f"probability_{k}": p for k, p in zip(predictor.classes_.tolist(), columns, strict=True)}
+        answers |= dict(zip(chances, predictor.predict_proba(X).T, strict=True))
     result = DataFrame(answers)
     put(_written(result, place, as_json=as_json), place)
     if place != "-":
