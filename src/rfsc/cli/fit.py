@@ -9,8 +9,9 @@ import typer
 
 from .console import Failure, Voice, counted, show, show_json, verb
 from .files import check_free, put
-from .options import Data, Force, Jobs, Json, Quiet, Seed, listed, settings
-from .scoring import folds_for, honest_score, score_as_dict, score_text
+from .options import Data, Force, Jobs, Json, Quiet, Seed
+from .scoring import check_score, folds_for, honest_score, no_better, score_as_dict, score_text
+from .search import search_of
 
 if TYPE_CHECKING:
     from ..tables.training import Training
@@ -48,10 +49,10 @@ def command(
         str,
         typer.Option(help="What terms are made of: auto, polynomial, centred, hinge, step, fourier, radial, sigmoid."),
     ] = "auto",
-    degree: Annotated[int, typer.Option(help="Largest degree of polynomial terms.")] = 2,
-    restarts: Annotated[int, typer.Option(help="Independent searches.")] = 10,
+    degree: Annotated[int, typer.Option(min=1, max=5, help="Largest degree of polynomial terms.")] = 2,
+    restarts: Annotated[int, typer.Option(min=1, help="Independent searches.")] = 10,
     max_terms: Annotated[
-        int | None, typer.Option(help="Largest model that the search draws.", show_default="60")
+        int | None, typer.Option(min=1, help="Largest model that the search draws.", show_default="60")
     ] = None,
     setting: Annotated[
         list[str] | None,
@@ -86,26 +87,25 @@ def command(
         report = check_free(report, force=force, others={"the table": data})
     if report == "-" or (as_json and output == "-"):
         msg = "stdout can hold one result only; give --report a file, and -o a file where --json is passed."
-        raise Failure(msg)
+        raise Failure(msg, 2)
+    check_score(cv, test_size)
 
     from sklearn.pipeline import make_pipeline
 
-    from ..classifier import RFSCClassifier
     from ..tables.encode import encoder_of
 
-    chosen = {"basis": _basis(basis), "degree": degree, "n_restarts": restarts, "random_state": seed, "n_jobs": jobs}
-    chosen |= {} if max_terms is None else {"max_terms": max_terms}
-    search = RFSCClassifier(verbose=int(voice.live)).set_params(**chosen)
-    more = settings(setting, search.get_params())
+    search, given = search_of(
+        basis, setting, degree=degree, n_restarts=restarts, max_terms=max_terms, random_state=seed, n_jobs=jobs
+    )
     training = _read(voice, data, target, drop=drop or (), keep=keep or (), only=only or (), number=number or ())
-    if len(training.labels) > LONG and "max_samples" not in more:
+    if len(training.labels) > LONG and "max_samples" not in given:
         search.set_params(max_samples=SAMPLE)
         voice.say(f"  a long table: models are compared on {SAMPLE} rows at a time (--set max_samples=none for all)")
-    search.set_params(**more)
-    folds = folds_for(len(training.labels), cv, test_size, seed)
+    folds = folds_for(training.labels, cv, test_size, seed)
     pipeline = make_pipeline(encoder_of(training.columns), search)
     described = _describe(voice, training, pipeline[0])
     voice.say("\nSearching for a model ...", "bold")
+    search.set_params(verbose=int(voice.live))
     pipeline.fit(training.frame, training.labels)
     search.set_params(verbose=0)  # the file does not depend on who watched
     if not any(len(model.terms) for model in search.models_):
@@ -117,14 +117,11 @@ def command(
         voice.say()
         show(_as_text(pipeline, score))
         voice.say()
+    if score is not None and no_better(score):
+        voice.warn(no_better(score))
     _finish(voice, pipeline, training, score, output, report, target)
     if as_json:
         show_json(_as_json(pipeline, training, described, score, output, report))
-
-
-def _basis(text: str) -> Any:
-    names = listed([text])
-    return names[0] if len(names) == 1 else names
 
 
 # ---- the table
