@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -233,6 +234,30 @@ def test_info(hospital, capsys):
     facts = json.loads(capsys.readouterr().out)
     assert facts["n_columns"] == 7
     assert not any(column["needed"] for column in facts["reads"])
+
+
+@pytest.mark.parametrize("basis", ["polynomial", "hinge", "sigmoid", "radial", "step"])
+def test_formulas_in_the_units_of_the_table(tmp_path, capsys, basis):
+    """What is shown is all that it takes to compute f by hand, on rows that nobody has scaled."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.columns = ["a", "b", "c", "d"]
+    clf = RFSCClassifier(basis=basis, n_restarts=1, max_iter=40, random_state=0).fit(X, np.where(y == 1, "v", "o"))
+    save(clf, tmp_path / "m.json")
+    run("info", tmp_path / "m.json")
+    out = capsys.readouterr().out
+    assert ("In your own units:\nf = " in out) == (basis in ("polynomial", "hinge"))
+    assert ("where, in your own units:\n" in out) == (basis in ("sigmoid", "radial"))
+    assert max(map(len, out.split("In your own units:")[-1].split("settings:")[0].splitlines())) <= 120
+    run("export", tmp_path / "m.json", "--to", "text")
+    formula, *meanings = capsys.readouterr().out.splitlines()
+    for meaning in meanings[1:]:
+        name, _, value = meaning.partition(" = ")
+        assert name in formula
+        formula = formula.replace(name, f"({value})")
+    formula = re.sub(r"\[(.*?)\]", r"(\1)", formula.removeprefix("f = ").replace("^", "**"))
+    names = {"exp": np.exp, "max": np.maximum, **{name: X[name].to_numpy() for name in X}}
+    found = eval(formula, {"__builtins__": {}}, names)
+    np.testing.assert_allclose(found, clf.decision_function(X), atol=0.02)
 
 
 def test_models_from_python(tmp_path, capsys):

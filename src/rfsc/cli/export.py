@@ -130,12 +130,22 @@ def _equations(form: str) -> Callable[..., str]:
         from ..explain import equations
 
         found = equations(source, units=units, form=form)
+        if form == "text":
+            found = {label: "\n".join([text, *_meanings(source, label)]) for label, text in found.items()}
         if len(found) == 1:
             return str(*found.values())
         heads = {"text": "{}: ", "latex": "% {}\n", "html": "{}: "}[form]
         return "\n\n".join(heads.format(_one_line(label, form)) + text for label, text in found.items())
 
     return write
+
+
+def _meanings(source: Any, label: object) -> list[str]:
+    """The formulas behind what an equation only names."""
+    from .info import defined
+
+    lines = defined(source, label)
+    return ["where, in your own units:", *lines] if lines else []
 
 
 def _one_line(label: object, form: str) -> str:
