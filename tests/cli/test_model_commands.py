@@ -288,7 +288,16 @@ def test_models_from_python(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [("", "is not a model file"), ("{}", "not a model file of rfsc"), ("a,b\n1,2\n", "is not a model file")],
+    [
+        ("", "is not a model file: it is not JSON, or cut off. Pass a file that rfsc fit -o wrote."),
+        ("{}", "not a model file of rfsc. Pass a file that rfsc fit -o wrote."),
+        ("a,b\n1,2\n", "is not a model file"),
+        (
+            '{"format": "rfsc-model", "version": 1}',
+            "m.json is damaged: it is not as rfsc fit writes it. Restore it from",
+        ),
+        ('{"format": "rfsc-model", "version": 99}', "version 99, but this rfsc reads version 1. Install the rfsc that"),
+    ],
 )
 def test_files_that_are_no_models(hospital, tmp_path, refused, content, words):
     (tmp_path / "m.json").write_text(content)
@@ -305,6 +314,8 @@ def test_refusals(hospital, tmp_path, refused):
     model, new = hospital / "model.json", hospital / "new.csv"
     pd.read_csv(new).drop(columns=["age", "haemoglobin"]).to_csv(tmp_path / "lacks.csv", index=False)
     assert "lacks.csv lacks 2 of the" in refused("predict", model, tmp_path / "lacks.csv")
+    (tmp_path / "lacks.csv").write_text("age|CRP\n52|1.5\n")
+    assert "It has a single column: its cells must be" in refused("predict", model, tmp_path / "lacks.csv")
     assert "cannot both come from stdin" in refused("predict", "-", "-")
     assert "has no column 'nobody'" in refused("predict", model, new, "--keep", "nobody")
     assert "has 30 rows, but row 31 was asked for" in refused("explain", model, new, "--row", 31)

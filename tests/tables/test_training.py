@@ -99,6 +99,14 @@ def nearly(share):
     return [str(age) if i < share * 120 else f"<{age}" for i, age in enumerate(ages)]
 
 
+def test_a_table_with_another_delimiter():
+    frame = pd.DataFrame({"age|CRP|diagnosis": ["52|1.5|sick"] * 20})
+    with pytest.raises(
+        ValueError, match=r"no column 'diagnosis'. It has a single column: .* commas, semicolons or tabs"
+    ):
+        training_of(RawTable(frame, "t.csv"), "diagnosis")
+
+
 @pytest.mark.parametrize(("share", "found"), [(0.6, False), (0.75, True), (0.9, True), (0.95, False)])
 def test_text_that_was_meant_to_be_numbers(share, found):
     training = training_of(table(age=nearly(share)), "diagnosis", drop=["patient"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import re
+import shlex
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -15,6 +17,8 @@ from .options import Force, Model, Output, Quiet
 from .rows import load_model
 
 NAME = "export"
+CHOICES = {"dialect": ("sqlite", "duckdb", "postgresql"), "units": ("original", "scaled")}
+CELL = re.compile("[A-Za-z]{1,3}")  # letters of a column in a spreadsheet
 # what each format may be told besides the model
 FORMATS: dict[str, tuple[str, ...]] = {
     "sql": ("dialect", "table"),
@@ -79,6 +83,9 @@ def _fitting(to: str, given: dict[str, Any]) -> dict[str, Any]:
             homes = " or ".join(f"--to {form}" for form, keys in FORMATS.items() if key in keys)
             msg = f"--{key} goes with {homes}, not with --to {to}."
             raise Failure(msg, 2)
+        if given[key] not in CHOICES.get(key, (given[key],)):
+            msg = f"--{key} does not know {given[key]}. Choose from: {', '.join(CHOICES[key])}."
+            raise Failure(msg, 2)
     return given
 
 
@@ -111,12 +118,28 @@ def _c(source: Any, **options: str) -> str:
 
 def _spreadsheet(source: Any, cell: list[str] | None = None) -> str:
     from ..export import to_spreadsheet
+    from ..export.program import Program
 
     pairs = [text.rpartition("=") for text in cell or []]
-    if not all(column and equals and letters.isalpha() for column, equals, letters in pairs):
+    if not all(column and equals and CELL.fullmatch(letters) for column, equals, letters in pairs):
         msg = "--cell expects COLUMN=LETTER, such as age=C."
         raise Failure(msg, 2)
-    return to_spreadsheet(source, cells={column: letters.upper() for column, _, letters in pairs} or None)
+    places = {column: letters.upper() for column, _, letters in pairs}
+    program = Program.of(source)
+    read = [program.columns[c].name for c in program.read]
+    missing = [name for name in read if places and name not in places]
+    if missing:
+        words = " ".join(f"--cell {shlex.quote(name)}=LETTER" for name in missing)
+        msg = f"--cell must say where every column is that the model reads; also pass {words}."
+        raise Failure(msg, 2)
+    strange = [name for name in places if name not in [column.name for column in program.columns]]
+    if strange:
+        msg = f"--cell {strange[0]}: the model knows no such column. It reads: {', '.join(read)}."
+        raise Failure(msg, 2)
+    if len(set(places.values())) < len(pairs):
+        msg = "--cell names a column twice, or puts two columns into one place. Give every column a letter of its own."
+        raise Failure(msg, 2)
+    return to_spreadsheet(source, cells=places or None)
 
 
 def _onnx(source: Any) -> bytes:

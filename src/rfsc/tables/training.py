@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MANY_NUMBERS = 20  # different numbers in a target, from which it is no class
 NEARLY = 0.7  # share of numbers in a text column from which somebody may have meant numbers
 FEWEST_ROWS = 5  # of a class; fewer cannot be learned, let alone checked
+ONE_COLUMN = "It has a single column: its cells must be separated by commas, semicolons or tabs."
 
 
 class LeakError(ValueError):
@@ -144,7 +145,7 @@ def _usable(columns: Sequence[Column], source: str) -> tuple[Column, ...]:
         msg = f"{source}: {_quoted(dates)} cannot be kept: dates are not numbers. Turn them into days or years first."
         raise ValueError(msg)
     if not columns:
-        msg = f"{source}: no column is left to learn from. Check the table, --only and --drop."
+        msg = f"{source}: no column is left to learn from. Check the table, its delimiter, --only and --drop."
         raise ValueError(msg)
     return tuple(columns)
 
@@ -172,6 +173,8 @@ def check_names(there: Sequence[str], wanted: Collection[str], source: str) -> N
         if near
         else f"It has {len(there)} columns, none of a similar name; their names must stand in its first line."
     )
+    if len(there) == 1:
+        advice = ONE_COLUMN
     msg = f"{source} has no column {missing[0]!r}. {advice}"
     raise ValueError(msg)
 
