@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pandas as pd
 import pytest
@@ -14,11 +15,15 @@ from rfsc.engines.numba_engine import COMPILE_NOTICE
 from rfsc.experiments import fit_speed
 from rfsc.tables.example import patients
 
+from .conftest import QUICK
+
 
 def test_example_table(tmp_path, capsys):
-    path = tmp_path / "patients.csv"
+    path = tmp_path / "the patients.csv"
     assert main(["demo", "--data", str(path)]) == 0
-    assert "Next: rfsc fit" in capsys.readouterr().err
+    command = capsys.readouterr().err.partition("Next: rfsc ")[2].partition(" -o")[0]
+    assert main([*shlex.split(command), *QUICK, "--set", "max_iter=80", "--quiet"]) == 0
+    capsys.readouterr()
     pd.testing.assert_frame_equal(
         pd.read_csv(path, dtype=str, keep_default_na=False), patients().astype("str"), check_dtype=False
     )

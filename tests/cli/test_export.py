@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 
 import numpy as np
@@ -14,6 +15,12 @@ from rfsc import RFSCClassifier
 from rfsc.cli import main
 from rfsc.cli.export import _WRITERS, FORMATS
 from rfsc.export import load, save, to_json
+
+ALL = [
+    word
+    for place in ("age=q", "CRP=AB", "sex=A", "haemoglobin=B", "smokes=C", "ward=D", "body mass=E")
+    for word in ("--cell", place)
+]
 
 
 @pytest.fixture
@@ -58,11 +65,25 @@ def test_c(exported):
     assert "risk(" in exported("--to", "c", "--name", "risk")
 
 
+def test_what_a_spreadsheet_must_be_told(hospital, refused):
+    """Every column that is read is named, ready to be pasted into a shell."""
+    read = [column.name for column in load(hospital / "model.json").recipe_.columns]
+    said = refused("export", hospital / "model.json", "--to", "xlsx-formula", "--cell", "age=A", status=2)
+    assert "'body mass'" in said or "body mass" not in said
+    named = [part.rpartition("=")[0] for part in shlex.split(said.partition("also pass ")[2]) if part != "--cell"]
+    assert named
+    assert set(named) <= set(read) - {"age"}
+    more = [
+        one
+        for name, letter in zip(named, "BCDEFGH"[: len(named)], strict=True)
+        for one in ("--cell", f"{name}={letter}")
+    ]
+    assert main(["export", str(hospital / "model.json"), "--to", "xlsx-formula", "--cell", "age=A", *more]) == 0
+
+
 def test_spreadsheet(exported):
     assert exported("--to", "xlsx-formula").count("\n") == 2
-    headings, formulas = exported("--to", "xlsx-formula", "--cell", "age=q", "--cell", "CRP=AB", "--cell", "sex=A",
-                                  "--cell", "haemoglobin=B", "--cell", "smokes=C", "--cell", "ward=D",
-                                  "--cell", "body mass=E").splitlines()  # fmt: skip
+    headings, formulas = exported("--to", "xlsx-formula", *ALL).splitlines()
     assert "age" not in headings.split("\t")
     assert "Q2" in formulas
     assert "AB2" in formulas
@@ -116,8 +137,16 @@ def test_equations_of_several_classes(tmp_path, capsys):
         (["--to", "python", "--dialect", "duckdb"], "--dialect goes with --to sql, not with --to python", 2),
         (["--to", "sql", "--name", "f"], "--name goes with --to python or --to c, not with --to sql", 2),
         (["--to", "xlsx-formula", "--cell", "age"], "--cell expects COLUMN=LETTER", 2),
-        (["--to", "sql", "--dialect", "oracle"], "oracle", 1),
-        (["--to", "text", "--units", "furlongs"], "furlongs", 1),
+        (["--to", "xlsx-formula", "--cell", "age=7"], "--cell expects COLUMN=LETTER", 2),
+        (["--to", "xlsx-formula", "--cell", "age=C"], "also pass --cell ", 2),
+        (
+            ["--to", "xlsx-formula", *ALL, "--cell", "aeg=C"],
+            "--cell aeg: the model knows no such column. It reads: ",
+            2,
+        ),
+        (["--to", "xlsx-formula", *ALL, "--cell", "age=B"], "--cell names a column twice", 2),
+        (["--to", "sql", "--dialect", "oracle"], "--dialect does not know oracle. Choose from: sqlite, duckdb", 2),
+        (["--to", "text", "--units", "furlongs"], "--units does not know furlongs. Choose from: original, scaled", 2),
         (["--to", "c", "--name", "no name"], "no name", 1),
     ],
 )

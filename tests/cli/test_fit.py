@@ -125,6 +125,41 @@ def test_more_than_two_classes_and_other_settings(tmp_path, capsys):
     assert {c["name"] for c in result["reads"]} <= {"age", "ward"}
 
 
+@pytest.mark.filterwarnings("ignore:Found unknown categories")
+def test_decimal_commas_beside_words_for_nothing(hospital, tmp_path, capsys):
+    """The same rows as a German spreadsheet writes them give the same model and the same answers."""
+    table = patients(160, 5)
+    crp = table["CRP"].where(table["CRP"] != "", "?").str.replace(".", ",")
+    table.assign(**{"CRP": crp, "body mass": table["body mass"].str.replace(".", ",")}).to_csv(
+        tmp_path / "de.csv", index=False, sep=";"
+    )
+    assert fit(tmp_path / "de.csv", "--drop", "patient", "-o", tmp_path / "m.json", "--quiet") == 0
+    assert (tmp_path / "m.json").read_text() == (hospital / "model.json").read_text()
+    capsys.readouterr()
+    model = str(hospital / "model.json")
+    assert main(["predict", model, str(tmp_path / "de.csv"), "--proba", "--quiet"]) == 0
+    found = capsys.readouterr().out
+    assert main(["predict", model, str(hospital / "patients.csv"), "--proba", "--quiet"]) == 0
+    assert found == capsys.readouterr().out
+
+
+def test_a_column_that_was_meant_to_be_numbers(tmp_path, capsys):
+    table = patients(160, 5)
+    few = table["age"].where(np.arange(160) % 5 > 0, "<" + table["age"])
+    table.assign(age=few).to_csv(tmp_path / "t.csv", index=False)
+    options = ["--drop", "patient", "--cv", "0", "--set", "max_iter=80"]
+    assert fit(tmp_path / "t.csv", *options) == 0
+    err = capsys.readouterr().err
+    assert "Warning: 'age' is taken for text, though 80% of its cells are numbers" in err
+    assert "Pass --number age to read it as numbers" in err
+    assert fit(tmp_path / "t.csv", *options, "--number", "age", "--json") == 0
+    found = capsys.readouterr()
+    assert "Warning" not in found.err
+    column = json.loads(found.out)["columns"][0]
+    assert column["kind"] == "number"
+    assert column["use"].endswith("32 cells without a number count as blank")
+
+
 def test_awkward_names(tmp_path, capsys):
     """Names that a terminal, a shell or a formula might trip over."""
     names = {"age": "[red]age[/red]", "sex": "sex; rm -rf *", "CRP": "Ünïcode 😀 CRP", "ward": "ward=1"}
@@ -157,13 +192,7 @@ def test_identifiers_and_leaks(hospital, tmp_path, refused):
         (["-t", "age"], "holds 57 different numbers, but this is a classifier"),
         (["-t", "patient"], "every class needs at least 5 rows"),
         (["-t", "country"], "a single class"),
-        (["-t", "diagnosis", "--set", "nonsense=1"], "--set expects KEY=VALUE"),
-        (["-t", "diagnosis", "--drop", "patient", "--basis", "nonsense"], "basis"),
-        (["-t", "diagnosis", "--drop", "patient", "--set", "ridge=-1"], "ridge"),
-        (["-t", "diagnosis", "--drop", "patient", "--cv", "90"], "90 folds"),
         (["-t", "diagnosis", "-o", "none/m.json"], "there is no folder none"),
-        (["-t", "diagnosis", "--report", "-"], "stdout can hold one result only"),
-        (["-t", "diagnosis", "--json", "-o", "-"], "stdout can hold one result only"),
     ],
 )
 def test_refusals(hospital, refused, options, words):
@@ -173,14 +202,58 @@ def test_refusals(hospital, refused, options, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        (["--set", "nonsense=1"], "--set expects KEY=VALUE"),
+        (["--set", "callbacks=1"], "--set expects KEY=VALUE"),
+        (["--set", "ridge=-1"], "--set ridge must be a float in the range [0.0, inf), got -1."),
+        (["--set", "combine=all"], "--set combine must be a str among"),
+        (["--basis", "nonsense"], "--basis does not know nonsense. Choose from: auto, polynomial, centred, hinge"),
+        (["--basis", ""], "--basis does not know an empty name"),
+        (["--basis", "auto,hinge"], "--basis auto chooses the families itself"),
+        (["--basis", "polynomial,centred"], "--basis: basis holds both polynomials and centred products"),
+        (["--degree", "0"], "Invalid value for '--degree': "),
+        (["--degree", "6"], "Invalid value for '--degree': "),
+        (["--restarts", "0"], "Invalid value for '--restarts': "),
+        (["--max-terms", "0"], "Invalid value for '--max-terms': "),
+        (["--report", "-"], "stdout can hold one result only"),
+        (["--json", "-o", "-"], "stdout can hold one result only"),
         (["--cv", "3", "--test-size", "0.5"], "pass one of them"),
         (["--cv", "1"], "expects 2 or more folds, or 0 for no score, got 1"),
         (["--test-size", "1.5"], "a share between 0 and 1, got 1.5"),
     ],
 )
-def test_contradictory_scores(hospital, refused, options, words):
+def test_options_that_cannot_be_are_told_before_the_table_is_read(refused, options, words):
+    assert words in refused("fit", "there is no such table", "-t", "diagnosis", *options, status=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--cv", "90"], "--cv 90 asks for more folds than the smallest class has rows, which is 69. Take fewer."),
+        (["--test-size", "0.001"], "--test-size 0.001 of 160 rows does not leave a row of every class on both sides"),
+        (["--test-size", "0.999"], "does not leave a row of every class on both sides"),
+    ],
+)
+def test_scores_that_the_table_does_not_allow(hospital, refused, options, words):
     line = ["fit", hospital / "patients.csv", "-t", "diagnosis", "--drop", "patient", *options]
     assert words in refused(*line, status=2)
+
+
+@pytest.mark.filterwarnings("ignore:No term of output 0 reached", "ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("told", [True, False])
+def test_no_better_than_the_commonest_class(tmp_path, capsys, told):
+    rng = np.random.default_rng(1)
+    y = np.array(["a", "b"])[(rng.random(120) < 0.3).astype(int)]
+    x = rng.normal(size=120) + (0.0 if told else 3.0) * (y == "b")
+    pd.DataFrame({"x": x.round(2), "y": y}).to_csv(tmp_path / "t.csv", index=False)
+    assert fit(tmp_path / "t.csv", "--json", target="y") == 0
+    found = capsys.readouterr()
+    assert ("Warning: on rows left out it is no better than always naming the commonest class" in found.err) == told
+    scores = json.loads(found.out)["score"]["methods"]
+    ours, majority = scores["RFSC"], scores["majority class"]
+    lost = [ours["accuracy"]["mean"] <= majority["accuracy"]["mean"]]
+    lost.append(ours["log_loss"]["mean"] >= majority["log_loss"]["mean"])
+    assert [words in found.err for words in ("accuracy ", "log-loss ")] == lost
+    assert any(lost) == told
 
 
 @pytest.mark.parametrize(

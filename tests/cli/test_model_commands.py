@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -45,7 +46,6 @@ def test_predict(hospital, answers, capsys):
     assert table["predicted"].tolist() == labels.tolist()
     assert table["patient"].tolist() == raw["patient"].tolist()
     np.testing.assert_allclose(table[["probability_healthy", "probability_sick"]], proba, rtol=1e-12)
-    assert found.err == ""
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.parquet"])
@@ -81,8 +81,85 @@ def test_odd_cells_count_as_blank(hospital, tmp_path, capsys):
     run("predict", hospital / "model.json", tmp_path / "odd.csv", "--proba")
     found = capsys.readouterr()
     assert found.out == wanted.out
-    assert wanted.err == ""
-    assert found.err == "Warning: 30 cells of 'haemoglobin' are no numbers and count as blank\n"
+    assert found.err == "Warning: 30 cells of 'haemoglobin' are no numbers and count as blank\n" + wanted.err
+
+
+def test_one_odd_cell(hospital, tmp_path, capsys):
+    table = patients(30, 6)
+    table.loc[3, "haemoglobin"] = "broken"
+    table.to_csv(tmp_path / "odd.csv", index=False)
+    run("predict", hospital / "model.json", tmp_path / "odd.csv")
+    assert "Warning: 1 cell of 'haemoglobin' is no number and counts as blank\n" in capsys.readouterr().err
+
+
+def said_of(model, table, path, capsys):
+    """What `predict` says of a table on stderr, and the columns that the model reads."""
+    table.to_csv(path, index=False)
+    run("predict", model, path)
+    err = capsys.readouterr().err
+    run("info", model, "--json")
+    return err, [column["name"] for column in json.loads(capsys.readouterr().out)["reads"]]
+
+
+@pytest.mark.parametrize("seed", [6, 7])
+def test_rows_outside_of_the_training_range(hospital, tmp_path, capsys, seed):
+    new, old = patients(300, seed), pd.read_csv(hospital / "patients.csv", na_values=["n/a"])
+    err, read = said_of(hospital / "model.json", new, tmp_path / "t.csv", capsys)
+    numbers = new[[name for name in read if old[name].dtype.kind in "if"]].apply(pd.to_numeric, errors="coerce")
+    beyond = (numbers < old[numbers.columns].min()) | (numbers > old[numbers.columns].max())
+    names = ", ".join(repr(name) for name in numbers.columns[beyond.any()])
+    assert set(names.split(", ")) <= set(err.partition("range of ")[2].partition(";")[0].split(", "))
+    assert f"Warning: {beyond.any(axis=1).sum()} of 300 rows lie outside of the training range of " in err
+    assert err.count("Warning") == 1
+
+
+def test_rows_of_the_fit_are_nothing_to_warn_of(hospital, capsys):
+    run("predict", hospital / "model.json", hospital / "patients.csv")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory):
+    """A model that reads the sex, the ward and the age."""
+    folder = tmp_path_factory.mktemp("spoken")
+    rng = np.random.default_rng(0)
+    table = patients(200, 5)[["sex", "ward", "age"]]
+    f = 2.0 * (table["sex"] == "male") + 2.0 * (table["ward"] == "east") + 0.1 * (table["age"].astype(float) - 70)
+    labels = np.where(f + rng.logistic(size=200) > 0, "a", "b")
+    table.assign(label=labels).to_csv(folder / "t.csv", index=False)
+    line = ["fit", folder / "t.csv", "-t", "label", "--basis", "polynomial", "--degree", 1, "--restarts", 1, "--cv", 0]
+    run(*line, "--quiet", "-o", folder / "m.json")
+    return folder / "m.json", table
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, ""),
+        ({"sex": {"male": "female"}}, ""),  # nobody but women
+        ({"sex": {"male": "M", "female": "F"}}, "most levels of 'sex' are unknown"),
+        ({"ward": {"west": "annex", "south": "annex"}}, ""),
+        ({"ward": {"east": "E", "north": "N", "south": "S"}}, "most levels of 'ward' are unknown"),
+        ({"sex": {"male": "", "female": ""}}, "'sex' is blank in all rows, and the model reads it"),
+        ({"sex": {"male": "", "female": "n/a"}, "ward": "east north south west annex"}, "'sex', 'ward' are blank"),
+    ],
+)
+def test_levels_that_nobody_knows(spoken, tmp_path, capsys, changes, words):
+    model, table = spoken
+    blanks = {name: dict.fromkeys(to.split(), "") if isinstance(to, str) else to for name, to in changes.items()}
+    new = table.replace(blanks)
+    err, read = said_of(model, new, tmp_path / "new.csv", capsys)
+    assert read == ["sex", "ward", "age"]
+    assert (err.count("Warning"), words in err) == (int(bool(words)), True)
+
+
+def test_keep_what_predict_writes(hospital, tmp_path, refused):
+    table = patients(30, 6).assign(predicted="no", probability_sick="0.5")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    line = ["predict", hospital / "model.json", tmp_path / "t.csv", "--keep"]
+    assert refused(*line, "predicted", status=2).startswith("--keep predicted: the result has a column of this name")
+    assert "--keep probability_sick" in refused(*line, "probability_sick", "--proba", status=2)
+    run(*line, "probability_sick")
 
 
 @pytest.mark.parametrize("piped", ["model.json", "new.csv"])
@@ -93,7 +170,7 @@ def test_stdin(hospital, answers, capsys, monkeypatch, piped):
 
 
 def test_a_reader_that_has_seen_enough(hospital):
-    line = [sys.executable, "-m", "rfsc", "predict", str(hospital / "model.json"), str(hospital / "new.csv")]
+    line = [sys.executable, "-m", "rfsc", "predict", str(hospital / "model.json"), str(hospital / "patients.csv")]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         process.stdout.close()
         assert process.stderr.read() == ""
@@ -159,6 +236,30 @@ def test_info(hospital, capsys):
     assert not any(column["needed"] for column in facts["reads"])
 
 
+@pytest.mark.parametrize("basis", ["polynomial", "hinge", "sigmoid", "radial", "step"])
+def test_formulas_in_the_units_of_the_table(tmp_path, capsys, basis):
+    """What is shown is all that it takes to compute f by hand, on rows that nobody has scaled."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.columns = ["a", "b", "c", "d"]
+    clf = RFSCClassifier(basis=basis, n_restarts=1, max_iter=40, random_state=0).fit(X, np.where(y == 1, "v", "o"))
+    save(clf, tmp_path / "m.json")
+    run("info", tmp_path / "m.json")
+    out = capsys.readouterr().out
+    assert ("In your own units:\nf = " in out) == (basis in ("polynomial", "hinge"))
+    assert ("where, in your own units:\n" in out) == (basis in ("sigmoid", "radial"))
+    assert max(map(len, out.split("In your own units:")[-1].split("settings:")[0].splitlines())) <= 120
+    run("export", tmp_path / "m.json", "--to", "text")
+    formula, *meanings = capsys.readouterr().out.splitlines()
+    for meaning in meanings[1:]:
+        name, _, value = meaning.partition(" = ")
+        assert name in formula
+        formula = formula.replace(name, f"({value})")
+    formula = re.sub(r"\[(.*?)\]", r"(\1)", formula.removeprefix("f = ").replace("^", "**"))
+    names = {"exp": np.exp, "max": np.maximum, **{name: X[name].to_numpy() for name in X}}
+    found = eval(formula, {"__builtins__": {}}, names)
+    np.testing.assert_allclose(found, clf.decision_function(X), atol=0.02)
+
+
 def test_models_from_python(tmp_path, capsys):
     """Files that were not made by the command line: no recipe, labels that are numbers, no names of columns."""
     X, y = load_iris(return_X_y=True)
@@ -187,7 +288,16 @@ def test_models_from_python(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [("", "is not a model file"), ("{}", "not a model file of rfsc"), ("a,b\n1,2\n", "is not a model file")],
+    [
+        ("", "is not a model file: it is not JSON, or cut off. Pass a file that rfsc fit -o wrote."),
+        ("{}", "not a model file of rfsc. Pass a file that rfsc fit -o wrote."),
+        ("a,b\n1,2\n", "is not a model file"),
+        (
+            '{"format": "rfsc-model", "version": 1}',
+            "m.json is damaged: it is not as rfsc fit writes it. Restore it from",
+        ),
+        ('{"format": "rfsc-model", "version": 99}', "version 99, but this rfsc reads version 1. Install the rfsc that"),
+    ],
 )
 def test_files_that_are_no_models(hospital, tmp_path, refused, content, words):
     (tmp_path / "m.json").write_text(content)
@@ -204,6 +314,8 @@ def test_refusals(hospital, tmp_path, refused):
     model, new = hospital / "model.json", hospital / "new.csv"
     pd.read_csv(new).drop(columns=["age", "haemoglobin"]).to_csv(tmp_path / "lacks.csv", index=False)
     assert "lacks.csv lacks 2 of the" in refused("predict", model, tmp_path / "lacks.csv")
+    (tmp_path / "lacks.csv").write_text("age|CRP\n52|1.5\n")
+    assert "It has a single column: its cells must be" in refused("predict", model, tmp_path / "lacks.csv")
     assert "cannot both come from stdin" in refused("predict", "-", "-")
     assert "has no column 'nobody'" in refused("predict", model, new, "--keep", "nobody")
     assert "has 30 rows, but row 31 was asked for" in refused("explain", model, new, "--row", 31)

@@ -120,12 +120,32 @@ def test_row_names_are_left_out(write):
         ("x;y\n1,234;a\n2,345;b\n", ["1,234", "2,345"]),  # thousands or thousandths: nobody knows
         ('x,y\n"1,234",a\n"2,345.5",b\n12,c\n', ["1234", "2345.5", "12"]),
         ("x;y\n1,5;a\nnight;b\n1,2;c\n", ["1,5", "night", "1,2"]),  # not a column of numbers
+        ("x;y\n1,5;\n?;0,3\n", ["1.5", "?"]),
+        ("x;y\n1,5;a\nn/a;b\nNULL;c\n-;d\nNA;e\n0,8;f\n", ["1.5", "n/a", "NULL", "-", "NA", "0.8"]),
+        ("x\ty\n1,5\ta\n0,234\tb\nunknown\tc\n", ["1.5", "0.234", "unknown"]),
     ],
 )
 def test_commas_in_numbers(write, text, wanted):
     table = read_raw(write(text))
     assert table.frame["x"].tolist() == wanted
     assert ("it has decimal commas" in table.notes) == ("1,5" in text)
+
+
+def test_a_leading_zero_settles_what_a_comma_means(write):
+    table = read_raw(write("x;y\n0,234;a\n1,234;b\n"))
+    assert table.frame["x"].tolist() == ["0.234", "1.234"]
+
+
+@given(
+    st.lists(st.one_of(st.decimals(-999, 999, places=2), st.sampled_from(["?", "n/a", "NA", "NULL", "-"])), min_size=1),
+    st.sampled_from(";\t"),
+)
+def test_decimal_commas_are_points(tmp_path_factory, column, delimiter):
+    path = tmp_path_factory.mktemp("commas") / "t.csv"
+    lines = [f"{str(cell).replace('.', ',')}{delimiter}text" for cell in column]
+    path.write_text("\n".join([f"x{delimiter}y", *lines]))
+    table = read_raw(str(path))
+    assert table.frame["x"].tolist() == [str(cell) for cell in column]
 
 
 # ---- what is no table
@@ -137,8 +157,9 @@ def test_commas_in_numbers(write, text, wanted):
         (b"", "got an empty file"),
         (b"\n \n", "got an empty file"),
         (b"a,b\n", "a header row and rows of data, got 1 rows"),
-        (b"a,a\n1,2\n", "line 1: expected a different name for every column"),
-        (b"a,\n1,2\n", "line 1: expected a different name for every column"),
+        (b"a,b,a\n1,2,3\n", "line 1: expected a different name for every column, got 'a' more than once. Rename"),
+        (b"a,\n1,2\n", "line 1: expected a different name for every column, got an empty one. Name it"),
+        (b"5.1,SECRET,SECRET\n1,2,3\n", "every column, got numbers among them, and an empty or repeated one. Put a"),
         (b"a,b\n1,2\n1\n", "line 3: expected 2 cells as in the header, got 1"),
         (b'a,b\n1,2\n"1,2\n', "line 3: expected 2 cells as in the header, got 1"),
         (b"1,2\n3,4\n", "expected a header row with the names of the columns, got numbers"),

@@ -70,7 +70,10 @@ def test_bad_targets(labels, words):
     ("target", "options", "words"),
     [
         ("diagnose", {}, "patients.csv has no column 'diagnose'. Did you mean 'diagnosis'?"),
-        ("zzz", {}, "There are: 'patient', 'age'"),
+        ("zzz", {}, "no column 'zzz'. It has 10 columns, none of a similar name; their names must stand in its first"),
+        ("crp", {}, "no column 'crp'. Did you mean 'CRP'?"),
+        ("diagnosis", {"number": ["Age"]}, "no column 'Age'. Did you mean 'age'?"),
+        ("diagnosis", {"number": ["ward"], "drop": ["patient"]}, "'ward' holds no number"),
         ("diagnosis", {"drop": ["Patient"]}, "no column 'Patient'. Did you mean 'patient'?"),
         ("diagnosis", {"only": ["country"]}, "no column is left to learn from"),
     ],
@@ -79,6 +82,50 @@ def test_bad_names(target, options, words):
     with pytest.raises(ValueError, match=r"\w") as caught:
         training_of(table(), target, **options)
     assert words in str(caught.value)
+
+
+def test_a_table_without_a_header_does_not_show_its_first_row():
+    frame = patients(120, 1).set_axis(
+        ["P55221", "71", "male", "never", "22.1", "9.9", "14", "east", "NL", "sick"], axis=1
+    )
+    with pytest.raises(ValueError, match="It has 10 columns") as caught:
+        training_of(RawTable(frame, "t.csv"), "diagnosis")
+    assert not any(str(name) in str(caught.value) for name in frame.columns if name != "71")
+
+
+def nearly(share):
+    """Ages of which only a share is written as numbers; few enough different ones to be no identifier."""
+    ages = np.arange(120) % 30
+    return [str(age) if i < share * 120 else f"<{age}" for i, age in enumerate(ages)]
+
+
+def test_a_table_with_another_delimiter():
+    frame = pd.DataFrame({"age|CRP|diagnosis": ["52|1.5|sick"] * 20})
+    with pytest.raises(
+        ValueError, match=r"no column 'diagnosis'. It has a single column: .* commas, semicolons or tabs"
+    ):
+        training_of(RawTable(frame, "t.csv"), "diagnosis")
+
+
+@pytest.mark.parametrize(("share", "found"), [(0.6, False), (0.75, True), (0.9, True), (0.95, False)])
+def test_text_that_was_meant_to_be_numbers(share, found):
+    training = training_of(table(age=nearly(share)), "diagnosis", drop=["patient"])
+    assert training.nearly_numbers == ({"age": pytest.approx(share, abs=0.01)} if found else {})
+    column = training_of(table(age=nearly(share)), "diagnosis", drop=["patient"], number=["age"]).columns[0]
+    assert (column.name, column.kind, column.n_odd) == ("age", "number", 120 - round(share * 120))
+    assert column.values[:70].tolist() == [float(age % 30) for age in range(70)]
+
+
+def test_post_codes_were_not_meant_to_be_numbers():
+    codes = [f"{i % 10:02d}" if i < 100 else "abroad" for i in range(120)]
+    assert training_of(table(code=codes), "diagnosis", drop=["patient"]).nearly_numbers == {}
+
+
+def test_numbers_that_look_like_free_text():
+    cells = [f"{i}.5" if i % 5 else f"<{i}" for i in range(120)]
+    with pytest.raises(LeakError) as caught:
+        training_of(table(CRP=cells), "diagnosis", drop=["patient"])
+    assert caught.value.found[0].why.endswith("80% of its cells are numbers: --number reads it so")
 
 
 def test_dates_cannot_be_kept():

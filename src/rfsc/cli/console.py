@@ -100,6 +100,16 @@ def harmless(text: str) -> str:
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things: "1 row", "3 rows"."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def verb(number: int, one: str, several: str) -> str:
+    """The word that agrees with a number of things."""
+    return one if number == 1 else several
+
+
 def show(text: str) -> None:
     """Write a result to stdout."""
     text = harmless(text) if sys.stdout.isatty() else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated, Any
 
 import typer
@@ -30,10 +31,13 @@ def command(
     voice = Voice(quiet=quiet)
     text = patients().to_csv(index=False, lineterminator="\n")
     if data is not None:
-        check_free(data, force=force)
+        data = check_free(data, force=force)
         put(text, data)
+        if data == "-":
+            return
         voice.say(f"Written: {data}", "green")
-        voice.say(f"Next: rfsc fit {data} --target diagnosis -o model.json --report report.html")
+        place = shlex.quote(data)
+        voice.say(f"Next: rfsc fit {place} --target diagnosis --drop patient -o model.json --report report.html")
         return
     fit_example(voice)
 

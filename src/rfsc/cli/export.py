@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import re
+import shlex
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -15,6 +17,8 @@ from .options import Force, Model, Output, Quiet
 from .rows import load_model
 
 NAME = "export"
+CHOICES = {"dialect": ("sqlite", "duckdb", "postgresql"), "units": ("original", "scaled")}
+CELL = re.compile("[A-Za-z]{1,3}")  # letters of a column in a spreadsheet
 # what each format may be told besides the model
 FORMATS: dict[str, tuple[str, ...]] = {
     "sql": ("dialect", "table"),
@@ -59,14 +63,14 @@ def command(
     """
     given = {"dialect": dialect, "table": table, "name": name, "cell": cell or None, "units": units}
     options = _fitting(to, {key: value for key, value in given.items() if value is not None})
-    check_free(output, force=force)
+    place = check_free(output or "-", force=force, others={"the model file": model})
     content = _WRITERS[to](load_model(model), **options)
-    if isinstance(content, bytes) and output is None and sys.stdout.isatty():
+    if isinstance(content, bytes) and place == "-" and sys.stdout.isatty():
         msg = f"{to} is no text; pass -o FILE."
         raise Failure(msg)
-    put(content if isinstance(content, bytes) or content.endswith("\n") else content + "\n", output)
-    if output not in (None, "-"):
-        Voice(quiet=quiet).say(f"Written: {output}", "green")
+    put(content if isinstance(content, bytes) or content.endswith("\n") else content + "\n", place)
+    if place != "-":
+        Voice(quiet=quiet).say(f"Written: {place}", "green")
 
 
 def _fitting(to: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -78,6 +82,9 @@ def _fitting(to: str, given: dict[str, Any]) -> dict[str, Any]:
         if key not in FORMATS[to]:
             homes = " or ".join(f"--to {form}" for form, keys in FORMATS.items() if key in keys)
             msg = f"--{key} goes with {homes}, not with --to {to}."
+            raise Failure(msg, 2)
+        if given[key] not in CHOICES.get(key, (given[key],)):
+            msg = f"--{key} does not know {given[key]}. Choose from: {', '.join(CHOICES[key])}."
             raise Failure(msg, 2)
     return given
 
@@ -111,12 +118,28 @@ def _c(source: Any, **options: str) -> str:
 
 def _spreadsheet(source: Any, cell: list[str] | None = None) -> str:
     from ..export import to_spreadsheet
+    from ..export.program import Program
 
     pairs = [text.rpartition("=") for text in cell or []]
-    if not all(column and equals and letters.isalpha() for column, equals, letters in pairs):
+    if not all(column and equals and CELL.fullmatch(letters) for column, equals, letters in pairs):
         msg = "--cell expects COLUMN=LETTER, such as age=C."
         raise Failure(msg, 2)
-    return to_spreadsheet(source, cells={column: letters.upper() for column, _, letters in pairs} or None)
+    places = {column: letters.upper() for column, _, letters in pairs}
+    program = Program.of(source)
+    read = [program.columns[c].name for c in program.read]
+    missing = [name for name in read if places and name not in places]
+    if missing:
+        words = " ".join(f"--cell {shlex.quote(name)}=LETTER" for name in missing)
+        msg = f"--cell must say where every column is that the model reads; also pass {words}."
+        raise Failure(msg, 2)
+    strange = [name for name in places if name not in [column.name for column in program.columns]]
+    if strange:
+        msg = f"--cell {strange[0]}: the model knows no such column. It reads: {', '.join(read)}."
+        raise Failure(msg, 2)
+    if len(set(places.values())) < len(pairs):
+        msg = "--cell names a column twice, or puts two columns into one place. Give every column a letter of its own."
+        raise Failure(msg, 2)
+    return to_spreadsheet(source, cells=places or None)
 
 
 def _onnx(source: Any) -> bytes:
@@ -130,12 +153,22 @@ def _equations(form: str) -> Callable[..., str]:
         from ..explain import equations
 
         found = equations(source, units=units, form=form)
+        if form == "text":
+            found = {label: "\n".join([text, *_meanings(source, label)]) for label, text in found.items()}
         if len(found) == 1:
             return str(*found.values())
         heads = {"text": "{}: ", "latex": "% {}\n", "html": "{}: "}[form]
         return "\n\n".join(heads.format(_one_line(label, form)) + text for label, text in found.items())
 
     return write
+
+
+def _meanings(source: Any, label: object) -> list[str]:
+    """The formulas behind what an equation only names."""
+    from .info import defined
+
+    lines = defined(source, label)
+    return ["where, in your own units:", *lines] if lines else []
 
 
 def _one_line(label: object, form: str) -> str:

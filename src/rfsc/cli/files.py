@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from .console import Failure
 
+STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
-def check_free(path: str | None, *, force: bool) -> None:
+
+def check_free(path: str, *, force: bool, others: Mapping[str, str | None] | None = None) -> str:
     """Complain, before any work is done, about a file that could not be written in the end.
 
     Parameters
     ----------
-    path : str or None
-        Where something will be written; None and "-" stand for stdout.
+    path : str
+        Where something will be written; "-" stands for stdout.
     force : bool
         Whether a file that is there may be overwritten.
+    others : mapping of str to str or None, default=None
+        Files that the command reads or writes besides, by what they are.
+
+    Returns
+    -------
+    str
+        The path; "-" where it is another name of stdout.
     """
-    if path is None or path == "-":
-        return
+    if path in STDOUT:
+        return "-"
     file = Path(path)
     if file.is_dir():
         msg = f"{path} is a folder; give the name of a file."
@@ -30,9 +39,27 @@ def check_free(path: str | None, *, force: bool) -> None:
     if not file.absolute().parent.is_dir():
         msg = f"there is no folder {file.parent} to write {file.name} to; make it first."
         raise Failure(msg)
+    if _takes_anything(file):
+        return path
+    same = [what for what, other in (others or {}).items() if other not in (None, "-") and _same(file, Path(other))]
+    if same:
+        msg = f"{path} is also the name of {same[0]}; choose another name for one of them."
+        raise Failure(msg, 2)
     if file.exists() and not force:
         msg = f"{path} is there already; pass --force to overwrite it, or choose another name."
         raise Failure(msg)
+    return path
+
+
+def _takes_anything(file: Path) -> bool:
+    """Whether it is a device or a pipe, which is written into and never replaced."""
+    return file.exists() and not file.is_file()
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()
 
 
 @contextmanager
@@ -58,21 +85,24 @@ def written(path: str) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def put(content: str | bytes, path: str | None) -> None:
+def put(content: str | bytes, path: str) -> None:
     """Write a result to a file, or to stdout.
 
     Parameters
     ----------
     content : str or bytes
         The result.
-    path : str or None
-        The file; None and "-" stand for stdout.
+    path : str
+        The file; "-" stands for stdout.
     """
     data = content.encode() if isinstance(content, str) else content
-    if path is None or path == "-":
+    if path == "-":
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
+        return
+    if _takes_anything(Path(path)):
+        Path(path).write_bytes(data)
         return
     with written(path) as part:
         part.write_bytes(data)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import Failure, Voice, show, show_json
+from .console import Failure, Voice, counted, show, show_json, verb
 from .files import check_free, put
-from .options import Data, Force, Jobs, Json, Quiet, Seed, listed, settings
-from .scoring import folds_for, honest_score, score_as_dict, score_text
+from .options import Data, Force, Jobs, Json, Quiet, Seed
+from .scoring import check_score, folds_for, honest_score, no_better, score_as_dict, score_text
+from .search import search_of
 
 if TYPE_CHECKING:
     from ..tables.training import Training
@@ -39,14 +41,18 @@ def command(
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="COLUMN", help="Use no other columns.", show_default=False)
     ] = None,
+    number: Annotated[
+        list[str] | None,
+        typer.Option("--number", metavar="COLUMN", help="Read as numbers, other cells as blank.", show_default=False),
+    ] = None,
     basis: Annotated[
         str,
         typer.Option(help="What terms are made of: auto, polynomial, centred, hinge, step, fourier, radial, sigmoid."),
     ] = "auto",
-    degree: Annotated[int, typer.Option(help="Largest degree of polynomial terms.")] = 2,
-    restarts: Annotated[int, typer.Option(help="Independent searches.")] = 10,
+    degree: Annotated[int, typer.Option(min=1, max=5, help="Largest degree of polynomial terms.")] = 2,
+    restarts: Annotated[int, typer.Option(min=1, help="Independent searches.")] = 10,
     max_terms: Annotated[
-        int | None, typer.Option(help="Largest model that the search draws.", show_default="60")
+        int | None, typer.Option(min=1, help="Largest model that the search draws.", show_default="60")
     ] = None,
     setting: Annotated[
         list[str] | None,
@@ -75,30 +81,31 @@ def command(
     that take a column may be repeated.
     """
     voice = Voice(quiet=quiet)
-    for path in (output, report):
-        check_free(path, force=force)
+    if output is not None:
+        output = check_free(output, force=force, others={"the table": data, "the report": report})
+    if report is not None:
+        report = check_free(report, force=force, others={"the table": data})
     if report == "-" or (as_json and output == "-"):
         msg = "stdout can hold one result only; give --report a file, and -o a file where --json is passed."
-        raise Failure(msg)
+        raise Failure(msg, 2)
+    check_score(cv, test_size)
 
     from sklearn.pipeline import make_pipeline
 
-    from ..classifier import RFSCClassifier
     from ..tables.encode import encoder_of
 
-    chosen = {"basis": _basis(basis), "degree": degree, "n_restarts": restarts, "random_state": seed, "n_jobs": jobs}
-    chosen |= {} if max_terms is None else {"max_terms": max_terms}
-    search = RFSCClassifier(verbose=int(voice.live)).set_params(**chosen)
-    more = settings(setting, search.get_params())
-    training = _read(voice, data, target, drop, keep, only)
-    if len(training.labels) > LONG and "max_samples" not in more:
+    search, given = search_of(
+        basis, setting, degree=degree, n_restarts=restarts, max_terms=max_terms, random_state=seed, n_jobs=jobs
+    )
+    training = _read(voice, data, target, drop=drop or (), keep=keep or (), only=only or (), number=number or ())
+    if len(training.labels) > LONG and "max_samples" not in given:
         search.set_params(max_samples=SAMPLE)
         voice.say(f"  a long table: models are compared on {SAMPLE} rows at a time (--set max_samples=none for all)")
-    search.set_params(**more)
-    folds = folds_for(len(training.labels), cv, test_size, seed)
+    folds = folds_for(training.labels, cv, test_size, seed)
     pipeline = make_pipeline(encoder_of(training.columns), search)
     described = _describe(voice, training, pipeline[0])
     voice.say("\nSearching for a model ...", "bold")
+    search.set_params(verbose=int(voice.live))
     pipeline.fit(training.frame, training.labels)
     search.set_params(verbose=0)  # the file does not depend on who watched
     if not any(len(model.terms) for model in search.models_):
@@ -110,20 +117,17 @@ def command(
         voice.say()
         show(_as_text(pipeline, score))
         voice.say()
+    if score is not None and no_better(score):
+        voice.warn(no_better(score))
     _finish(voice, pipeline, training, score, output, report, target)
     if as_json:
         show_json(_as_json(pipeline, training, described, score, output, report))
 
 
-def _basis(text: str) -> Any:
-    names = listed([text])
-    return names[0] if len(names) == 1 else names
-
-
 # ---- the table
 
 
-def _read(voice: Voice, data: str, target: str, drop: Any, keep: Any, only: Any) -> Training:
+def _read(voice: Voice, data: str, target: str, **choice: Any) -> Training:
     from ..tables.reading import read_raw
     from ..tables.training import LeakError, training_of
 
@@ -133,11 +137,17 @@ def _read(voice: Voice, data: str, target: str, drop: Any, keep: Any, only: Any)
     for note in table.notes:
         voice.say(f"  {note}")
     try:
-        training = training_of(table, target, drop=drop or (), keep=keep or (), only=only or ())
+        training = training_of(table, target, **choice)
     except LeakError as error:
         raise _refusal(error) from None
     if training.n_unlabelled:
-        voice.warn(f"{training.n_unlabelled} rows without a {target} were dropped")
+        n = training.n_unlabelled
+        voice.warn(f"{counted(n, 'row')} without a {target} {verb(n, 'was', 'were')} dropped")
+    for name, share in training.nearly_numbers.items():
+        voice.warn(
+            f"{name!r} is taken for text, though {share:.0%} of its cells are numbers (<5 is none). Pass "
+            f"--number {shlex.quote(name)} to read it as numbers, other cells as blank, or mend those cells."
+        )
     return training
 
 
@@ -146,19 +156,13 @@ def _refusal(error: Any) -> Failure:
     found = error.found
     width = max(len(one.column) for one in found)
     lines = [f"  {one.column:<{width}}  {one.why}" for one in found]
-    drops = " ".join(f"--drop {_shell(one.column)}" for one in found)
+    drops = " ".join(f"--drop {shlex.quote(one.column)}" for one in found)
     plural = len(found) > 1
     return Failure(
         f"nothing was fitted: {len(found)} column{'s look' if plural else ' looks'} like an identifier or like the "
         "target itself.\n" + "\n".join(lines) + f"\nLeave {'them' if plural else 'it'} out with {drops}\nor, if you "
         f"know {'them' if plural else 'it'} to be fair, pass --keep instead of --drop."
     )
-
-
-def _shell(name: str) -> str:
-    import shlex
-
-    return shlex.quote(name)
 
 
 def _describe(voice: Voice, training: Training, encoder: Any) -> list[dict[str, str]]:
@@ -170,7 +174,8 @@ def _describe(voice: Voice, training: Training, encoder: Any) -> list[dict[str, 
     recipe = read_recipe(fitted, [column.name for column in training.columns]).recipe
     rows = []
     for j, column in enumerate(training.columns):
-        odd = f"; {column.n_odd} cells that are no numbers count as blank" if column.n_odd else ""
+        n = column.n_odd
+        odd = f"; {counted(n, 'cell')} without a number {verb(n, 'counts', 'count')} as blank" if n else ""
         rows.append({"column": column.name, "kind": column.kind, "use": treatment(recipe, j) + odd})
     rows += [{"column": name, "kind": "", "use": f"left out: {why}"} for name, why in training.left_out.items()]
     _tell(voice, rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .console import out_width, plain, show, show_json, text_table
@@ -46,7 +47,75 @@ def summaries(source: Any) -> list[str]:
     from ..explain import summary
     from ..model import models_of
 
-    return [summary(source, label=model.label, width=out_width()) for model in models_of(source)]
+    labels, width = [model.label for model in models_of(source)], out_width()
+    return [summary(source, label=label, width=width) + own_units(source, label, width) for label in labels]
+
+
+def own_units(source: Any, label: object, width: int) -> str:
+    """The formula of one output in the units of the table, with the definitions that it needs.
+
+    Parameters
+    ----------
+    source : Pipeline or Predictor
+        The model.
+    label : object
+        Which output.
+    width : int
+        Longest line.
+
+    Returns
+    -------
+    str
+        Some paragraphs, each after an empty line; none where the summary has said it all.
+    """
+    from ..explain.checks import one_model
+    from ..explain.equation import summands
+    from ..explain.notation import Text
+    from ..explain.rounding import has_own_units
+    from ..explain.summary import equation_lines
+
+    model = one_model(source, label)
+    if not has_own_units(model):
+        return ""
+    parts = []
+    if set(summands(model, Text(), units="original")) != set(summands(model, Text())):
+        parts.append(["In your own units:", *equation_lines(model, width, "original")])
+    meanings = defined(source, label)
+    if meanings:
+        parts.append(["where, in your own units:", *(_broken(line, width) for line in meanings)])
+    return "".join("\n\n" + "\n".join(lines) for lines in parts)
+
+
+def _broken(formula: str, width: int) -> str:
+    """A long formula on several lines, broken before a sign."""
+    first, *parts = re.split(r" (?=[+-] )", formula)
+    lines = [first]
+    for part in parts:
+        if len(lines[-1]) + len(part) + 1 > width:
+            lines.append(f"    {part}")
+        else:
+            lines[-1] += f" {part}"
+    return "\n".join(lines)
+
+
+def defined(source: Any, label: object) -> list[str]:
+    """What the equation of one output only names, each as one line.
+
+    Parameters
+    ----------
+    source : Pipeline or Predictor
+        The model.
+    label : object
+        Which output.
+
+    Returns
+    -------
+    list of str
+        Such as "ramp(0.7*CRP - 1.9) = 1/(1 + exp(-(0.7317461*CRP - 1.85235)))".
+    """
+    from ..explain import definitions
+
+    return [f"{name} = {formula}" for name, formula in definitions(source, label=label).items()]
 
 
 def model_as_dict(source: Any) -> dict[str, Any]:
@@ -62,7 +131,7 @@ def model_as_dict(source: Any) -> dict[str, Any]:
     dict
         Classes, columns that are read, formulas, settings.
     """
-    from ..explain import equation
+    from ..explain import definitions, equation
     from ..explain.rounding import has_own_units
     from ..export.program import Program
     from ..model import as_predictor
@@ -81,6 +150,7 @@ def model_as_dict(source: Any) -> dict[str, Any]:
             {
                 "label": str(one.label),
                 "equation": equation(one, units="original") if has_own_units(one) else None,
+                "definitions": definitions(one) if has_own_units(one) else {},
                 "terms": [{"name": n, "coef": float(c)} for n, c in zip(one.names, one.coef, strict=True)],
             }
             for one in predictor.models_

@@ -75,7 +75,7 @@ def settings(pairs: Iterable[str] | None, known: Mapping[str, Any]) -> dict[str,
         if not equals or key not in known:
             names = ", ".join(sorted(known))
             msg = f"--set expects KEY=VALUE with a parameter of RFSCClassifier as KEY, got {pair}. There are: {names}."
-            raise Failure(msg)
+            raise Failure(msg, 2)
         found[key] = _value(value)
     return found
 

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from .console import Voice
+from .console import Failure, Voice, counted
 from .files import check_free, put
 from .options import Data, Force, Json, Model, Output, Quiet
 from .rows import read_for, rows_for
+from .strangers import oddities
 
 NAME = "predict"
 
@@ -33,7 +34,7 @@ def command(
     The table has the raw columns that the model was fitted to, in any order; those that the model does not read may be
     missing. The result is CSV with one line for each row, Parquet where the file's name ends so, or JSON.
     """
-    check_free(output, force=force)
+    place = check_free(output or "-", force=force, others={"the table": data, "the model file": model})
     voice = Voice(quiet=quiet)
     predictor, table = read_for(voice, model, data)
 
@@ -42,21 +43,27 @@ def command(
     from ..tables.training import check_names
 
     check_names(list(table.frame.columns), keep or [], table.name)
+    chances = [f"probability_{label}" for label in predictor.classes_.tolist()] if proba else []
+    taken = [name for name in keep or [] if name in ("predicted", *chances)]
+    if taken:
+        msg = f"--keep {taken[0]}: the result has a column of this name already. Rename that of the table."
+        raise Failure(msg, 2)
     X = rows_for(voice, predictor, table)
+    for words in oddities(predictor, X):
+        voice.warn(words)
     answers = {name: table.frame[name] for name in keep or []} | {"predicted": predictor.predict(X)}
     if proba:
-        columns = predictor.predict_proba(X).T
-        answers |= {f"probability_{k}": p for k, p in zip(predictor.classes_.tolist(), columns, strict=True)}
+        answers |= dict(zip(chances, predictor.predict_proba(X).T, strict=True))
     result = DataFrame(answers)
-    put(_written(result, output, as_json=as_json), output)
-    if output not in (None, "-"):
-        voice.say(f"Written: {output}, {len(result)} rows", "green")
+    put(_written(result, place, as_json=as_json), place)
+    if place != "-":
+        voice.say(f"Written: {place}, {counted(len(result), 'row')}", "green")
 
 
-def _written(result: Any, output: str | None, *, as_json: bool) -> str | bytes:
+def _written(result: Any, output: str, *, as_json: bool) -> str | bytes:
     if as_json:
         return str(result.to_json(orient="records", indent=2, double_precision=15, force_ascii=False)) + "\n"
-    ending = (output or "").rpartition(".")[2].lower()
+    ending = output.rpartition(".")[2].lower()
     if ending in ("parquet", "pq"):
         buffer = io.BytesIO()
         result.to_parquet(buffer, index=False)

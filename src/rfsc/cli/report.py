@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .console import Voice
+from .console import Voice, counted, verb
 from .files import check_free, put
 from .options import Data, Force, Model, Quiet
 from .rows import labels_for, read_for, rows_for
@@ -29,12 +29,13 @@ def command(
     numbers alone. The model is scored on the rows given: take rows that it was not fitted to. `rfsc fit --report`
     cross-validates instead.
     """
-    check_free(output, force=force)
+    output = check_free(output, force=force, others={"the table": data, "the model file": model})
     voice = Voice(quiet=quiet)
     predictor, table = read_for(voice, model, data)
     rows, labels = labels_for(predictor, table, target)
-    if not rows.all():
-        voice.warn(f"{int((~rows).sum())} rows without a {target} were dropped")
+    n_left = int((~rows).sum())
+    if n_left:
+        voice.warn(f"{counted(n_left, 'row')} without a {target} {verb(n_left, 'was', 'were')} dropped")
     X = rows_for(voice, predictor, table)[rows].reset_index(drop=True)
     put(page_of(predictor, X, labels, None, target, title, output), output)
     if output != "-":

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
-from .console import Failure, Voice
+from .console import Failure, Voice, counted, verb
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,11 +27,21 @@ def load_model(path: str) -> Predictor:
     Predictor
         The model.
     """
-    import sys
-
     from ..export import from_json, load
+    from ..export.json_file import ModelFileError
 
-    return from_json(sys.stdin.read(), name="stdin") if path == "-" else load(path)
+    try:
+        return from_json(sys.stdin.read(), name="stdin") if path == "-" else load(path)
+    except ModelFileError as error:
+        raise Failure(_in_our_words(str(error))) from None
+
+
+def _in_our_words(text: str) -> str:
+    """What is wrong with a model file, for who does not write Python."""
+    name, damaged, _ = text.partition(" is damaged: ")
+    if damaged:
+        return f"{name} is damaged: it is not as rfsc fit writes it. Restore it from a copy, or fit the model again."
+    return text.replace("rfsc.export.save wrote", "rfsc fit -o wrote")
 
 
 def read_for(voice: Voice, model: str, data: str) -> tuple[Predictor, RawTable]:
@@ -80,6 +91,7 @@ def rows_for(voice: Voice, predictor: Predictor, table: RawTable) -> DataFrame:
 
     from ..export.program import Program
     from ..tables.columns import read_as
+    from ..tables.training import ONE_COLUMN
 
     program = Program.of(predictor)
     frame = table.frame
@@ -87,8 +99,10 @@ def rows_for(voice: Voice, predictor: Predictor, table: RawTable) -> DataFrame:
     if missing:
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         shown = ", ".join(map(repr, missing[:5]))
+        hint = f" {ONE_COLUMN}" if frame.shape[1] == 1 < len(program.read) else ""
         msg = (
-            f"{table.name} lacks {len(missing)} of the {len(program.read)} columns that the model reads: {shown}{more}."
+            f"{table.name} lacks {len(missing)} of the {counted(len(program.read), 'column')} that the model reads: "
+            f"{shown}{more}.{hint}"
         )
         raise Failure(msg)
     cells: dict[str, Any] = {}
@@ -97,10 +111,12 @@ def rows_for(voice: Voice, predictor: Predictor, table: RawTable) -> DataFrame:
             # never read, so anything will do that is not missing
             cells[raw.name] = [0.0 if raw.kind == "number" else ""] * len(frame)
             continue
-        column = read_as(frame[raw.name], raw.kind)
+        column = read_as(frame[raw.name], raw.kind, table.comma)
         cells[raw.name] = column.values
-        if column.n_odd:
-            voice.warn(f"{column.n_odd} cells of {raw.name!r} are no numbers and count as blank")
+        n = column.n_odd
+        if n:
+            words = verb(n, "is no number and counts as blank", "are no numbers and count as blank")
+            voice.warn(f"{counted(n, 'cell')} of {raw.name!r} {words}")
     return DataFrame(cells)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import Counter
 from typing import Any
 
 from .console import Failure, Voice, out_width, plain, text_table
@@ -11,13 +12,34 @@ from .console import Failure, Voice, out_width, plain, text_table
 SMALL = 5000  # rows up to which all folds of a cross-validation are affordable
 
 
-def folds_for(n_rows: int, cv: int | None, test_size: float | None, seed: int) -> Any:
+def check_score(cv: int | None, test_size: float | None) -> None:
+    """Complain about a score that cannot be, whatever the table.
+
+    Parameters
+    ----------
+    cv : int or None
+        Folds that were asked for; 0 for none at all.
+    test_size : float or None
+        Share of the rows that was asked for.
+    """
+    if cv is not None and test_size is not None:
+        msg = "--cv and --test-size are two ways to score a model; pass one of them."
+        raise Failure(msg, 2)
+    if cv is not None and (cv == 1 or cv < 0):
+        msg = f"--cv expects 2 or more folds, or 0 for no score, got {cv}."
+        raise Failure(msg, 2)
+    if test_size is not None and not 0 < test_size < 1:
+        msg = f"--test-size expects a share between 0 and 1, got {test_size:g}."
+        raise Failure(msg, 2)
+
+
+def folds_for(labels: Any, cv: int | None, test_size: float | None, seed: int) -> Any:
     """Which rows are left out.
 
     Parameters
     ----------
-    n_rows : int
-        Length of the table.
+    labels : ndarray of shape (n_rows,)
+        Classes of the table.
     cv : int or None
         Folds that were asked for; 0 for none at all.
     test_size : float or None
@@ -30,14 +52,13 @@ def folds_for(n_rows: int, cv: int | None, test_size: float | None, seed: int) -
     "auto", int, splitter or None
         What `rfsc.report.cross_validated` takes; None for no score.
     """
-    if cv is not None and test_size is not None:
-        msg = "--cv and --test-size are two ways to score a model; pass one of them."
+    sizes, n_rows = Counter(labels.tolist()), len(labels)
+    smallest, n_test = min(sizes.values()), math.ceil(n_rows * (test_size or 0.2))
+    if cv is not None and cv > smallest:
+        msg = f"--cv {cv} asks for more folds than the smallest class has rows, which is {smallest}. Take fewer."
         raise Failure(msg, 2)
-    if cv is not None and (cv == 1 or cv < 0):
-        msg = f"--cv expects 2 or more folds, or 0 for no score, got {cv}."
-        raise Failure(msg, 2)
-    if test_size is not None and not 0 < test_size < 1:
-        msg = f"--test-size expects a share between 0 and 1, got {test_size:g}."
+    if test_size is not None and not len(sizes) <= n_test <= n_rows - len(sizes):
+        msg = f"--test-size {test_size:g} of {n_rows} rows does not leave a row of every class on both sides."
         raise Failure(msg, 2)
     if cv is not None:
         return cv or None
@@ -93,6 +114,34 @@ def honest_score(
             random_state=seed,
             progress=tell,
         )
+
+
+def no_better(score: Any) -> str:
+    """Why a model is not worth having, in words; nothing where it beats the commonest class.
+
+    Parameters
+    ----------
+    score : HonestScore
+        What `honest_score` gave.
+
+    Returns
+    -------
+    str
+        A sentence with the metrics in which it does not.
+    """
+    from ..report.honest_score import MAJORITY
+    from ..report.metrics import METRICS
+
+    place = [method.name for method in score.methods].index(MAJORITY)
+    lost = []
+    for metric, found in zip(METRICS, _by_metric(score), strict=True):
+        ours, theirs = found[0][0], found[place][0]
+        worse = ours <= theirs if metric.higher_is_better else ours >= theirs
+        if metric.key in ("accuracy", "log_loss") and worse:
+            lost.append(f"{metric.name} {ours:.3f} against {theirs:.3f}")
+    if not lost:
+        return ""
+    return f"on rows left out it is no better than always naming the commonest class: {', '.join(lost)}"
 
 
 def score_text(score: Any) -> str:

@@ -45,7 +45,7 @@ def summary(source: Any, *, label: object = None, width: int = WIDTH) -> str:
         f"f > 0 speaks for class {model.label}",
         *(line for words in legend(model, ranges=False) for line in textwrap.wrap(words, width)),
         "",
-        *_equation(model, width),
+        *equation_lines(model, width),
         "",
         *_table(model, width),
         "",
@@ -63,10 +63,20 @@ def _table(model: SparseModel, width: int) -> list[str]:
     return [*text.splitlines(), *textwrap.wrap(f"({AVERAGE})" if model.standard_error is None else NOTE, width)]
 
 
-def _equation(model: SparseModel, width: int) -> list[str]:
-    """The equation, broken before a sign and never inside a term."""
+def equation_lines(model: SparseModel, width: int, units: str = "scaled") -> list[str]:
+    """The equation, broken before a sign and never inside a term.
+
+    Parameters
+    ----------
+    model : SparseModel
+        The model.
+    width : int
+        Longest line; a single term may be wider.
+    units : {"scaled", "original"}, default="scaled"
+        As in `equation`.
+    """
     lines = ["f ="]
-    for i, (negative, part) in enumerate(summands(model, Text())):
+    for i, (negative, part) in enumerate(summands(model, Text(), units=units)):
         word = f"- {part}" if negative else f"+ {part}" if i else part
         if i and len(lines[-1]) + len(word) + 1 > width:
             lines.append(f"    {word}")

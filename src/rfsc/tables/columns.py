@@ -13,15 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import BoolArray
-from .reading import MOSTLY
-from .text_files import number_of
+from .commas import pointed
+from .text_files import BLANK, MOSTLY, NO_NUMBER, number_of
 
 if TYPE_CHECKING:
     from pandas import Series
-
-BLANK = frozenset({"", "?", "na", "n/a", "nan", "null", "<null>", "<na>", "#n/a"})
-NO_NUMBER = BLANK | {"-", "--", ".", "none", "n.a.", "n.d.", "unknown", "missing", "#null!", "#value!", "#div/0!"}
-"""More words than for text, where "none" or "unknown" may well be a level of its own."""
 
 TRUTH = {"true": 1.0, "false": 0.0}
 CODE = re.compile(r"0\d+")  # a leading zero means something: a post code, not a number
@@ -179,7 +175,7 @@ def as_text(name: str, cells: np.ndarray[Any, Any]) -> Column:
     return Column(name, "text", values)
 
 
-def read_as(series: Series, kind: str) -> Column:
+def read_as(series: Series, kind: str, comma: str | None = None) -> Column:
     """A column of a kind that is known already, as a saved model knows it.
 
     Parameters
@@ -188,11 +184,35 @@ def read_as(series: Series, kind: str) -> Column:
         The column, as it was read.
     kind : {"number", "text"}
         What it must hold.
+    comma : str or None, default=None
+        What a comma inside a number stands for, as `RawTable.comma` has it.
 
     Returns
     -------
     Column
         Of that kind.
     """
-    read = as_number if kind == "number" else as_text
-    return read(str(series.name), _plain(series))
+    name, cells = str(series.name), _plain(series)
+    if kind != "number":
+        return as_text(name, cells)
+    points = [pointed(cell.strip(), comma) if isinstance(cell, str) else cell for cell in cells]
+    return as_number(name, np.array([*points, None], dtype=object)[:-1])  # None keeps it one of objects
+
+
+def share_of_numbers(column: Column) -> float:
+    """How many of the cells of a text column that say something are numbers, from 0 to 1.
+
+    Parameters
+    ----------
+    column : Column
+        Any column.
+
+    Returns
+    -------
+    float
+        0 for other columns, and where leading zeros show that the numbers are none.
+    """
+    present = [text for text in column.values if text is not None and not _is_word(text, NO_NUMBER)]
+    if column.kind != "text" or not present or any(CODE.fullmatch(text) for text in present):
+        return 0.0
+    return sum(number_of(text) is not None for text in present) / len(present)

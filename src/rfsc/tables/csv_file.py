@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from pathlib import Path
 
-from .text_files import problem
+from .text_files import number_of, problem
 
 
 def delimiter_of(text: str) -> str:
@@ -30,9 +31,20 @@ def read_csv(path: Path, text: str, *, unnamed: str | None = None) -> tuple[list
     if header[0] == "" and unnamed is not None:
         header[0] = unnamed
     if "" in header or len(set(header)) < len(header):
-        raise problem(path, line, "a different name for every column", "an empty or repeated one", "Rename it")
+        raise problem(path, line, "a different name for every column", *_repeated(header))
     for number, cells in lines:
         if len(cells) != len(header):
             expected = f"{len(header)} cells as in the header"
             raise problem(path, number, expected, f"{len(cells)}", "Correct the line, or quote cells with delimiters")
     return header, lines
+
+
+def _repeated(header: list[str]) -> tuple[str, str]:
+    """What is wrong with a header, and what to do; a first line with numbers may be a row, which nobody may see."""
+    if any(number_of(name) is not None for name in header):
+        return "numbers among them, and an empty or repeated one", "Put a line with the names of the columns first"
+    if "" in header:
+        return "an empty one", "Name it"
+    twice = [name for name, n in Counter(header).items() if n > 1]
+    more = f" and {len(twice) - 3} others" if len(twice) > 3 else ""
+    return f"{', '.join(map(repr, twice[:3]))}{more} more than once", "Rename all but one"

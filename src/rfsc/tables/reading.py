@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import io
-import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._optional import require
+from .commas import comma_of, pointed_column
 from .csv_file import delimiter_of, read_csv
 from .headed_file import read_header, read_rows
 from .text_files import number_of, numbered_lines
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 ROW_NAMES = "(row names)"
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
-THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
-MOSTLY = 0.95  # of the cells that are not blank must be numbers for a column of numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +33,14 @@ class RawTable:
         Where it came from, for messages.
     notes : tuple of str
         What had to be guessed or left out, in words.
+    comma : str or None
+        What a comma inside a number stands for: "." in place of a point, "" for nothing; None where nobody knows.
     """
 
     frame: DataFrame
     name: str
     notes: tuple[str, ...] = ()
+    comma: str | None = None
 
 
 def read_raw(source: str) -> RawTable:
@@ -110,26 +110,11 @@ def _from_csv(path: Path, text: str, notes: list[str]) -> RawTable:
     if not columns:
         msg = f"{path.name}: expected several columns, got one without a name. Check the delimiter."
         raise ValueError(msg)
-    return _with_points(path, columns, delimiter_of(text), notes)
-
-
-def _with_points(path: Path, columns: dict[str, list[str]], delimiter: str, notes: list[str]) -> RawTable:
-    """Numbers as Python writes them: no thousands separators, a point instead of a decimal comma."""
-    if delimiter == ",":
-        columns = {name: _rewritten(cells, THOUSANDS, "") for name, cells in columns.items()}
-    elif any(DECIMAL_COMMA.fullmatch(c) and not THOUSANDS.fullmatch(c) for cells in columns.values() for c in cells):
-        # 1,5 settles what 1,234 means; where nothing does, such cells are left as they are
-        columns = {name: _rewritten(cells, DECIMAL_COMMA, ".") for name, cells in columns.items()}
+    comma = comma_of(delimiter_of(text), columns.values())
+    if comma == ".":
         notes.append("it has decimal commas")
-    return _framed(path, columns, notes)
-
-
-def _rewritten(cells: list[str], pattern: re.Pattern[str], instead: str) -> list[str]:
-    """A column with other commas, where that makes it one of numbers."""
-    found = [cell for cell in cells if pattern.fullmatch(cell)]
-    if not found or len(found) + sum(number_of(cell) is not None for cell in cells) < MOSTLY * sum(map(bool, cells)):
-        return cells
-    return [cell.replace(",", instead) if pattern.fullmatch(cell) else cell for cell in cells]
+    columns = {name: pointed_column(cells, comma) for name, cells in columns.items()}
+    return replace(_framed(path, columns, notes), comma=comma)
 
 
 def _from_headed(path: Path, text: str, notes: list[str]) -> RawTable:

@@ -14,6 +14,12 @@ import numpy as np
 StrArray = np.ndarray[Any, np.dtype[np.str_]]
 AnyPath = str | os.PathLike[str]
 
+BLANK = frozenset({"", "?", "na", "n/a", "nan", "null", "<null>", "<na>", "#n/a"})
+NO_NUMBER = BLANK | {"-", "--", ".", "none", "n.a.", "n.d.", "unknown", "missing", "#null!", "#value!", "#div/0!"}
+"""More words than for text, where "none" or "unknown" may well be a level of its own."""
+
+MOSTLY = 0.95  # of the cells that are not blank must be numbers for a column of numbers
+
 
 def text_of(path: Path) -> str:
     """The text of a UTF-8 file, without a byte-order mark."""

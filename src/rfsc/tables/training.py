@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .columns import Column, read_as, understand
+from .columns import Column, read_as, share_of_numbers, understand
 from .encode import frame_of, useless
 from .leaks import Suspect, suspects
 from .reading import RawTable
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MANY_NUMBERS = 20  # different numbers in a target, from which it is no class
+NEARLY = 0.7  # share of numbers in a text column from which somebody may have meant numbers
 FEWEST_ROWS = 5  # of a class; fewer cannot be learned, let alone checked
+ONE_COLUMN = "It has a single column: its cells must be separated by commas, semicolons or tabs."
 
 
 class LeakError(ValueError):
@@ -49,12 +51,15 @@ class Training:
         Other columns, and why.
     n_unlabelled : int
         Rows without a label, which were dropped.
+    nearly_numbers : dict of str to float
+        Text columns most of whose cells are numbers, used or not, and the share of these.
     """
 
     columns: tuple[Column, ...]
     labels: np.ndarray[Any, Any]
     left_out: dict[str, str]
     n_unlabelled: int
+    nearly_numbers: dict[str, float]
 
     @property
     def frame(self) -> DataFrame:
@@ -69,6 +74,7 @@ def training_of(
     drop: Collection[str] = (),
     keep: Collection[str] = (),
     only: Collection[str] = (),
+    number: Collection[str] = (),
 ) -> Training:
     """Look at every column of a table, and take what can be learned from.
 
@@ -84,6 +90,8 @@ def training_of(
         Columns to take although they look like identifiers or like the target.
     only : collection of str, default=()
         The only columns to take; empty for all.
+    number : collection of str, default=()
+        Columns to read as numbers; their other cells are blank.
 
     Returns
     -------
@@ -91,21 +99,43 @@ def training_of(
         Features, labels, and what was left out. A LeakError names the columns that need a decision.
     """
     names = [str(name) for name in table.frame.columns]
-    check_names(names, [target, *drop, *keep, *only], table.name)
+    check_names(names, [target, *drop, *keep, *only, *number], table.name)
     labels = read_as(table.frame[target], "text")
     rows = ~labels.blank
     check_target(understand(table.frame[target]), labels.take(rows))
     left_out = {name: "as you asked" for name in names if name in drop or (only and name not in only)}
     left_out.pop(target, None)
-    columns = [understand(table.frame[name]).take(rows) for name in names if name != target and name not in left_out]
+    wanted = [name for name in names if name != target and name not in left_out]
+    columns = [_column(table, name, number).take(rows) for name in wanted]
+    shares = {column.name: share_of_numbers(column) for column in columns}
+    nearly = {name: share for name, share in shares.items() if share >= NEARLY}
     code = np.unique(labels.values[rows].astype(str), return_inverse=True)[1]
     found = suspects((column for column in columns if column.name not in keep), code)
     if found:
-        raise LeakError(found)
+        raise LeakError([_hinted(suspect, nearly) for suspect in found])
     reasons = [useless(column) for column in columns]
     left_out |= {column.name: why for column, why in zip(columns, reasons, strict=True) if why}
     used = [column for column, why in zip(columns, reasons, strict=True) if not why]
-    return Training(_usable(used, table.name), labels.values[rows].astype(str), left_out, int((~rows).sum()))
+    return Training(_usable(used, table.name), labels.values[rows].astype(str), left_out, int((~rows).sum()), nearly)
+
+
+def _column(table: RawTable, name: str, number: Collection[str]) -> Column:
+    """A column as it looks, or as numbers where the user says so."""
+    if name not in number:
+        return understand(table.frame[name])
+    column = read_as(table.frame[name], "number", table.comma)
+    if column.blank.all():
+        msg = f"{table.name}: {name!r} holds no number, so it cannot be read as numbers. Take --number {name} out."
+        raise ValueError(msg)
+    return column
+
+
+def _hinted(suspect: Suspect, nearly: dict[str, float]) -> Suspect:
+    """Free text that is mostly numbers was rather meant to be numbers."""
+    share = nearly.get(suspect.column)
+    if share is None:
+        return suspect
+    return Suspect(suspect.column, f"{suspect.why}; {share:.0%} of its cells are numbers: --number reads it so")
 
 
 def _usable(columns: Sequence[Column], source: str) -> tuple[Column, ...]:
@@ -115,7 +145,7 @@ def _usable(columns: Sequence[Column], source: str) -> tuple[Column, ...]:
         msg = f"{source}: {_quoted(dates)} cannot be kept: dates are not numbers. Turn them into days or years first."
         raise ValueError(msg)
     if not columns:
-        msg = f"{source}: no column is left to learn from. Check the table, --only and --drop."
+        msg = f"{source}: no column is left to learn from. Check the table, its delimiter, --only and --drop."
         raise ValueError(msg)
     return tuple(columns)
 
@@ -135,10 +165,17 @@ def check_names(there: Sequence[str], wanted: Collection[str], source: str) -> N
     missing = [name for name in wanted if name not in there]
     if not missing:
         return
-    near = get_close_matches(missing[0], there, n=1, cutoff=0.6)
-    advice = f"Did you mean {near[0]!r}?" if near else f"There are: {_quoted(list(there)[:12])}"
-    more = "" if near or len(there) <= 12 else f" and {len(there) - 12} more"
-    msg = f"{source} has no column {missing[0]!r}. {advice}{more}{'' if near else '.'}"
+    # names of columns may be cells where the file has no header: only those that the user nearly wrote are shown
+    lower = {name.lower(): name for name in there}
+    near = get_close_matches(missing[0].lower(), lower, n=1, cutoff=0.6)
+    advice = (
+        f"Did you mean {lower[near[0]]!r}?"
+        if near
+        else f"It has {len(there)} columns, none of a similar name; their names must stand in its first line."
+    )
+    if len(there) == 1:
+        advice = ONE_COLUMN
+    msg = f"{source} has no column {missing[0]!r}. {advice}"
     raise ValueError(msg)
 
 
