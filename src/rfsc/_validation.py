@@ -47,7 +47,7 @@ def _check_names(X: Any) -> None:
 
 def _check_labels(y: Any) -> None:
     """Refuse labels that are missing; those of numbers are scikit-learn's to find."""
-    if isinstance(y, str) or getattr(getattr(y, "dtype", None), "kind", "O") != "O" or np.ndim(y) != 1:
+    if isinstance(y, str) or getattr(getattr(y, "dtype", None), "kind", "O") != "O" or not hasattr(y, "__iter__"):
         return
     n_missing = sum(label is None or type(label).__name__ == "NAType" for label in y)
     if n_missing:
