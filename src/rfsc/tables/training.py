@@ -13,6 +13,7 @@ from .columns import Column, read_as, understand
 from .encode import frame_of, useless
 from .leaks import Suspect, suspects
 from .reading import RawTable
+from .text_files import number_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -135,6 +136,9 @@ def check_names(there: Sequence[str], wanted: Collection[str], source: str) -> N
     missing = [name for name in wanted if name not in there]
     if not missing:
         return
+    if any(number_of(name) is not None and not name.isdecimal() for name in there):  # then the others may be cells
+        msg = f"{source} has no column {missing[0]!r}. Some of its names are numbers: does it lack a header row?"
+        raise ValueError(msg)
     near = get_close_matches(missing[0], there, n=1, cutoff=0.6)
     advice = f"Did you mean {near[0]!r}?" if near else f"There are: {_quoted(list(there)[:12])}"
     more = "" if near or len(there) <= 12 else f" and {len(there) - 12} more"
