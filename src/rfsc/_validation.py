@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.exceptions import DTypePromotionError
+from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 
@@ -24,7 +25,7 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, min_samples: int = 1) -> Any:
     """`validate_data` to float64, with messages that say what to do and show no data."""
-    msg = _silently_misread(X) or _odd_labels(y)
+    msg = _silently_misread(X) or odd_labels(y)
     if msg is not None:
         raise ValueError(msg)
     try:
@@ -46,9 +47,10 @@ def _silently_misread(X: Any) -> str | None:
     return None
 
 
-def _odd_labels(y: Any) -> str | None:
+def odd_labels(y: Any) -> str | None:
     """What is wrong with labels that scikit-learn refuses in words about X, or without saying that it means y."""
-    if not isinstance(y, list | tuple) and getattr(y, "dtype", None) != object:
+    dtype = getattr(y, "dtype", None)
+    if y is None or isinstance(y, str) or issparse(y) or (isinstance(dtype, np.dtype) and dtype != object):
         return None
     try:
         labels = np.asarray(y)

@@ -185,7 +185,7 @@ DTYPES = [
     x("durations", lambda: np.ones((N, 3), dtype="timedelta64[D]"), "dates or durations"),
     x("records", lambda: np.ones(N, dtype=[("a", float), ("b", float)]), "must be a table of numbers"),
     x("masked array", lambda: np.ma.masked_greater(good(), 1.5), "masked array"),
-    x("matrix", lambda: np.matrix(good()), "np.matrix is not supported"),
+    x("matrix", lambda: good().view(np.matrix), "np.matrix is not supported"),
 ]
 
 FRAMES = [
@@ -269,12 +269,11 @@ LABELS = [
     y("mixed y", lambda: labels("SECRET", NUMBER, object), "y mixes labels", report="does not know"),
     y("missing y", lambda: np.where(LABEL, np.nan, NUMBER), "y contains NaN", report="does not know"),
     y("infinite y", lambda: np.where(LABEL, np.inf, 0), "y contains infinity", report="does not know"),
-    y("None in y", lambda: labels("SECRET", None, object), "y contains missing labels", report="does not know"),
+    y("None in y", lambda: labels("SECRET", None, object), "y contains missing labels"),
     y(
         "pandas NA in y",
         lambda: pd.Series([pd.NA, "SECRET"] * (N // 2)),
         "y contains missing labels",
-        report="does not know",
     ),
     y("short y", lambda: LABEL[1:], r"inconsistent.*\[40, 39\]", report="one label for each"),
     y("long y", lambda: np.arange(N + 1) % 2, r"inconsistent.*\[40, 41\]", report="one label for each"),

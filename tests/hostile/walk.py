@@ -131,7 +131,8 @@ class Screen(io.TextIOWrapper):
 def said_by(*arguments: str) -> tuple[int, str, str]:
     """Status, stdout and stderr of the command line."""
     out, err = Screen(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
+    with redirect_stdout(out), redirect_stderr(err), warnings.catch_warnings():
+        warnings.simplefilter("default")  # as in a shell, not errors as in tests
         status = main(list(arguments))
     return status, out.shown(), err.getvalue()
 

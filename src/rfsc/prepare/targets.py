@@ -51,7 +51,8 @@ def encode(y: np.ndarray[Any, Any]) -> Targets:
 def _distinct(y: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], IntArray]:
     """Sorted labels, and the position of each row's label among them."""
     try:
-        check_classification_targets(y)
+        with np.errstate(invalid="ignore"):  # it casts to integers, to see whether labels are whole
+            check_classification_targets(y)
         classes, code = np.unique(y, return_inverse=True)
     except TypeError as error:
         if "not supported between" not in str(error):  # the original names types of single labels
