@@ -27,8 +27,8 @@ from ..export.random_models import random_models
 from .files import csv_of, frame, headed, lines, parquet_of
 from .walk import classifier, good_model
 
-SMALL = frame()[:6]
-BODY = "\n".join(lines()[1:7]) + "\n"
+SMALL = frame()[:12]
+BODY = "\n".join(lines()[1:13]) + "\n"
 KEEL = headed(BODY, "real [0, 9000000]").replace(b"@data", b"@inputs a, b, c\n@outputs class\n@data")
 
 
