@@ -15,7 +15,6 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-
 from tests.hostile import fuzz, walk
 from tests.hostile.files import FILES
 from tests.hostile.rows import ROWS

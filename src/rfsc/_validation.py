@@ -50,13 +50,13 @@ def _silently_misread(X: Any) -> str | None:
 def odd_labels(y: Any) -> str | None:
     """What is wrong with labels that scikit-learn refuses in words about X, or without saying that it means y."""
     dtype = getattr(y, "dtype", None)
-    if y is None or isinstance(y, str) or issparse(y) or (isinstance(dtype, np.dtype) and dtype != object):
+    if y is None or isinstance(y, str) or issparse(y) or (isinstance(dtype, np.dtype) and dtype.kind != "O"):
         return None
     try:
         labels = np.asarray(y)
     except ValueError:
         return "y must hold one label for each row, but some of its entries are lists. Pass a flat list."
-    if labels.dtype == object and labels.ndim == 1 and any(_is_missing(label) for label in labels):
+    if labels.dtype.kind == "O" and labels.ndim == 1 and any(_is_missing(label) for label in labels):
         return "y contains missing labels (NaN or None). Drop those rows, or give them a class of their own."
     return None
 
@@ -81,7 +81,7 @@ def _in_our_words(error: Exception, X: Any) -> str | None:
         return f"X must hold numbers, but {_odd_columns(X)} dates or other objects. Turn them into numbers first."
     if "float() argument must be" in text or "Cannot cast array data" in text:
         return (
-            f"X must be a table of numbers, an array or a data frame, got {type(X).__name__} with something else in it. "
+            f"X must be a table of numbers, an array or a data frame, got {type(X).__name__} with other things in it. "
             "Convert it first, for instance with pandas.DataFrame."
         )
     if "unique column names" in text:

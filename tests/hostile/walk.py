@@ -26,7 +26,8 @@ from .rows import Rows
 from .tables import LABEL, WORKS, Case, good
 
 SHOWN = re.compile(r"SECRET|8675309|8\.6753", re.IGNORECASE)  # as numpy and Python may write the secrets
-QUICK = "--basis polynomial --restarts 1 --set max_iter=10 --set n_models=20 --set engine=numpy --cv 0 --quiet".split()
+SEARCH = ["--basis=polynomial", "--restarts=1", "--set=max_iter=10", "--set=n_models=20", "--set=engine=numpy"]
+QUICK = [*SEARCH, "--cv=0", "--quiet"]
 
 
 def classifier(**parameters: Any) -> Any:
