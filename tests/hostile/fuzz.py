@@ -1,6 +1,7 @@
 """Laws for input that nobody has thought of: a result, or one clean error.
 
-Tests, `make torture` and atheris share them. A clean error of a reader is a ValueError of one line that starts with the name of the file.
+Tests, `make torture` and atheris share them. A clean error of a reader is a ValueError of one line that starts with the
+name of the file.
 """
 
 from __future__ import annotations

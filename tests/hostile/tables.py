@@ -264,7 +264,7 @@ VALUES = [
 LABELS = [
     y("no y", lambda: None, "requires y", report="one label for each"),
     y("one class", lambda: np.full(N, "SECRET"), "at least two classes", report="does not know"),
-    y("one row per class", lambda: np.arange(N), WORKS),
+    Case("one row per class", lambda: (good()[:12], np.arange(12), None), WORKS),
     y("continuous y", lambda: good()[:, 1], "expects discrete classes", report="does not know"),
     y("mixed y", lambda: labels("SECRET", NUMBER, object), "y mixes labels", report="does not know"),
     y("missing y", lambda: np.where(LABEL, np.nan, NUMBER), "y contains NaN", report="does not know"),

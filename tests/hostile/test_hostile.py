@@ -25,10 +25,7 @@ REPORTED = {  # reports take half a second each; `make torture` makes all of the
     "names that are markup",
     "names in two levels",
     "nothing but constants",
-    "two rows",
-    "arrow table",
     "formula-like cells",
-    "a very long name",
 }
 
 
