@@ -1,4 +1,7 @@
-"""Bad input: a short error that says what was expected, never shows the data, and changes nothing."""
+"""Bad parameters: a short error that says what was expected, never shows the data, and changes nothing.
+
+Bad tables, rows and files are in `hostile/`.
+"""
 
 from __future__ import annotations
 
@@ -7,77 +10,12 @@ import traceback
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
-from rfsc import DistanceCorrelationFilter, RFSCClassifier
+from rfsc import DistanceCorrelationFilter
 
-NUMBER = 8675309.25
-SHOWN = re.compile(r"SECRET|8675309|8\.6753", re.IGNORECASE)  # as numpy and Python may write the secrets
-N = 40
-LABEL = np.arange(N) % 2
-MIXED_LABELS = np.array(["SECRET", NUMBER] * (N // 2), dtype=object)
-
-
-def good(n_features=3):
-    X = np.random.default_rng(0).random((N, n_features))
-    X[:, 0] += LABEL
-    X[0, 1] = NUMBER
-    return X
-
-
-def with_cell(value, dtype=float):
-    X = good().astype(dtype)
-    X[5, 1] = value
-    return X
-
-
-def text_column():
-    return {"a": good()[:, 0].tolist(), "b": ["SECRET"] * N}
-
-
-def weights(third=NUMBER):
-    weight = np.full(N, NUMBER)
-    weight[2] = third
-    return weight
-
-
-# name: (X, y, sample_weight, what the message must say)
-BAD_DATA = {
-    "NaN": (with_cell(np.nan), LABEL, None, "NaN"),
-    "infinity": (with_cell(np.inf), LABEL, None, "infinity"),
-    "one row": (good()[:1], LABEL[:1], None, "minimum of 2"),
-    "no row": (good()[:0], LABEL[:0], None, "minimum of 2"),
-    "no feature": (good()[:, :0], LABEL, None, "minimum of 1"),
-    "one dimension": (good()[:, 1], LABEL, None, "2D"),
-    "three dimensions": (good()[:, :, None], LABEL, None, "dim <= 2"),
-    "complex": (good() + 1j, LABEL, None, "(?i)complex"),
-    "text in objects": (with_cell("SECRET", object), LABEL, None, "must hold numbers, but column 1 holds text"),
-    "text in lists": (with_cell("SECRET", object).tolist(), LABEL, None, "must hold numbers, but column 1"),
-    "text array": (with_cell("SECRET", object).astype(str), LABEL, None, "must hold numbers, but column 1"),
-    "text in pandas": (pd.DataFrame(text_column()), LABEL, None, "must hold numbers, but column b holds text"),
-    "category in pandas": (
-        pd.DataFrame(text_column()).astype({"b": "category"}),
-        LABEL,
-        None,
-        "must hold numbers, but column b holds text",
-    ),
-    "text in unnamed pandas": (pd.DataFrame(with_cell("SECRET", object)), LABEL, None, "must hold numbers"),
-    "text in polars": (pl.DataFrame(text_column()), LABEL, None, "must hold numbers, but column b holds text"),
-    "one class": (good(), np.full(N, "SECRET"), None, "at least two classes"),
-    "continuous y": (good(), good()[:, 1], None, "expects discrete classes"),
-    "mixed y": (good(), MIXED_LABELS, None, r"(?i)label|class|\by\b"),
-    "missing y": (good(), np.where(LABEL, np.nan, NUMBER), None, "y contains NaN"),
-    "no y": (good(), None, None, "requires y"),
-    "short y": (good(), LABEL[1:], None, r"inconsistent.*\[40, 39\]"),
-    "wide y": (good(), good(), None, "1d array"),
-    "negative weight": (good(), LABEL, weights(third=-NUMBER), "must not be negative, 1 of 40"),
-    "zero weights": (good(), LABEL, np.zeros(N), "(?i)sample.weight.*zero"),
-    "one class weighted": (good(), LABEL, weights() * LABEL, "at least two classes"),
-    "NaN weight": (good(), LABEL, weights(third=np.nan), "sample_weight contains NaN"),
-    "text weight": (good(), LABEL, np.full(N, "SECRET"), "sample_weight"),
-    "short weight": (good(), LABEL, weights()[1:], r"expected \(40,\)"),
-}
+from .hostile.tables import LABEL, NUMBER, good
+from .hostile.walk import SHOWN, classifier
 
 BAD_PARAMETERS = {
     "degree": [0, 6, 1.5],
@@ -105,22 +43,6 @@ BAD_CLASS_WEIGHTS = {
     "not a number": ({"SECRET a": "much", "SECRET b": 1.0}, "class_weight"),
 }
 
-BAD_ROWS = {
-    "too few features": (good(2), "X has 2 features.*expecting 4"),
-    "too many features": (good(5), "X has 5 features.*expecting 4"),
-    "NaN": (np.full((2, 4), np.nan), "NaN"),
-    "text": (np.full((2, 4), "SECRET", dtype=object), "must hold numbers"),
-    "one dimension": (np.full(4, NUMBER), "2D"),
-    "scalar": (NUMBER, "2D"),
-    "no row": (good(4)[:0], "minimum of 1"),
-}
-
-
-def classifier(**parameters):
-    return RFSCClassifier(
-        basis="polynomial", n_restarts=1, n_models=20, max_iter=100, random_state=0, engine="numpy"
-    ).set_params(**parameters)
-
 
 def refusal(call, *arguments, **options):
     """The error of a call, after checking that it is short and shows no data."""
@@ -138,29 +60,6 @@ def refusal(call, *arguments, **options):
 def assert_same_state(estimator, before):
     assert list(vars(estimator)) == list(before)
     assert all(vars(estimator)[name] is value for name, value in before.items())
-
-
-@pytest.mark.parametrize("make", [classifier, DistanceCorrelationFilter])
-@pytest.mark.parametrize("case", BAD_DATA)
-def test_bad_data_is_refused_and_leaves_an_unfitted_estimator_as_it_was(case, make):
-    X, y, weight, hint = BAD_DATA[case]
-    estimator = make()
-    before = dict(vars(estimator))
-    assert re.search(hint, refusal(estimator.fit, X, y, sample_weight=weight))
-    assert_same_state(estimator, before)
-
-
-@pytest.mark.parametrize("make", [classifier, DistanceCorrelationFilter])
-@pytest.mark.parametrize("case", BAD_DATA)
-def test_bad_data_leaves_a_fitted_estimator_as_it_was(case, make):
-    X, y, weight, _ = BAD_DATA[case]
-    estimator = make().fit(good(4), LABEL)  # four features, so that a trace of the bad table shows
-    apply = getattr(estimator, "predict_proba", None) or estimator.transform
-    before, expected = dict(vars(estimator)), apply(good(4))
-    with pytest.raises((ValueError, TypeError)):
-        estimator.fit(X, y, sample_weight=weight)
-    assert_same_state(estimator, before)
-    np.testing.assert_array_equal(apply(good(4)), expected)
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, v) for name, values in BAD_PARAMETERS.items() for v in values])
@@ -198,14 +97,6 @@ def test_more_terms_than_can_be_numbered_are_refused():
     before = dict(vars(estimator))
     assert "Lower degree, or keep fewer features" in refusal(estimator.fit, X, LABEL[:4])
     assert_same_state(estimator, before)
-
-
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
-@pytest.mark.parametrize("case", BAD_ROWS)
-def test_bad_rows_are_refused_at_prediction(case, method):
-    X, hint = BAD_ROWS[case]
-    fitted = classifier().fit(good(4), LABEL)
-    assert re.search(hint, refusal(getattr(fitted, method), X))
 
 
 def test_other_feature_names_are_refused_at_prediction():

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.exceptions import DTypePromotionError
+from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 
@@ -24,45 +25,71 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, min_samples: int = 1) -> Any:
     """`validate_data` to float64, with messages that say what to do and show no data."""
-    _check_names(X)
-    _check_labels(y)
+    msg = _silently_misread(X) or odd_labels(y)
+    if msg is not None:
+        raise ValueError(msg)
     try:
-        return validate_data(estimator, X, y, reset=reset, dtype=np.float64, ensure_min_samples=min_samples)
-    except (TypeError, ValueError) as error:
+        with np.errstate(over="ignore", invalid="ignore"):  # the sum with which it looks for NaN may overflow
+            return validate_data(estimator, X, y, reset=reset, dtype=np.float64, ensure_min_samples=min_samples)
+    except (TypeError, ValueError, OverflowError) as error:
         msg = _in_our_words(error, X)
         if msg is None:
             raise
     raise ValueError(msg)  # outside the handler, so that the traceback does not quote the original
 
 
-def _check_names(X: Any) -> None:
-    """Refuse a frame in which a name stands for several columns."""
-    names = [str(name) for name in getattr(X, "columns", [])]
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
-        shown = ", ".join(repr(name) for name in twice[:5]) + (", ..." if len(twice) > 5 else "")
-        msg = f"the columns of X must have different names, but {shown} come more than once. Rename them."
-        raise ValueError(msg)
+def _silently_misread(X: Any) -> str | None:
+    """What is wrong with arrays that would become other numbers than their owner means."""
+    if isinstance(X, np.ma.MaskedArray):
+        return "X is a masked array, whose mask would be lost. Pass X.filled(np.nan) to an imputer, or drop those rows."
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        return "X must hold numbers, but it holds dates or durations. Turn them into days or years first."
+    return None
 
 
-def _check_labels(y: Any) -> None:
-    """Refuse labels that are missing; those of numbers are scikit-learn's to find."""
-    if isinstance(y, str) or getattr(getattr(y, "dtype", None), "kind", "O") != "O" or not hasattr(y, "__iter__"):
-        return
-    n_missing = sum(label is None or type(label).__name__ == "NAType" for label in y)
-    if n_missing:
-        msg = f"y lacks the label of {n_missing} of {len(y)} rows. Leave those rows out."
-        raise ValueError(msg)
+def odd_labels(y: Any) -> str | None:
+    """What is wrong with labels that scikit-learn refuses in words about X, or without saying that it means y."""
+    dtype = getattr(y, "dtype", None)
+    if y is None or isinstance(y, str) or issparse(y) or (isinstance(dtype, np.dtype) and dtype.kind != "O"):
+        return None
+    try:
+        labels = np.asarray(y)
+    except ValueError:
+        return "y must hold one label for each row, but some of its entries are lists. Pass a flat list."
+    if labels.dtype.kind == "O" and labels.ndim == 1 and any(_is_missing(label) for label in labels):
+        return "y contains missing labels (NaN or None). Drop those rows, or give them a class of their own."
+    return None
+
+
+def _is_missing(label: Any) -> bool:
+    return (
+        label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and label != label)
+    )
 
 
 def _in_our_words(error: Exception, X: Any) -> str | None:
     """A message for errors whose original text shows data or is hard to act on; None to keep the original."""
     text = str(error)
+    if "inhomogeneous shape" in text:
+        return "X must be a table, but its rows are not all of the same length. Fill them up, or drop the short ones."
+    if isinstance(error, OverflowError):
+        return f"X must hold numbers that fit into a double, but {_odd_columns(X)} larger ones. Scale them first."
     if "could not convert string to float" in text:
         where = f"{_odd_columns(X)} text" if np.ndim(X) == 2 else "it is text"
         return f"X must hold numbers, but {where}. Encode it first, for instance with OneHotEncoder."
     if isinstance(error, DTypePromotionError) or "setting an array element with a sequence" in text:
         return f"X must hold numbers, but {_odd_columns(X)} dates or other objects. Turn them into numbers first."
+    if "float() argument must be" in text or "Cannot cast array data" in text:
+        return (
+            f"X must be a table of numbers, an array or a data frame, got {type(X).__name__} with other things in it. "
+            "Convert it first, for instance with pandas.DataFrame."
+        )
+    if "unique column names" in text:
+        return "X must have a different name for every column, but some repeat. Rename them."
+    if "Feature names are only supported" in text:
+        return (
+            "X must have names of one type, but some are text and some are not. Use X.columns = X.columns.astype(str)."
+        )
     if "Expected 2D array" in text:
         kind = "a scalar" if np.ndim(X) == 0 else f"{np.ndim(X)}D"
         return (
@@ -90,6 +117,6 @@ def _odd_columns(X: Any) -> str:
 def _is_numeric(column: Any) -> bool:
     try:
         np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return bool(np.asarray(column).dtype.kind not in "mM")

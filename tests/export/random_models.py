@@ -41,7 +41,9 @@ def random_term(rng, family, scaling):
         return Monomial(tuple(sorted(rng.choice(some, size=int(rng.integers(0, 6))).tolist())))
     if family == "centred":
         centres = {q: float(rng.choice([0.0, rng.random()])) for q in some}
-        return CentredTerm(tuple(sorted(Deviation(q, centres[q], 0.5) for q in rng.choice(some, rng.integers(2, 6)))))
+        return CentredTerm(
+            tuple(sorted(Deviation(q, centres[q], 0.5) for q in rng.choice(some, rng.integers(2, 6)).tolist()))
+        )
     if family == "hinge":
         return HingeTerm(tuple(HingeFactor(q, int(rng.choice([-1, 1])), knot, 0.5) for q in some[:2]))
     if family == "step":

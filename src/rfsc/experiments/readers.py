@@ -40,7 +40,7 @@ def read_fold_file(path: AnyPath) -> IntArray:
         raise problem(path, 1, "the header row,fold", "another one", "Add or correct it")
     pairs = []
     for number, cells in lines:
-        if not all(cell.isdecimal() for cell in cells):
+        if not all(cell.isdecimal() and len(cell) < 19 for cell in cells):  # longer ones do not fit into an integer
             raise problem(path, number, "two whole numbers", "something else", "Correct this line")
         pairs.append([int(cell) for cell in cells])
     row, fold = np.array(pairs, dtype=np.int64).T

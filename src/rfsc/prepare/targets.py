@@ -13,6 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from .._compat import check_sample_weight
 from .._typing import FloatArray, IntArray
 
+MOST = 1e100  # observations; squares and products of such weights are still numbers
+
 
 @dataclass(frozen=True, slots=True)
 class Targets:
@@ -49,7 +51,8 @@ def encode(y: np.ndarray[Any, Any]) -> Targets:
 def _distinct(y: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], IntArray]:
     """Sorted labels, and the position of each row's label among them."""
     try:
-        check_classification_targets(y)
+        with np.errstate(invalid="ignore"):  # it casts to integers, to see whether labels are whole
+            check_classification_targets(y)
         classes, code = np.unique(y, return_inverse=True)
     except TypeError as error:
         if "not supported between" not in str(error):  # the original names types of single labels
@@ -67,13 +70,18 @@ def row_weights(sample_weight: Any, class_weight: Any, X: FloatArray, y: np.ndar
     if class_weight is not None:
         used = weight > 0
         weight[used] *= _class_weights(class_weight, y[used])
-    if not np.isfinite(weight.sum()):
-        msg = "the weights sum to more than a number can hold. Divide them by a common factor."
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not total <= MOST:
+        msg = f"the weights must not sum to more than {MOST:g} observations. Divide them by a common factor."
         raise ValueError(msg)
     return weight
 
 
 def _sample_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
+    if getattr(sample_weight, "dtype", np.dtype(float)).kind in "mM":  # would become nanoseconds
+        msg = f"sample_weight must hold {X.shape[0]} real numbers, one per row, got dates. Convert it to float."
+        raise ValueError(msg)
     try:
         weight = np.array(check_sample_weight(sample_weight, X, dtype=np.float64))  # a copy: the user's stays as it is
     except ValueError as error:

@@ -243,9 +243,9 @@ def _range_cautions(models: Sequence[SparseModel], features: FloatArray) -> list
     read = sorted({p for model in models for p in model.features})
     if not read:
         return []
-    low, span = models[0].scaling.half_minimum * 2, models[0].scaling.half_span * 2
+    low, span = models[0].scaling.half_minimum, models[0].scaling.half_span  # halves, which cannot overflow
     slack = 1e-9 * np.maximum(span, np.abs(low))  # rounding of a range kept as minimum and span
-    outside = (features < low - slack) | (features > low + span + slack)
+    outside = (features / 2 < low - slack) | (features / 2 > low + span + slack)
     shares = {p: float(outside[:, p].mean()) for p in read if outside[:, p].any()}
     if not shares:
         return []

@@ -15,6 +15,7 @@ from .._typing import BoolArray, FloatArray
 FEW = 5  # rows: fewer never stand behind a figure
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 DIGITS = 4
+HUGE = 1e300  # from here on differences may overflow
 MAX_LEVELS = 4
 
 
@@ -118,8 +119,10 @@ def _numbers(cells: np.ndarray[Any, Any]) -> FloatArray | None:
 
 def _quantiles(numbers: FloatArray) -> dict[str, float]:
     shown = [q for q in QUANTILES if min(q, 1 - q) * len(numbers) >= FEW]
-    values = [float(np.quantile(numbers, q)) for q in shown]
-    return {f"{q:.0%}": float(f"{value:.{DIGITS}g}") for q, value in zip(shown, values, strict=True)}
+    scale = 16.0 if np.abs(numbers).max() > HUGE else 1.0  # differences of huge numbers overflow
+    values = [float(f"{np.quantile(numbers / scale, q):.{DIGITS}g}") for q in shown]
+    most = np.finfo(np.float64).max / scale  # which rounding may have passed
+    return {f"{q:.0%}": min(max(value, -most), most) * scale for q, value in zip(shown, values, strict=True)}
 
 
 def _shares(levels: list[tuple[str, int]], n_cells: int) -> tuple[tuple[str, float], ...]:

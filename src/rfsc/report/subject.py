@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from .._typing import FloatArray, IntArray
+from .._validation import odd_labels
 from ..model import SparseModel
 from ..model.access import as_predictor, models_of
 from ..model.predictor import Predictor
@@ -115,6 +116,9 @@ def codes_of(labels: np.ndarray[Any, Any], classes: Any) -> IntArray:
 
 
 def _labels(source: Any, y: Any) -> np.ndarray[Any, Any]:
+    msg = odd_labels(y)
+    if msg is not None:
+        raise ValueError(msg)
     labels = np.asarray(y)
     if isinstance(source, SparseModel):  # one output alone tells its class from all others
         labels = np.where(labels == source.label, str(source.label), f"not {source.label}").astype(object)

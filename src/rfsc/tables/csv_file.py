@@ -13,7 +13,14 @@ from .text_files import number_of, problem
 def delimiter_of(text: str) -> str:
     """The one that cuts the header into most names; quotes are respected."""
     first = text.lstrip("\n ").split("\n", 1)[0]
-    return max(",;\t", key=lambda mark: len(next(csv.reader([first], delimiter=mark), [])))
+    return max(",;\t", key=lambda mark: _n_cells(first, mark))
+
+
+def _n_cells(line: str, delimiter: str) -> int:
+    try:
+        return len(next(csv.reader([line], delimiter=delimiter), []))
+    except csv.Error:  # one cell of more letters than csv takes
+        return 1
 
 
 def read_csv(path: Path, text: str, *, unnamed: str | None = None) -> tuple[list[str], list[tuple[int, list[str]]]]:

@@ -24,7 +24,45 @@ RARE_SHARE = 0.01  # the same for long tables
 
 
 class BlankFiller(SimpleImputer):  # type: ignore[misc]
-    """A SimpleImputer whose indicator of the column `age` is called `age missing`."""
+    """A SimpleImputer whose indicator of the column `age` is called `age missing`.
+
+    It keeps quiet about the sum with which scikit-learn looks for NaN, which overflows where numbers are huge.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> BlankFiller:
+        """Find what stands in for blanks.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Columns of numbers.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        BlankFiller
+            Itself.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            super().fit(X, y)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Fill blanks.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Columns of numbers.
+
+        Returns
+        -------
+        ndarray or DataFrame
+            The same without blanks, and where they were.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            return super().transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that come out.

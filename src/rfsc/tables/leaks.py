@@ -67,6 +67,8 @@ def like_identifier(column: Column) -> str | None:
     """
     if column.kind == "date":
         return "dates, which new rows will not share"
+    if column.kind == "other":  # lists and the like, which cannot be told apart and are never used
+        return None
     present = column.values[~column.blank]
     if len(present) < ENOUGH:
         return None
@@ -85,7 +87,8 @@ def like_identifier(column: Column) -> str | None:
 
 
 def _whole(values: FloatArray) -> bool:
-    return bool((values == np.round(values)).all())
+    """Whether all are whole numbers, of a size where that says something: beyond 2**53 all doubles are."""
+    return bool((np.abs(values) < 2.0**53).all() and (values == np.round(values)).all())
 
 
 def _like_serial_numbers(values: FloatArray) -> bool:

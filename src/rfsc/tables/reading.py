@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import sys
+import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,7 +76,7 @@ def read_raw(source: str) -> RawTable:
 def _unzipped(path: Path, content: bytes) -> bytes:
     try:
         return gzip.decompress(content)
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         msg = f"{path.name}: expected a complete gzip file, got a damaged one. Copy it again."
     raise ValueError(msg)
 

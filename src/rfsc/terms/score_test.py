@@ -62,6 +62,8 @@ class ScoreTest:
         columns : ndarray of shape (n_terms, n_rows)
             Values of the terms.
         """
+        if not self.curvature.any():
+            return np.zeros(len(columns))
         own = columns - self._mean(columns)[:, None]
         squares = np.square(own) @ self.curvature
         return _ratio(own @ self.residual, squares, np.square(columns) @ self.curvature)
@@ -81,6 +83,8 @@ class ScoreTest:
         ndarray of shape (n_left, n_right)
             Statistics.
         """
+        if not self.curvature.any():  # one class outweighs the other by more than doubles can tell
+            return np.zeros((len(left), len(right)))
         n, means = len(left), (self._mean(left), self._mean(right))
         first, second, single = np.zeros((3 * n, len(right))), np.zeros((2 * n, len(right))), []
         for start in range(0, self.residual.size, AT_ONCE):

@@ -1,0 +1,274 @@
+"""Hostile files: what `rfsc fit`, and `rfsc predict` and `rfsc report` with a good model, must make of each."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .tables import LABEL, NUMBER, SAME, WORKS, N, good
+
+
+@dataclass(frozen=True)
+class File:
+    """A hostile file; a good one has the columns a, b, c and class.
+
+    Parameters
+    ----------
+    name : str
+        What is odd about it.
+    make : callable
+        Gives its content as bytes.
+    fit : str
+        WORKS, or a pattern that the error of `rfsc fit` matches.
+    predict, report : str
+        The same for `rfsc predict` and `rfsc report` with a model of the good file; by default the same as before.
+    suffix : str
+        How its name ends.
+    """
+
+    name: str
+    make: Callable[[], bytes]
+    fit: str
+    predict: str = SAME
+    report: str = SAME
+    suffix: str = ".csv"
+
+    def expected(self, command: str) -> str:
+        """The outcome of a command."""
+        predict = self.fit if self.predict == SAME else self.predict
+        return {"fit": self.fit, "predict": predict, "report": predict if self.report == SAME else self.report}[command]
+
+
+def frame() -> Any:
+    table = pd.DataFrame(good(), columns=list("abc"))
+    table["a"] -= 0.7 * LABEL  # else it would tell the classes apart alone
+    return table.assign(**{"class": np.where(LABEL, "yes", "no")})
+
+
+def csv_of(table: Any, **how: Any) -> bytes:
+    return table.to_csv(index=False, **how).encode()
+
+
+def cell(value: str, column: str = "b", row: int = 7) -> bytes:
+    """The good file with another cell."""
+    table = frame().astype(object)
+    table.loc[row, column] = value
+    return csv_of(table)
+
+
+def column(values: Any, name: str = "b") -> bytes:
+    """The good file with another column."""
+    return csv_of(frame().assign(**{name: values}))
+
+
+def renamed(**names: str) -> bytes:
+    return csv_of(frame().rename(columns=names))
+
+
+def lines() -> list[str]:
+    return csv_of(frame()).decode().splitlines()
+
+
+def joined(rows: list[str]) -> bytes:
+    return ("\n".join(rows) + "\n").encode()
+
+
+def line(number: int, text: str) -> bytes:
+    """The good file with another line."""
+    rows = lines()
+    rows[number] = text
+    return joined(rows)
+
+
+def headed(body: str, kind: str = "real") -> bytes:
+    """An ARFF file."""
+    names = "".join(f"@attribute {name} {kind}\n" for name in "abc")
+    return f"@relation r\n{names}@attribute class {{no,yes}}\n@data\n{body}".encode()
+
+
+def parquet_of(table: Any) -> bytes:
+    stream = io.BytesIO()
+    table.to_parquet(stream)
+    return stream.getvalue()
+
+
+def alike() -> bytes:
+    """Columns whose names are those that the levels of another one get."""
+    numbers = {f"c={level}": 1.0 * (np.arange(N) % 7) for level in "uv"}
+    return csv_of(frame().assign(c=np.where(np.arange(N) % 3, "u", "v"), **numbers))
+
+
+BODY = "\n".join(lines()[1:]) + "\n"
+FORMULA = "=cmd|' /C calc'!A0"
+
+CONTENT = [
+    File("empty file", lambda: b"", "got an empty file"),
+    File("blank lines only", lambda: b"\n \n\r\n", "got an empty file"),
+    File("header only", lambda: joined(lines()[:1]), "got 1 rows"),
+    File("header and one row", lambda: joined(lines()[:2]), "two classes", WORKS),
+    File(
+        "rows without a header",
+        lambda: joined(lines()[1:]),
+        "does it lack a header row",
+        "lacks 2 of the 2 columns",
+        "does it lack a header",
+    ),
+    File("numbers only", lambda: b"1,2\n3,4\n", "expected a header row"),
+    File("a short line", lambda: line(5, "1,2"), "line 6: expected 4 cells"),
+    File("a long line", lambda: line(5, "1,2,3,no,SECRET"), "line 6: expected 4 cells"),
+    File("a quote that is not closed", lambda: line(5, '"1,2,3,no'), "line 41: expected 4 cells"),
+    File("a cell of a million letters", lambda: cell("x" * 10**6), "very long"),
+    File("a line of a million cells", lambda: line(5, "1," * 10**6), "line 6"),
+    File("a header of 100,000 names", lambda: joined([",".join(f"x{i}" for i in range(10**5)), "1,2"]), "line 2"),
+    File("no line ends", lambda: csv_of(frame()).replace(b"\n", b" "), "got 1 rows"),
+    File("old Mac line ends", lambda: csv_of(frame(), lineterminator="\r"), WORKS),
+    File("line ends of all kinds", lambda: csv_of(frame()).replace(b"\n", b"\r\n", 9), WORKS),
+    File("null bytes", lambda: cell("SECRET\0"), "binary"),
+    File("random bytes", lambda: np.random.default_rng(0).bytes(4000), "binary"),
+    File(
+        "random printable bytes", lambda: bytes(np.random.default_rng(0).integers(32, 127, 4000).tolist()), "got 1 rows"
+    ),
+    File("picture", lambda: b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "binary"),
+    File("spreadsheet", lambda: b"PK\x03\x04\x14\0\x06\0" + b"\0" * 99, "a spreadsheet or another zip file"),
+    File("pickle", lambda: b"\x80\x04\x95\0\0\0\0.", "binary"),
+    File("HTML page", lambda: b"<!doctype html><html><body>404, not found</body></html>\n", "got 1 rows"),
+    File("JSON", lambda: b'[{"a": 1, "b": "SECRET"}, {"a": 2}]\n', "got 1 rows"),
+    File("prose", lambda: b"Dear colleague,\n\nplease find attached SECRET.\n", "an empty or repeated one"),
+    File("byte-order mark", lambda: csv_of(frame()).decode().encode("utf-8-sig"), WORKS),
+    File("UTF-16", lambda: csv_of(frame()).decode().encode("utf-16"), WORKS),
+    File("UTF-16 without its mark", lambda: csv_of(frame()).decode().encode("utf-16-le"), "binary"),
+    File(
+        "UTF-16, cut within a letter",
+        lambda: csv_of(frame()).decode().encode("utf-16")[:-1],
+        "1 of the 3 classes",
+        WORKS,
+        "1 rows of 'class'",
+    ),
+    File("UTF-32", lambda: csv_of(frame()).decode().encode("utf-32"), "binary"),
+    File("Latin-1", lambda: renamed(b="größe").decode().encode("latin-1"), WORKS),
+    File("EBCDIC", lambda: csv_of(frame()).decode().encode("cp500"), "got 1 rows"),
+    File("gzip", lambda: gzip.compress(csv_of(frame())), WORKS),
+    File("gzip, cut off", lambda: gzip.compress(csv_of(frame()))[:-20], "expected a complete gzip file"),
+    File("gzip of nothing", lambda: gzip.compress(b""), "got an empty file"),
+    File("gzip in gzip", lambda: gzip.compress(gzip.compress(csv_of(frame()))), "binary"),
+]
+
+NAMES = [
+    File("names that repeat", lambda: renamed(b="a"), "different name for every column"),
+    File("an empty name", lambda: renamed(b=""), "different name for every column"),
+    File(
+        "no column of that name",
+        lambda: renamed(**{"class": "klass"}),
+        "has no column 'class'",
+        WORKS,
+        "has no column 'class'",
+    ),
+    File("names in other scripts", lambda: renamed(a="größe", b="年齢", c="🙂"), WORKS, "lacks"),
+    File("names that are formulas", lambda: renamed(a=FORMULA, b="+1", c="@x"), WORKS, "lacks"),
+    File(
+        "names that are markup",
+        lambda: renamed(a="<script>alert(1)</script>", b="[red]x[/red]", c="$x$"),
+        WORKS,
+        "lacks",
+    ),
+    File("names that move the cursor", lambda: renamed(a="\x1b[2J\x1b]0;x\x07", b="b\tb"), WORKS, "lacks"),
+    File("names with line ends", lambda: renamed(a="a\nb"), WORKS, "lacks"),
+    File("a very long name", lambda: renamed(a="n" * 10**5), WORKS, "lacks"),
+    File("features that would be called alike", alike, "two features would have the same name", WORKS),
+]
+
+CELLS = [
+    File("formula-like cells", lambda: column(np.where(np.arange(N) % 3, FORMULA, "=1+1")), WORKS),
+    File(
+        "formula-like classes",
+        lambda: csv_of(frame().assign(**{"class": np.where(LABEL, FORMULA, "@SUM(A1)")})),
+        WORKS,
+        WORKS,
+        "none of the classes",
+    ),
+    File("a formula in a column of numbers", lambda: cell(FORMULA), WORKS),
+    File("infinity in a cell", lambda: cell("-inf"), WORKS),
+    File("a number beyond doubles", lambda: cell("1e999"), WORKS),
+    File("numbers of 5,000 digits", lambda: cell("9" * 5000), WORKS),
+    File("subnormal numbers", lambda: column((np.arange(N) % 5 + 1) * 5e-324), WORKS),
+    File("the range of 1e300", lambda: column(np.linspace(-1e300, 1e300, N)), WORKS),
+    File("the whole range of doubles", lambda: column(np.linspace(-1, 1, N) * 1.79e308), WORKS),
+    File("blank column", lambda: column(""), WORKS),
+    File("constant column", lambda: column(NUMBER), WORKS),
+    File("nothing but constants", lambda: csv_of(frame().assign(a=1, b=2, c="SECRET")), "no column is left", WORKS),
+    File("the same column twice", lambda: csv_of(frame().assign(c=frame()["a"])), WORKS),
+    File(
+        "text in every cell", lambda: column([f"SECRET{i}" for i in range(N)]), "nearly every cell is different", WORKS
+    ),
+    File("dates", lambda: column([f"2020-01-{i % 28 + 1:02}" for i in range(N)]), "dates, which", WORKS),
+    File("numbers in other scripts", lambda: column([chr(0x0661 + i % 5) for i in range(N)]), WORKS),
+    File(
+        "numbers with underscores",
+        lambda: column([f"1_{i}" for i in range(N)]),
+        "nearly every cell is different",
+        WORKS,
+    ),
+    File("decimal commas", lambda: csv_of(frame(), sep=";", decimal=","), WORKS),
+    File("blanks everywhere", lambda: csv_of(frame().mask(np.arange(N * 4).reshape(N, 4) % 3 == 0)), WORKS),
+    File(
+        "class with blanks",
+        lambda: csv_of(frame().assign(**{"class": frame()["class"].where(np.arange(N) % 3 > 0)})),
+        WORKS,
+    ),
+    File("class all blank", lambda: column("", "class"), "nothing but blanks", WORKS, "none of the classes"),
+    File("one class", lambda: column("SECRET", "class"), "a single class", WORKS, "none of the classes"),
+    File(
+        "one row per class",
+        lambda: column([f"SECRET{i}" for i in range(N)], "class"),
+        "every class needs at least 5 rows",
+        WORKS,
+        "none of the classes",
+    ),
+    File(
+        "a number as class",
+        lambda: column(np.arange(N) + NUMBER, "class"),
+        "different numbers",
+        WORKS,
+        "none of the classes",
+    ),
+    File(
+        "class that differs in case",
+        lambda: column(np.where(LABEL, "yes", "Yes"), "class"),
+        WORKS,
+        WORKS,
+        "none of the classes",
+    ),
+    File("the class in disguise", lambda: column(np.where(LABEL, 3.0, 4.0)), "goes with one class only", WORKS),
+    File("an identifier", lambda: column(np.arange(N) + 10**6), "as in a list of identifiers", WORKS),
+]
+
+FORMATS = [
+    File("ARFF", lambda: headed(BODY), WORKS, suffix=".arff"),
+    File("ARFF without rows", lambda: headed(""), "expected rows after @data", suffix=".arff"),
+    File("ARFF without @data", lambda: headed(BODY).replace(b"@data\n", b""), "line 6", suffix=".arff"),
+    File("ARFF with a short row", lambda: headed("1,2\n"), "expected 4 cells", suffix=".arff"),
+    File("ARFF of another kind", lambda: headed(BODY, "relational"), "line 2: expected @attribute", suffix=".arff"),
+    File(
+        "ARFF names that repeat",
+        lambda: headed(BODY).replace(b"attribute b", b"attribute a"),
+        "not used before",
+        suffix=".arff",
+    ),
+    File("ARFF with sparse rows", lambda: headed("{0 1.5, 3 yes}\n"), "expected 4 cells", suffix=".arff"),
+    File("ARFF header only", lambda: b"@relation SECRET\n", "expected a line @data", suffix=".arff"),
+    File("ARFF without attributes", lambda: b"@relation r\n@data\n1\n", "expected 0 cells", suffix=".arff"),
+    File("KEEL ranges upside down", lambda: headed(BODY, "real [9, 1]"), "a range \\[MIN, MAX\\]", suffix=".dat"),
+    File("Parquet", lambda: parquet_of(frame()), WORKS, suffix=".parquet"),
+    File("Parquet, cut off", lambda: parquet_of(frame())[:-9], "expected a complete Parquet file", suffix=".parquet"),
+    File("Parquet without rows", lambda: parquet_of(frame()[:0]), "expected rows", suffix=".parquet"),
+    File("Parquet with lists", lambda: parquet_of(frame().assign(b=[[1.0, 2.0]] * N)), WORKS, suffix=".parquet"),
+    File("Parquet with bytes", lambda: parquet_of(frame().assign(b=[b"SECRET"] * N)), WORKS, suffix=".parquet"),
+]
+
+FILES = [*CONTENT, *NAMES, *CELLS, *FORMATS]
