@@ -4,9 +4,9 @@ What is promised, in standard errors of the exact fit:
 
 - with a ridge of 1e-6 or more, whatever the condition of the terms and whether or not the classes are separable: final
   fits within `CLOSE`, fits of the engines within `ENGINE_CLOSE`;
-- without a ridge, where there is a finite optimum: final fits within `PER_CONDITION` times the condition of the terms, up
-  to `MOST`; beyond, terms count as dependent and have huge standard errors. An engine drops terms that depend on others;
-  its coefficients are those of what it keeps;
+- without a ridge, where there is a finite optimum: final fits within `PER_CONDITION` times the condition of the terms,
+  up to `MOST`; beyond, terms count as dependent and have huge standard errors. An engine drops terms that depend on
+  others; its coefficients are those of what it keeps;
 - without a ridge and without a finite optimum: finite numbers, and huge standard errors.
 """
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from torture.high_precision import exact_fit
-from torture.numerics import RIDGES, Case, cases, engine_faults, final_fit_faults, penalties
 
 from rfsc.model import refit
+from torture.high_precision import exact_fit
+from torture.numerics import RIDGES, Case, cases, engine_faults, final_fit_faults, penalties
 
 HARD = {name: build for name, build in cases(conditions=range(8, 17, 8)).items() if name != "powers to 12"}  # slow
 

@@ -101,7 +101,8 @@ class Curvature:
         root = np.diag(np.sqrt(penalty))
         for first in range(0, f.size, AT_A_TIME):
             part = slice(first, first + AT_A_TIME)
-            root = np.linalg.qr(np.vstack([root, (columns[:, part] * slope[part]).T]), mode="r")
+            stacked = np.vstack([root, (columns[:, part] * slope[part]).T])
+            root = np.asarray(np.linalg.qr(stacked, mode="r"), dtype=np.float64)
         scale = np.linalg.norm(root, axis=0)  # terms may differ in scale by many orders
         scale[scale == 0.0] = 1.0
         _, size, directions = np.linalg.svd(root / scale)
