@@ -6,7 +6,8 @@ What is promised, in standard errors of the exact fit:
   fits within `CLOSE`, fits of the engines within `ENGINE_CLOSE`;
 - without a ridge, where there is a finite optimum: final fits within `PER_CONDITION` times the condition of the terms,
   up to `MOST`; beyond, terms count as dependent and have huge standard errors. An engine drops terms that depend on
-  others; its coefficients are those of what it keeps;
+  others, and its coefficients are those of what it keeps. Beyond a condition of `ENGINE_MOST` they are less exact
+  (`ENGINE_CLOSE_BEYOND`), and it may give up a support;
 - without a ridge and without a finite optimum: finite numbers, and huge standard errors.
 """
 
@@ -24,7 +25,9 @@ from rfsc.terms import MonomialSpace
 from .high_precision import Exact, exact_fit
 
 CLOSE = 1e-9
-ENGINE_CLOSE = 1e-5
+ENGINE_CLOSE = 1e-5  # a search needs no more: a term stays or goes by its second digit
+ENGINE_CLOSE_BEYOND = 1e-4  # beyond:
+ENGINE_MOST = 1e6  # squared, the inverse of the pivot at which a term counts as dependent
 PER_CONDITION = 1e-14
 MOST = 1e13
 HUGE = 1e3  # standard errors of what the rows do not tell, beside the coefficients
@@ -155,14 +158,20 @@ def engine_faults(case: Case, ridge: float, engine: str) -> Iterator[str]:
     space = MonomialSpace(np.arange(n_terms - 1), 1)
     problem = Problem(space, case.columns[1:], case.target, case.weight, options, n_terms)
     found = make_engine(engine, problem).evaluate(Supports.from_lists([range(n_terms)]))
-    if not (np.isfinite(found.coef).all() and np.isfinite(found.score).all() and found.coef.size):
-        yield "numbers that are not finite, or no model"
+    if not (np.isfinite(found.coef).all() and np.isfinite(found.score).all()):
+        yield "numbers that are not finite"
+        return
+    hard = not ridge and condition(case) > ENGINE_MOST
+    if not found.coef.size:
+        if not hard:
+            yield "no model"
     elif ridge or case.finite:
+        tolerance = ENGINE_CLOSE_BEYOND if hard else ENGINE_CLOSE
         kept = case._replace(columns=case.columns[found.supports[0]])
         exact = exact_fit(kept.columns, kept.target, kept.weight, penalties(kept, ridge))
-        if (apart := _apart(found.coef, exact)) > ENGINE_CLOSE:
+        if (apart := _apart(found.coef, exact)) > tolerance:
             yield f"coefficients {apart:.0e} standard errors from the optimum"
-        if (apart := abs(found.log_loss[0] - exact.log_loss)) > ENGINE_CLOSE:
+        if (apart := abs(found.log_loss[0] - exact.log_loss)) > tolerance:
             yield f"log-loss {apart:.0e} off"
 
 
