@@ -71,7 +71,9 @@ def test_what_is_left_behind_is_seen(monkeypatch):
             os.close(file)
 
 
-@pytest.mark.parametrize("settings", [{"engine": "numba"}, {"engine": "numpy", "basis": "polynomial"}])
+@pytest.mark.parametrize(
+    "settings", [{"engine": "numba", "basis": ["polynomial", "radial"]}, {"engine": "numpy", "basis": "polynomial"}]
+)
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_no_more_threads_than_asked_for(settings, n_jobs):
     with threadpool_limits(4, user_api="blas"):

@@ -127,10 +127,10 @@ def cpu_by_thread() -> dict[str, float]:
 def busy_threads(**settings: Any) -> int:
     """How many threads do a twentieth or more of the work of a fit."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 12))
-    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.logistic(size=3000) > 0
+    X = rng.normal(size=(2000, 8))
+    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.logistic(size=2000) > 0
     before, after = cpu_by_thread(), {}
-    small = {"n_restarts": 1, "n_models": 30, "max_iter": 5, "random_state": 0}
+    small: dict[str, Any] = {"n_restarts": 1, "n_models": 30, "max_iter": 5, "random_state": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         RFSCClassifier(**small, callbacks=lambda _: after.update(cpu_by_thread()), **settings).fit(X, y)
