@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import multiprocessing
 import os
 import re
 import subprocess
@@ -87,6 +88,34 @@ def small_fit(seed: int, **settings: Any) -> RFSCClassifier:
         return RFSCClassifier(**(QUICK | settings)).fit(X, rng.integers(0, 3, 60))
 
 
+def numbers(clf: RFSCClassifier) -> list[tuple[object, ...]]:
+    """The bits of all models of a classifier."""
+    return [(model.names, model.coef.tobytes(), model.standard_error.tobytes()) for model in clf.models_]
+
+
+def quick_numbers(seed: int) -> list[tuple[object, ...]]:
+    """The same for a small fit, here or in another process."""
+    return numbers(small_fit(seed, n_jobs=2))
+
+
+def process_torture(n_fits: int = 20) -> list[tuple[str, int, int, int]]:
+    """Rows (name, tried, lost, wrong) of fits in child processes, beside the same fits here."""
+    expected = [quick_numbers(seed) for seed in range(n_fits)]
+    rows = []
+    for method in ("fork", "spawn", "forkserver"):
+        lost = wrong = 0
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            jobs = [pool.apply_async(quick_numbers, (seed,)) for seed in range(n_fits)]
+            for job, own in zip(jobs, expected, strict=True):
+                try:
+                    wrong += job.get(timeout=120) != own
+                except Exception as error:  # counted, and named
+                    lost += 1
+                    print(f"fits under {method}: {error!r}")
+        rows.append((f"fits under {method}", n_fits, lost, wrong))
+    return rows
+
+
 def left_behind(n_fits: int, warm_up: int = WARM_UP) -> Held:
     """What `n_fits` fits hold more than the first few, of which every tenth ends in an error half-way."""
 
@@ -124,12 +153,24 @@ def cpu_by_thread() -> dict[str, float]:
     return found
 
 
+def _once_others_sleep() -> dict[str, float]:
+    """Processor times once nothing but this thread runs: those of BLAS spin for a moment after they were started."""
+    own, seen = str(threading.get_native_id()), cpu_by_thread()
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        time.sleep(0.1)
+        last, seen = seen, cpu_by_thread()
+        if all(seen[thread] == last.get(thread) for thread in seen if thread != own):
+            break
+    return seen
+
+
 def busy_threads(**settings: Any) -> int:
     """How many threads do a twentieth or more of the work of a fit."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 8))
     y = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.logistic(size=2000) > 0
-    before, after = cpu_by_thread(), {}
+    before, after = _once_others_sleep(), {}
     small: dict[str, Any] = {"n_restarts": 1, "n_models": 30, "max_iter": 5, "random_state": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -169,5 +210,5 @@ def notebook_torture() -> list[tuple[str, int, int, int]]:
 
 
 if __name__ == "__main__":
-    for row in [*leak_torture(), *notebook_torture()]:
+    for row in [*leak_torture(), *process_torture(), *notebook_torture()]:
         print(row)
