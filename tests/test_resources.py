@@ -52,7 +52,6 @@ def test_what_is_left_behind_is_seen(monkeypatch):
         files.append(os.dup(0))
 
     monkeypatch.setattr("torture.resources.small_fit", leaking_fit)
-    monkeypatch.setattr("torture.resources.PATIENCE", 0.0)
     try:
         left = left_behind(30)
         assert left.threads == left.files == 10

@@ -57,6 +57,10 @@ clf
 """
 
 
+def _threads_of_pools() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if "ThreadPoolExecutor" in thread.name]
+
+
 class Held(NamedTuple):
     """What a process holds."""
 
@@ -70,7 +74,7 @@ class Held(NamedTuple):
         """Of this process, once what ends by itself has ended."""
         gc.collect()
         deadline = time.monotonic() + PATIENCE
-        while threading.active_count() > 1 and time.monotonic() < deadline:  # pools end their threads a moment later
+        while _threads_of_pools() and time.monotonic() < deadline:  # they end a moment after their pool
             time.sleep(0.01)
         tasks = list(Path("/proc/self/task").iterdir())
         children = sum(len((task / "children").read_text().split()) for task in tasks)
