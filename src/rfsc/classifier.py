@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._compat import Interval, RealNotInt, StrOptions
 from ._random import spawn_with_seed
 from ._score_parameter import ScoreParameter
+from ._threads import thread_count
 from ._typing import BoolArray, FloatArray, IntArray
 from ._validation import check_table, unchanged_on_error
 from .bases import auto_mixes, resolve
@@ -374,7 +374,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             combine=self.combine,
             engine=self.engine,
             precision=self.precision,
-            n_threads=effective_n_jobs(self.n_jobs),
+            n_threads=thread_count(self.n_jobs),
             initial_rip=start_by_size(rows.weight.sum()) if self.initial_rip == "auto" else self.initial_rip,
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -343,7 +344,7 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
-    return repr(value)
+    return re.sub(" at 0x[0-9A-Fa-f]+", "", repr(value))  # the same file for the same fit: no address in memory
 
 
 def _umask() -> int:

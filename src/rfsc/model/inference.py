@@ -12,10 +12,16 @@ import numpy as np
 from scipy import stats
 from scipy.special import expit
 
+from .._blas import one_blas_thread
 from .._typing import FloatArray
 
 MAX_STEPS = 50
 MAX_HALVINGS = 30
+MAX_OVERSHOOT = 0.5  # as in the engines: a step may end this much of its first slope beyond the minimum along it
+CLOSE = 1e-20  # squared Newton decrement: the rest of the way is below the rounding of a coefficient ...
+NEAR = 1e-8  # ... and from here on one that does not even halve is rounding itself
+AT_A_TIME = 2**14  # rows: all rows at once would need several copies of the terms
+UNDETERMINED = 1e-14  # a direction this weak beside the strongest is rounding, not data
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,8 @@ class WaldFit:
     coef : ndarray of shape (n_terms,)
         Coefficients on the [0, 1] scale.
     standard_error : ndarray of shape (n_terms,)
-        Square roots of the diagonal of the inverse Hessian (dispersion one).
+        Square roots of the diagonal of the inverse Hessian (dispersion one); huge where the rows do not tell a
+        coefficient, because terms depend on each other or the classes are separable and there is no ridge.
     """
 
     coef: FloatArray
@@ -49,31 +56,73 @@ def refit(
         Ridge of each coefficient, and where to start.
     """
     coef = np.array(coef, dtype=np.float64)
-    loss = _loss(columns, target, weight, penalty, coef)
-    for _ in range(MAX_STEPS):
-        gradient, hessian = _derivatives(columns, target, weight, penalty, coef)
-        step = _scaled_inverse(hessian) @ gradient
-        for _ in range(MAX_HALVINGS):
-            reached = _loss(columns, target, weight, penalty, coef + step)
-            if reached <= loss * (1.0 + 1e-15):
+    with one_blas_thread():  # more would only change the rounding
+        f, gradient = _predictor_and_gradient(columns, target, weight, penalty, coef)
+        curvature = Curvature.at(f, columns, weight, penalty)
+        before = np.inf
+        for _ in range(MAX_STEPS):
+            step = curvature.solve(gradient)
+            decrement = (gradient * step).sum()
+            for _ in range(MAX_HALVINGS):
+                f, reached = _predictor_and_gradient(columns, target, weight, penalty, coef + step)
+                # the loss is convex, and its slope tells where it is going when its own digits no longer do
+                if -(reached * step).sum() <= MAX_OVERSHOOT * decrement:
+                    break
+                step, decrement = step / 2, decrement / 2
+            coef, gradient, curvature = coef + step, reached, Curvature.at(f, columns, weight, penalty)
+            if decrement <= CLOSE or before / 2 < decrement <= NEAR:
                 break
-            step = step / 2
-        else:
-            break  # no descent left: the solution, to the last bit that rounding allows
-        coef, progress, loss = coef + step, loss - reached, reached
-        if progress <= 1e-15 * loss and np.all(np.abs(step) <= 1e-10 * (1.0 + np.abs(coef))):
-            break
-    _, hessian = _derivatives(columns, target, weight, penalty, coef)
-    return WaldFit(coef, np.sqrt(np.diag(_scaled_inverse(hessian))))
+            before = decrement
+    return WaldFit(coef, curvature.standard_error())
 
 
-def _scaled_inverse(hessian: FloatArray) -> FloatArray:
-    """Inverse of a Hessian whose terms may differ in scale by many orders; dependent terms share their effect."""
-    scale = np.sqrt(np.diag(hessian))
-    scale[scale == 0.0] = 1.0
-    inverse: FloatArray = np.linalg.pinv(hessian / np.outer(scale, scale), hermitian=True)
-    inverse /= np.outer(scale, scale)
-    return inverse
+@dataclass(frozen=True, slots=True)
+class Curvature:
+    """The Hessian of the penalised loss, as singular directions of a root R with R'R = H.
+
+    The Hessian itself is never formed: it would square the condition of the terms, and standard errors would be wrong
+    from a condition of 1e6 on instead of 1e12.
+
+    Parameters
+    ----------
+    directions : ndarray of shape (n_terms, n_terms)
+        One row for each direction, in the units of the coefficients.
+    size : ndarray of shape (n_terms,)
+        How strongly the rows and the penalty speak about each; falling.
+    """
+
+    directions: FloatArray
+    size: FloatArray
+
+    @classmethod
+    def at(cls, f: FloatArray, columns: FloatArray, weight: FloatArray, penalty: FloatArray) -> Curvature:
+        """At the coefficients whose predictor is `f`."""
+        slope = np.sqrt(weight) * np.sqrt(expit(f)) * np.sqrt(expit(-f))  # the product of all three may underflow
+        root = np.diag(np.sqrt(penalty))
+        for first in range(0, f.size, AT_A_TIME):
+            part = slice(first, first + AT_A_TIME)
+            stacked = np.vstack([root, (columns[:, part] * slope[part]).T])
+            root = np.asarray(np.linalg.qr(stacked, mode="r"), dtype=np.float64)
+        scale = np.linalg.norm(root, axis=0)  # terms may differ in scale by many orders
+        scale[scale == 0.0] = 1.0
+        _, size, directions = np.linalg.svd(root / scale)
+        return cls(directions / scale, size)
+
+    def solve(self, gradient: FloatArray) -> FloatArray:
+        """The Newton step; nothing moves along directions that the rows do not tell."""
+        along = np.einsum("ij,j->i", self.directions, gradient)
+        known = self.size > self._least
+        step = np.divide(along, self.size**2, out=np.zeros_like(along), where=known)
+        return np.asarray(np.einsum("i,ij->j", step, self.directions), dtype=np.float64)
+
+    def standard_error(self) -> FloatArray:
+        """Square roots of the diagonal of the inverse; finite, and huge for what the rows do not tell."""
+        parts = self.directions / np.maximum(self.size, self._least)[:, None]
+        return np.asarray(np.sqrt(np.square(parts).sum(axis=0)), dtype=np.float64)
+
+    @property
+    def _least(self) -> float:
+        return float(UNDETERMINED * self.size.max(initial=0.0))
 
 
 def p_values(coef: FloatArray, standard_error: FloatArray, n_observations: float) -> FloatArray:
@@ -87,22 +136,10 @@ def p_values(coef: FloatArray, standard_error: FloatArray, n_observations: float
     return np.asarray(2.0 * stats.t.sf(np.abs(t), freedom), dtype=np.float64)
 
 
-def _loss(columns: FloatArray, target: FloatArray, weight: FloatArray, penalty: FloatArray, coef: FloatArray) -> float:
-    margin = target * _predictor(coef, columns)
-    return float((weight * np.logaddexp(0.0, -margin)).sum() + 0.5 * (penalty * coef**2).sum())
-
-
-def _predictor(coef: FloatArray, columns: FloatArray) -> FloatArray:
-    # einsum, here and below: the rounding of a matrix product would depend on the threads of the BLAS library
-    return np.asarray(np.einsum("j,jk->k", coef, columns), dtype=np.float64)
-
-
-def _derivatives(
+def _predictor_and_gradient(
     columns: FloatArray, target: FloatArray, weight: FloatArray, penalty: FloatArray, coef: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Negative gradient and Hessian."""
-    f = _predictor(coef, columns)
-    gradient = np.einsum("jk,k->j", columns, weight * target * expit(-target * f)) - penalty * coef
-    hessian = np.einsum("ik,jk->ij", columns * (weight * expit(f) * expit(-f)), columns)
-    hessian[np.diag_indices_from(hessian)] += penalty
-    return gradient, hessian
+    """The predictor, and the negative gradient of the penalised loss."""
+    # einsum, here and above: the rounding of a matrix product would depend on the threads of the BLAS library
+    f = np.einsum("j,jk->k", coef, columns)
+    return f, np.einsum("jk,k->j", columns, weight * target * expit(-target * f)) - penalty * coef

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .._blas import one_blas_thread
 from .._typing import FloatArray, IntArray
 from ..prepare.distinct import distinct_rows
 from ..prepare.scaling import Scaling
@@ -235,13 +236,12 @@ def _cluster_means(points: FloatArray, weight: FloatArray, n_centres: int, seed:
     """Centres of clusters that are large enough, shape (n_kept, n_used), by falling weight."""
     from sklearn.cluster import KMeans  # slow to import, and few models need it
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits
 
     n_clusters = min(n_centres, len(points) // LEAST)
     if not n_clusters:
         return np.empty((0, points.shape[1]))
     model = KMeans(n_clusters, n_init=1, random_state=seed)
-    with threadpool_limits(1), warnings.catch_warnings():  # one thread: sums must not depend on how many there are
+    with one_blas_thread(openmp=True), warnings.catch_warnings():  # sums must not depend on how many threads there are
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer clusters than asked for are expected here
         label = model.fit(points, sample_weight=weight).labels_
     found: list[tuple[float, FloatArray]] = []
