@@ -107,16 +107,3 @@ def test_other_feature_names_are_refused_at_prediction():
 
 def test_prediction_before_fit_is_refused():
     assert "not fitted" in refusal(classifier().predict, good())
-
-
-def test_columns_of_one_name_are_refused():
-    frame = pd.DataFrame(np.arange(12.0).reshape(6, 2), columns=["a", "a"])
-    with pytest.raises(ValueError, match="'a' come more than once"):
-        RFSCClassifier().fit(frame, [0, 1] * 3)
-
-
-@pytest.mark.parametrize("dtype", [object, "string"])
-def test_missing_labels_are_counted(dtype):
-    y = pd.Series(["yes", "no", None, "yes", "no", None], dtype=dtype)
-    with pytest.raises(ValueError, match="lacks the label of 2 of 6 rows"):
-        RFSCClassifier().fit(np.arange(12.0).reshape(6, 2), y)

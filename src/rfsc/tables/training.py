@@ -13,7 +13,6 @@ from .columns import Column, read_as, share_of_numbers, understand
 from .encode import frame_of, useless
 from .leaks import Suspect, suspects
 from .reading import RawTable
-from .text_files import number_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
