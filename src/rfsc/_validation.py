@@ -35,7 +35,8 @@ def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool
         msg = _in_our_words(error, X)
         if msg is None:
             raise
-    raise ValueError(msg)  # outside the handler, so that the traceback does not quote the original
+        kind = TypeError if isinstance(error, TypeError) and "argument must be" in msg else ValueError
+    raise kind(msg)  # outside the handler, so that the traceback does not quote the original
 
 
 def _silently_misread(X: Any) -> str | None:
@@ -81,8 +82,8 @@ def _in_our_words(error: Exception, X: Any) -> str | None:
         return f"X must hold numbers, but {_odd_columns(X)} dates or other objects. Turn them into numbers first."
     if "float() argument must be" in text or "Cannot cast array data" in text:
         return (
-            f"X must be a table of numbers, an array or a data frame, got {type(X).__name__} with other things in it. "
-            "Convert it first, for instance with pandas.DataFrame."
+            f"X must be a table of numbers, an array or a data frame, got {type(X).__name__} with other things in it "
+            "(float() argument must be a string or a number). Convert it first, for instance with pandas.DataFrame."
         )
     if "unique column names" in text:
         return "X must have a different name for every column, but some repeat. Rename them."
