@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import multiprocessing
 import os
 import random
@@ -47,7 +48,8 @@ def test_what_is_left_behind_is_seen(monkeypatch):
     pool, ended, files = [], threading.Event(), []
 
     def leaking_fit(*_, **__):
-        pool.append(np.ones(2**17))
+        pool.append(mmap.mmap(-1, 2**20))  # not from a heap that may have room left
+        pool[-1].write(bytes(2**20))
         threading.Thread(target=ended.wait, daemon=True).start()
         files.append(os.dup(0))
 
