@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..model import Predictor, SparseModel, class_codes, class_probabilities, decision_table
 from ..model.access import as_predictor
-from ..prepare.recipe import NumberOf
+from ..prepare.recipe import NumberOf, is_missing
 from ..terms import Monomial
 from ..terms.knots import written
 from .contributions import split
@@ -164,7 +164,7 @@ def _probability(value: float) -> str:
 
 def _written(cell: Any) -> str:
     """A cell as a person writes it; numbers with at most six digits."""
-    if cell is None or type(cell).__name__ == "NAType" or cell != cell:
+    if is_missing(cell):
         return MISSING
     if isinstance(cell, float | np.floating):
         return written(float(f"{float(cell):.6g}"))

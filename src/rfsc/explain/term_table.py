@@ -13,7 +13,7 @@ from .._optional import require
 from .._typing import FloatArray
 from ..model import SparseModel
 from ..model.access import as_predictor
-from ..prepare.recipe import NumberOf
+from ..model.switches import switches
 from ..terms import Monomial, Term
 from ..terms.hinges import HingeTerm
 from ..terms.steps import LevelTerm, StepTerm
@@ -198,16 +198,16 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
     )
 
 
-def _yes_or_no(source: Any) -> set[int]:
+def _yes_or_no(source: Any) -> frozenset[int]:
     """Features that are 0 or 1, as far as the source tells."""
     try:
         recipe = None if isinstance(source, SparseModel) else as_predictor(source).recipe_
     except TypeError:  # behind steps that no recipe can say, nothing is known of the features
         recipe = None
-    return {p for p, made in enumerate(recipe.features) if not isinstance(made, NumberOf)} if recipe else set()
+    return switches(recipe) if recipe else frozenset()
 
 
-def _step(model: SparseModel, term: Term, change: float, yes_or_no: set[int]) -> tuple[float, str]:
+def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[int]) -> tuple[float, str]:
     """By how much the value of a term changes for its odds ratio, and that change in words."""
     if not term.features:
         return math.nan, ""

@@ -228,7 +228,7 @@ def _columns(X: Any, names: Sequence[str]) -> list[Any]:
 
 def _cells(column: Any, raw: RawColumn) -> tuple[np.ndarray[Any, Any], BoolArray]:
     """The cells of a column, numbers as floats with NaN for missing ones, and which are missing."""
-    missing = np.array([_is_missing(cell) for cell in column], dtype=np.bool_)
+    missing = np.array([is_missing(cell) for cell in column], dtype=np.bool_)
     if raw.levels is not None:
         known = set(raw.levels)
         n_strange = sum((None if gone else cell) not in known for cell, gone in zip(column, missing, strict=True))
@@ -249,7 +249,7 @@ def _cells(column: Any, raw: RawColumn) -> tuple[np.ndarray[Any, Any], BoolArray
     return values, missing
 
 
-def _is_missing(cell: Any) -> bool:
+def is_missing(cell: Any) -> bool:
     """None, NaN or pandas.NA, which compares to nothing and is known by its type alone."""
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or bool(cell != cell)
 

@@ -25,7 +25,7 @@ from sklearn.preprocessing import (
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import FloatArray
-from .recipe import Ingredient, Level, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
+from .recipe import Ingredient, Level, LevelOf, MissingIn, NumberOf, RawColumn, Recipe, is_missing
 
 SUPPORTED = (
     "ColumnTransformer, Pipeline, SimpleImputer, OneHotEncoder, StandardScaler, MinMaxScaler, RobustScaler, "
@@ -213,9 +213,9 @@ def _after_selector(step: Any, state: _State) -> _State:
 
 
 def _after_imputer(step: SimpleImputer, state: _State) -> _State:
-    if not _is_missing(step.missing_values):
+    if not is_missing(step.missing_values):
         raise _unsupported(step, "missing_values other than NaN or None")
-    keep = [step.keep_empty_features or not _is_missing(value) for value in step.statistics_]
+    keep = [step.keep_empty_features or not is_missing(value) for value in step.statistics_]
     out = [_filled(one, value) for one, value, k in zip(state, step.statistics_, keep, strict=True) if k]
     if step.add_indicator:
         out += [MissingIn(state[j].column) for j in step.indicator_.features_]
@@ -232,12 +232,8 @@ def _filled(state: _Column, value: Any) -> _Column:
     return state
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
-
-
 def _level(value: Any) -> Level:
-    return None if _is_missing(value) else str(value) if isinstance(value, str) else float(value)
+    return None if is_missing(value) else str(value) if isinstance(value, str) else float(value)
 
 
 # ---- numbers

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
+from ..prepare.recipe import is_missing
 
 FEW = 5  # rows: fewer never stand behind a figure
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -105,9 +106,7 @@ def _missing(column: np.ndarray[Any, Any]) -> BoolArray:
         return np.asarray(np.isnan(column))
     if column.dtype.kind in "mM":
         return np.asarray(np.isnat(column))
-    return np.array(
-        [cell is None or type(cell).__name__ == "NAType" or cell != cell for cell in column], dtype=np.bool_
-    )
+    return np.array([is_missing(cell) for cell in column], dtype=np.bool_)
 
 
 def _numbers(cells: np.ndarray[Any, Any]) -> FloatArray | None:
