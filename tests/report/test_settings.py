@@ -10,10 +10,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-import rfsc
 from rfsc import Restrictions, RFSCClassifier
 from rfsc.bases import Hinge, Polynomial
-from rfsc.report.settings import code_for, versions
+from rfsc.report.settings import code_for
 
 ESTIMATORS = [
     RFSCClassifier(),
@@ -57,9 +56,3 @@ def test_the_code_makes_the_same_estimator(estimator):
 def test_settings_of_a_file_are_those_of_a_classifier():
     settings = RFSCClassifier(n_restarts=4, tol=0.1).get_params() | {"unknown to this version": 1}
     assert "RFSCClassifier(n_restarts=4, tol=0.1)" in code_for(settings, "")
-
-
-def test_versions_name_what_took_part():
-    found = versions()
-    assert found["rfsc"] == rfsc.__version__
-    assert found["numpy"] == np.__version__
