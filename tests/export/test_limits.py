@@ -109,6 +109,19 @@ def hospital_pipeline():
     return raw_table()
 
 
+def test_a_place_that_is_no_whole_number_is_refused():
+    """0.0 equals 0, but no list has such a place."""
+    document = json.loads(MODEL.read_text(encoding="utf-8"))
+    document["recipe"]["features"][0]["column"] = 0.0
+    with pytest.raises(ModelFileError, match="damaged"):
+        from_json(json.dumps(document))
+    document = json.loads(MODEL.read_text(encoding="utf-8"))
+    term = next(term for term in document["outputs"][0]["terms"] if term.get("factors"))
+    term["factors"][0] = float(term["factors"][0])
+    with pytest.raises(ModelFileError, match="damaged"):
+        from_json(json.dumps(document))
+
+
 def test_damaged_files_are_refused_or_give_a_model():
     assert faults(400) == []
 
