@@ -75,8 +75,7 @@ def _check(term: Term, d: Mapping[str, Any]) -> None:
     if term.as_dict() != dict(d):
         msg = "its fields are not those that as_dict() writes, or of other types"
         raise DamagedTermError(msg)
-    whole = all(type(p) is int for p in term.features)  # 0.0 equals 0, but is no place in a list
-    if not whole or list(term.features) != sorted(set(term.features)) or min(term.features, default=0) < 0:
+    if list(term.features) != sorted(set(term.features)) or min(term.features, default=0) < 0:
         msg = "features must be numbers from 0, ascending, each once"
         raise DamagedTermError(msg)
     if not all(math.isfinite(number) for number in _numbers(list(d.values()))):
