@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(shell find src -name '*.py')
 
-.PHONY: help demo test system lint docs bench bench-gpu accuracy reproduce clean
+.PHONY: help demo test system lint audit docs bench bench-gpu accuracy reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -40,6 +40,11 @@ lint: $(VENV)/extra-test $(VENV)/extra-lint  ## format, lint, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# --strict: where the database cannot be reached the audit fails, rather than pass unseen
+audit: $(VENV)/extra-all $(VENV)/extra-audit  ## known vulnerabilities of all packages that are installed here (asks PyPI)
+	$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/installed.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner off -r $(VENV)/installed.txt
 
 docs: $(VENV)/extra-docs  ## the documentation as a site, in docs/_build/html
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html

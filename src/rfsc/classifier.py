@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from dataclasses import replace
 from numbers import Integral, Real
@@ -22,6 +23,7 @@ from .bases import auto_mixes, resolve
 from .basis_choice import choose_bases
 from .engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
 from .export.onnx import converts
+from .manifest import fingerprint, manifest_of
 from .model import FilterEvidence, FormulaPredictions, SparseModel, weighted_mean
 from .output import OutputFit, OutputSpec, Rows, fit_outputs, start_by_size
 from .output_evidence import gather
@@ -158,6 +160,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Features that do not vary over the training rows; they were left out.
     n_iter_ : ndarray of shape (n_outputs,)
         Most iterations that a restart took.
+    manifest_ : dict
+        What the fit was made with and made of: versions, engine, seed, a fingerprint of the data without values, why
+        the searches ended, timings. It is saved with the model.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -312,12 +317,14 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             Itself.
         """
         self._validate_params()
+        began = time.perf_counter()
         with unchanged_on_error(self):
             rows = self._read_rows(X, y, sample_weight)
             self.engine_ = choose_engine(self.engine, rows.weight.size, self.precision)
             tests = self._filter(rows)
             fits = self._fit_outputs(rows, tests)
             self._publish(rows, fits, tests)
+            self.manifest_ = self._manifest(y, time.perf_counter() - began)
         self._warn_unless_settled()
         return self
 
@@ -329,6 +336,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         if not used.all():  # the table may be long: no copy without need
             X, y, weight = X[used], y[used], weight[used]
         targets = encode(y)
+        names = self._feature_names() if hasattr(self, "feature_names_in_") else None
+        self._fingerprint = fingerprint(X, targets.classes, targets.code, weight, names)
         scaling = Scaling.from_rows(X)
         return Rows(targets, scaling, scaling.table(X), weight)
 
@@ -439,6 +448,11 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         for model in self.models_:
             self.support_[list(model.features)] = True
         self._spaces = [[fit.space for fit in own for _ in fit.restarts.searches] for own in fits]
+
+    def _manifest(self, y: Any, seconds: float) -> dict[str, Any]:
+        reasons = [[search.stop_reason for search in searches] for searches in self.searches_]
+        target = getattr(y, "name", None)
+        return manifest_of(self._fingerprint, self.engine_, self.random_state, reasons, seconds, target)
 
     def _feature_names(self) -> tuple[str, ...]:
         """What the features are called: as the columns of X, else x0, x1, ..."""

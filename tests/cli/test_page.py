@@ -47,7 +47,7 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"--[a-z][a-z-]+", PAGE))))
 def test_options_exist(option, capsys):
     texts = []
-    for command in ("", "fit", "predict", "export", "report", "reproduce", "demo", "explain"):
+    for command in ("", "fit", "predict", "export", "report", "reproduce", "demo", "explain", "verify"):
         main([*command.split(), "--help"])
         texts.append(capsys.readouterr().out)
     assert any(option in text for text in texts)

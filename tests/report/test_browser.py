@@ -8,6 +8,11 @@ import shutil
 
 import pytest
 
+from rfsc.cli import main
+from rfsc.explain import equation, term_table
+from rfsc.export import save
+
+from ..explain.models import model_of
 from .conftest import HOSTILE, LABELS
 
 BROWSER = next(
@@ -89,6 +94,29 @@ def test_names_are_shown_as_text(browser, report_hostile, tmp_path):
     assert browser.execute_script("return document.scripts.length") == 0
     assert browser.execute_script("return document.querySelectorAll('img, b, i:not(.strip i), main h1').length") == 0
     assert browser.title == "<h1>{{ 6*6 }}</h1>"
+
+
+def test_equations_and_tables_as_html_are_text_too(browser, tmp_path):
+    """What a notebook shows and `rfsc export --to html` writes, with nothing of ours around it."""
+    parts = []
+    for i in range(0, len(HOSTILE), 4):
+        names = [*HOSTILE[i : i + 4], "b", "c", "d"][:4]
+        model = model_of("polynomial", "hinge", "step", "radial", names=names, label=LABELS[0])
+        path = tmp_path / f"{i}.json"
+        save(model, path)
+        assert main(["export", str(path), "--to", "html", "-o", str(tmp_path / f"{i}.html"), "-q"]) == 0
+        parts += [(tmp_path / f"{i}.html").read_text(encoding="utf-8"), term_table(model).html()]
+        parts += [equation(model, form="html", units="scaled")]
+    path = tmp_path / "parts.html"
+    path.write_text("<!doctype html><meta charset=utf-8><title>t</title>" + "<hr>".join(parts), encoding="utf-8")
+    browser.get_log("browser")
+    browser.get(path.as_uri())
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return document.scripts.length + document.images.length") == 0
+    attributes = "return [...document.querySelectorAll('*')].flatMap(e => [...e.attributes]).map(a => a.name)"
+    assert not [name for name in browser.execute_script(attributes) if name.startswith("on")]
+    shown = browser.execute_script("return document.body.textContent")
+    assert [name for name in HOSTILE if name not in shown] == []
 
 
 @pytest.mark.parametrize("width", [1280, 390])

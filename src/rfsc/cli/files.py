@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
+from .._files import whole_file
 from .console import Failure
 
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -62,29 +61,6 @@ def _same(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve()
 
 
-@contextmanager
-def written(path: str) -> Iterator[Path]:
-    """A file to write to, which takes its name when it is complete, or vanishes.
-
-    Parameters
-    ----------
-    path : str
-        What it will be called.
-
-    Yields
-    ------
-    Path
-        Where to write meanwhile, in the same folder.
-    """
-    target = Path(path).resolve()  # a link keeps pointing to the file
-    part = target.with_name(f".{os.getpid()}.part.{target.name}")
-    try:
-        yield part
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def put(content: str | bytes, path: str) -> None:
     """Write a result to a file, or to stdout.
 
@@ -101,8 +77,5 @@ def put(content: str | bytes, path: str) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    if _takes_anything(Path(path)):
-        Path(path).write_bytes(data)
-        return
-    with written(path) as part:
+    with whole_file(path) as part:
         part.write_bytes(data)

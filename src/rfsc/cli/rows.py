@@ -29,9 +29,10 @@ def load_model(path: str) -> Predictor:
     """
     from ..export import from_json, load
     from ..export.json_file import ModelFileError
+    from ..export.json_limits import read_limited
 
     try:
-        return from_json(sys.stdin.read(), name="stdin") if path == "-" else load(path)
+        return from_json(read_limited(sys.stdin), name="stdin") if path == "-" else load(path)
     except ModelFileError as error:
         raise Failure(_in_our_words(str(error))) from None
 
@@ -126,7 +127,9 @@ def _by_place(predictor: Predictor, table: RawTable) -> tuple[Predictor, RawTabl
 
     from ..model.predictor import Predictor as Named
 
-    named = Named(predictor.models_, predictor.classes_, predictor.recipe_, predictor.settings_)
+    named = Named(
+        predictor.models_, predictor.classes_, predictor.recipe_, predictor.settings_, manifest=predictor.manifest_
+    )
     n_columns = table.frame.shape[1]
     if n_columns != named.n_features_in_:
         msg = (

@@ -170,7 +170,8 @@ class Recipe:
         if not all(column.kind in ("number", "text") for column in columns):
             msg = "the kind of a column must be 'number' or 'text'"
             raise DamagedRecipeError(msg)
-        if len(features) != len(recipe.names) or not all(f.column in range(len(columns)) for f in features):
+        known = all(type(f.column) is int and f.column in range(len(columns)) for f in features)
+        if len(features) != len(recipe.names) or not known:
             msg = "every feature needs a name and a column that is there"
             raise DamagedRecipeError(msg)
         if not all(_is_sound(feature) for feature in features) or not all(
