@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from dataclasses import replace
 from numbers import Integral, Real
@@ -18,10 +19,12 @@ from ._random import spawn_with_seed
 from ._score_parameter import ScoreParameter
 from ._typing import BoolArray, FloatArray, IntArray
 from ._validation import check_table, unchanged_on_error
+from ._version import __version__
 from .bases import auto_mixes, resolve
 from .basis_choice import choose_bases
 from .engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
 from .export.onnx import converts
+from .manifest import fingerprint, manifest_of
 from .model import FilterEvidence, FormulaPredictions, SparseModel, weighted_mean
 from .output import OutputFit, OutputSpec, Rows, fit_outputs, start_by_size
 from .output_evidence import gather
@@ -29,7 +32,7 @@ from .prepare.distance_correlation import independence_test, threshold
 from .prepare.scaling import Scaling
 from .prepare.targets import encode, row_weights
 from .restrictions import Restrictions, barred_features, named_features
-from .search import SearchSpec, sample_size
+from .search import Checkpoint, SearchSpec, sample_size
 from .search.progress import ConsoleProgress
 
 FEW_OBSERVATIONS = 20  # below, the t-test hardly lets a term pass
@@ -158,6 +161,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Features that do not vary over the training rows; they were left out.
     n_iter_ : ndarray of shape (n_outputs,)
         Most iterations that a restart took.
+    manifest_ : dict
+        What the fit was made with and made of: versions, engine, seed, a fingerprint of the data without values, why
+        the searches ended, timings. It is saved with the model.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -312,12 +318,15 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             Itself.
         """
         self._validate_params()
+        began = time.perf_counter()
         with unchanged_on_error(self):
             rows = self._read_rows(X, y, sample_weight)
             self.engine_ = choose_engine(self.engine, rows.weight.size, self.precision)
+            self._open_checkpoint()
             tests = self._filter(rows)
             fits = self._fit_outputs(rows, tests)
             self._publish(rows, fits, tests)
+            self.manifest_ = self._manifest(y, time.perf_counter() - began)
         self._warn_unless_settled()
         return self
 
@@ -329,6 +338,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         if not used.all():  # the table may be long: no copy without need
             X, y, weight = X[used], y[used], weight[used]
         targets = encode(y)
+        names = self._feature_names() if hasattr(self, "feature_names_in_") else None
+        self._fingerprint = fingerprint(X, targets.classes, targets.code, weight, names)
         scaling = Scaling.from_rows(X)
         return Rows(targets, scaling, scaling.table(X), weight)
 
@@ -341,13 +352,32 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
         try:
             specs = self._specs_of_mixes(rows, spec, bar)
-            fits = fit_outputs(rows, features, specs, generators, observers)
+            fits = fit_outputs(rows, features, specs, generators, observers, self._checkpoint)
             if bar:
                 bar.finished = True
         finally:
             if bar:
                 bar.close()
         return fits
+
+    @property
+    def _checkpoint(self) -> Checkpoint | None:
+        return next((one for one in _as_list(self.callbacks) if isinstance(one, Checkpoint)), None)
+
+    def _open_checkpoint(self) -> None:
+        """Take up an interrupted fit, if this one is it."""
+        if self._checkpoint is None:
+            return
+        if not isinstance(self.random_state, Integral):
+            msg = (
+                "a checkpoint needs a random_state that is a whole number, for only then is the fit that goes on the "
+                f"same; got {type(self.random_state).__name__}."
+            )
+            raise ValueError(msg)
+        # what cannot change the answer may change between two runs
+        free = {"callbacks", "verbose", "n_jobs"}
+        settings = {name: repr(value) for name, value in self.get_params().items() if name not in free}
+        self._checkpoint.open({"data": self._fingerprint, "rfsc": __version__, **settings})
 
     def _spec(self, rows: Rows, layout_seed: int) -> OutputSpec:
         """How every output is fitted."""
@@ -390,7 +420,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         if self._chooses_basis:
             mixes = auto_mixes(self.degree, self.n_features_in_)
             allowed = lambda some: self._allowed_features(some, self._filter(some))  # noqa: E731
-            choice = choose_bases(mixes, rows, allowed, spec, bar.on_choice if bar else None)
+            choice = choose_bases(mixes, rows, allowed, spec, bar.on_choice if bar else None, self._checkpoint)
             self.basis_losses_, self.basis_shares_ = choice.losses, choice.shares
             # the parts of an average of mixes are small models already
             combine = "pool" if self.combine == "average" else self.combine
@@ -439,6 +469,11 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         for model in self.models_:
             self.support_[list(model.features)] = True
         self._spaces = [[fit.space for fit in own for _ in fit.restarts.searches] for own in fits]
+
+    def _manifest(self, y: Any, seconds: float) -> dict[str, Any]:
+        reasons = [[search.stop_reason for search in searches] for searches in self.searches_]
+        target = getattr(y, "name", None)
+        return manifest_of(self._fingerprint, self.engine_, self.random_state, reasons, seconds, target)
 
     def _feature_names(self) -> tuple[str, ...]:
         """What the features are called: as the columns of X, else x0, x1, ..."""

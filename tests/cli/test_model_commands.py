@@ -62,6 +62,28 @@ def test_predict_json(hospital, answers, capsys):
     np.testing.assert_allclose([row["probability_sick"] for row in rows], answers[1][:, 1], rtol=1e-12)
 
 
+def test_kept_cells_stay_as_they_are_unless_a_spreadsheet_is_to_open_them(hospital, tmp_path, capsys):
+    keys = ["=cmd|' /C calc'!A0", "+1+1", "-5", "@x", "\t=1", "a=b", "", "-1e3", "+49 30 1234"] + ["k"] * 21
+    patients(30, 6).assign(key=keys).rename(columns={"key": "=key"}).to_csv(tmp_path / "t.csv", index=False)
+    line = ["predict", hospital / "model.json", tmp_path / "t.csv", "--keep", "=key"]
+    read = read_raw(str(tmp_path / "t.csv")).frame["=key"].tolist()
+    run(*line)
+    found = capsys.readouterr()
+    assert pd.read_csv(io.StringIO(found.out), dtype=str, keep_default_na=False)["=key"].tolist() == read
+    assert (
+        found.err
+        == "Warning: 6 cells look like formulas, which a spreadsheet would compute; --spreadsheet makes them texts\n"
+    )
+    run(*line, "--spreadsheet")
+    found = capsys.readouterr()
+    safe = pd.read_csv(io.StringIO(found.out), dtype=str, keep_default_na=False)
+    assert list(safe.columns) == ["'=key", "predicted"]
+    assert safe["'=key"].tolist()[:9] == [f"'{k}" if k in {read[i] for i in (0, 1, 3, 4, 8)} else k for k in read[:9]]
+    assert found.err == ""
+    run(*line, "--json")
+    assert capsys.readouterr().err == ""
+
+
 def test_columns_in_any_order_and_only_those_that_are_read(hospital, answers, tmp_path, capsys):
     run("info", hospital / "model.json", "--json")
     read = [column["name"] for column in json.loads(capsys.readouterr().out)["reads"]]

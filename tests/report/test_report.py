@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -291,6 +292,13 @@ def test_files_are_written_as_a_whole(report_two, tmp_path):
     path = report_two.write_html(tmp_path / "r.html")
     assert path.read_text(encoding="utf-8") == report_two.html()
     assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_nobody_else_reads_a_page_that_is_being_written(report_two, tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(Path, "chmod", lambda part, _: seen.append(part.stat().st_mode & 0o777))
+    report_two.write_html(tmp_path / "r.html")
+    assert seen == [0o600]
 
 
 def test_in_a_notebook_it_stands_in_a_frame_of_its_own(report_hostile):

@@ -10,10 +10,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-import rfsc
 from rfsc import Restrictions, RFSCClassifier
 from rfsc.bases import Hinge, Polynomial
-from rfsc.report.settings import code_for, versions
+from rfsc.report.settings import code_for
 from rfsc.tables.encode import level_name
 
 ESTIMATORS = [
@@ -65,9 +64,3 @@ def test_functions_are_imported_and_those_made_on_the_spot_are_left_open():
 def test_settings_of_a_file_are_those_of_a_classifier():
     settings = RFSCClassifier(n_restarts=4, tol=0.1).get_params() | {"unknown to this version": 1}
     assert "RFSCClassifier(n_restarts=4, tol=0.1)" in code_for(settings, "")
-
-
-def test_versions_name_what_took_part():
-    found = versions()
-    assert found["rfsc"] == rfsc.__version__
-    assert found["numpy"] == np.__version__

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from .._version import __version__
-from . import bench, demo, explain, export, fit, info, predict, report, reproduce
+from . import bench, demo, explain, export, fit, info, predict, report, reproduce, verify
 from .console import Failure, harmless
 
 UsageError: Any = typer.BadParameter.__base__  # Typer brings its own copy of click, or uses the one that is installed
@@ -24,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (fit, predict, explain, report, export, info, demo, bench, reproduce):
+for module in (fit, predict, explain, report, export, info, verify, demo, bench, reproduce):
     app.command(module.NAME)(module.command)
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from .._files import whole_file
 from .console import Failure
 
 
@@ -35,29 +33,6 @@ def check_free(path: str | None, *, force: bool) -> None:
         raise Failure(msg)
 
 
-@contextmanager
-def written(path: str) -> Iterator[Path]:
-    """A file to write to, which takes its name when it is complete, or vanishes.
-
-    Parameters
-    ----------
-    path : str
-        What it will be called.
-
-    Yields
-    ------
-    Path
-        Where to write meanwhile, in the same folder.
-    """
-    target = Path(path).resolve()  # a link keeps pointing to the file
-    part = target.with_name(f".{os.getpid()}.part.{target.name}")
-    try:
-        yield part
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def put(content: str | bytes, path: str | None) -> None:
     """Write a result to a file, or to stdout.
 
@@ -74,5 +49,5 @@ def put(content: str | bytes, path: str | None) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    with written(path) as part:
+    with whole_file(path) as part:
         part.write_bytes(data)

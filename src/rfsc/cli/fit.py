@@ -101,6 +101,7 @@ def command(
     voice.say("\nSearching for a model ...", "bold")
     pipeline.fit(training.frame, training.labels)
     search.set_params(verbose=0)  # the file does not depend on who watched
+    search.manifest_["target"] = target  # labels out of a table have lost it
     if not any(len(model.terms) for model in search.models_):
         voice.warn("the model is empty: no column tells anything about the class that passes the test")
     score = honest_score(
@@ -230,8 +231,11 @@ def checked_json(pipeline: Any, X: Any) -> str:
     import numpy as np
 
     from ..export import from_json, to_json
+    from ..export.json_limits import too_much
 
     text = to_json(pipeline)
+    if too_much(text.encode()):
+        text = to_json(pipeline, history=False)  # the course of a thousand searches, which no model file may hold
     ours, theirs = pipeline.decision_function(X), from_json(text).decision_function(X)
     if not np.allclose(ours, theirs, rtol=1e-9, atol=1e-9):
         msg = "the model file would not predict as the model does, so nothing was saved. Please report this."

@@ -21,12 +21,12 @@ def command(model: Model, as_json: Json = False) -> None:
     columns = [[c["name"], c["kind"], "" if c["needed"] else "may be blank"] for c in facts["reads"]]
     head = [
         f"classes: {', '.join(facts['classes'])}",
-        f"fitted to {facts['n_observations']:g} rows",
+        f"fitted to {facts['n_observations']:g} rows{_when(facts['manifest'])}",
         f"reads {len(columns)} of {facts['n_columns']} columns:",
         plain(text_table(["column", "kind", ""], columns)),
     ]
     settings = ", ".join(f"{key}={value}" for key, value in facts["settings"].items())
-    parts = ["\n".join(head), *summaries(predictor), f"settings: {settings}"]
+    parts = ["\n".join(head), *summaries(predictor), f"settings: {settings}", *_origin(facts["manifest"])]
     show("\n\n".join(parts))
 
 
@@ -60,7 +60,7 @@ def model_as_dict(source: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        Classes, columns that are read, formulas, settings.
+        Classes, columns that are read, formulas, settings, manifest.
     """
     from ..explain import equation
     from ..explain.rounding import has_own_units
@@ -86,7 +86,21 @@ def model_as_dict(source: Any) -> dict[str, Any]:
             for one in predictor.models_
         ],
         "settings": {key: _plain(value) for key, value in sorted(predictor.settings_.items())},
+        "manifest": predictor.manifest_,
     }
+
+
+def _when(manifest: Any) -> str:
+    timings = manifest and manifest["timings"]
+    return f" in {timings['seconds']:g} s on {timings['finished'][:10]}" if timings else ""
+
+
+def _origin(manifest: Any) -> list[str]:
+    """What the model was made with and made of, in two lines."""
+    if manifest is None:
+        return []
+    made = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
+    return [f"made with: {made}; engine {manifest['engine']}\ndata: {manifest['data']['content']}"]
 
 
 def _plain(value: Any) -> Any:

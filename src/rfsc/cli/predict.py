@@ -13,6 +13,7 @@ from .options import Data, Force, Json, Model, Output, Quiet
 from .rows import read_for, rows_for
 
 NAME = "predict"
+PARQUET = ("parquet", "pq")
 
 
 def command(
@@ -24,6 +25,9 @@ def command(
         list[str] | None,
         typer.Option("--keep", metavar="COLUMN", help="Copy this column, such as a key.", show_default=False),
     ] = None,
+    spreadsheet: Annotated[
+        bool, typer.Option("--spreadsheet", help="Texts that look like formulas get an apostrophe in front.")
+    ] = False,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -31,7 +35,8 @@ def command(
     """Predict the class of every row of a table.
 
     The table has the raw columns that the model was fitted to, in any order; those that the model does not read may be
-    missing. The result is CSV with one line for each row, Parquet where the file's name ends so, or JSON.
+    missing. The result is CSV with one line for each row, Parquet where the file's name ends so, or JSON. Names,
+    classes and kept cells are written as they are; pass --spreadsheet where a spreadsheet is to open them.
     """
     check_free(output, force=force)
     voice = Voice(quiet=quiet)
@@ -48,16 +53,35 @@ def command(
         columns = predictor.predict_proba(X).T
         answers |= {f"probability_{k}": p for k, p in zip(predictor.classes_.tolist(), columns, strict=True)}
     result = DataFrame(answers)
+    if spreadsheet or (not as_json and _ending(output) not in PARQUET):
+        result = _checked(voice, result, disarm=spreadsheet)
     put(_written(result, output, as_json=as_json), output)
     if output not in (None, "-"):
         voice.say(f"Written: {output}, {len(result)} rows", "green")
 
 
+def _ending(output: str | None) -> str:
+    return (output or "").rpartition(".")[2].lower()
+
+
+def _checked(voice: Voice, result: Any, *, disarm: bool) -> Any:
+    """The result; a spreadsheet would compute what looks like a formula, so it is disarmed, or warned of."""
+    from ..export.spreadsheet import as_text
+
+    if disarm:
+        safe = result.map(lambda cell: as_text(cell) if isinstance(cell, str) else cell)
+        return safe.set_axis([as_text(name) for name in result.columns], axis=1)
+    n = sum(isinstance(cell, str) and as_text(cell) != cell for name in result for cell in (name, *result[name]))
+    if n:
+        voice.warn(f"{n} cells look like formulas, which a spreadsheet would compute; --spreadsheet makes them texts")
+    return result
+
+
 def _written(result: Any, output: str | None, *, as_json: bool) -> str | bytes:
     if as_json:
         return str(result.to_json(orient="records", indent=2, double_precision=15, force_ascii=False)) + "\n"
-    ending = (output or "").rpartition(".")[2].lower()
-    if ending in ("parquet", "pq"):
+    ending = _ending(output)
+    if ending in PARQUET:
         buffer = io.BytesIO()
         result.to_parquet(buffer, index=False)
         return buffer.getvalue()

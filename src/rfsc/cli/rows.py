@@ -29,8 +29,9 @@ def load_model(path: str) -> Predictor:
     import sys
 
     from ..export import from_json, load
+    from ..export.json_limits import read_limited
 
-    return from_json(sys.stdin.read(), name="stdin") if path == "-" else load(path)
+    return from_json(read_limited(sys.stdin), name="stdin") if path == "-" else load(path)
 
 
 def read_for(voice: Voice, model: str, data: str) -> tuple[Predictor, RawTable]:
@@ -110,7 +111,9 @@ def _by_place(predictor: Predictor, table: RawTable) -> tuple[Predictor, RawTabl
 
     from ..model.predictor import Predictor as Named
 
-    named = Named(predictor.models_, predictor.classes_, predictor.recipe_, predictor.settings_)
+    named = Named(
+        predictor.models_, predictor.classes_, predictor.recipe_, predictor.settings_, manifest=predictor.manifest_
+    )
     n_columns = table.frame.shape[1]
     if n_columns != named.n_features_in_:
         msg = (

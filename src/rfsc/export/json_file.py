@@ -1,7 +1,8 @@
 """The model file: JSON with a version, from which a model comes back without training data and without running code.
 
 `model.schema.json` beside this file describes it for other programs. What is read is checked part by part; a file that
-is not what `save` writes gives one error that says so and shows nothing of its content.
+is not what `save` writes gives one error that says so and shows nothing of its content. How large and how deep a file
+may be is said in `json_limits.py`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,12 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from .._files import whole_file
 from .._typing import FloatArray
 from .._version import __version__
+from ..manifest import read_manifest
 from ..model import Evidence, FilterEvidence, Predictor, SparseModel, Trace, as_predictor
 from ..prepare.recipe import DamagedRecipeError, Recipe
 from ..prepare.scaling import Scaling
 from ..terms import Term, term_from_dict
+from .json_limits import has_half_characters, read_limited, too_much
 
 FORMAT = "rfsc-model"
 VERSION = 1
@@ -46,19 +49,16 @@ def save(source: Any, path: str | os.PathLike[str], *, history: bool = True) -> 
         Whether to keep the course of every search, for plots.
     """
     path = Path(path)
-    text = to_json(source, history=history)
     if not path.parent.is_dir():
         msg = f"the folder {str(path.parent)!r} does not exist. Make it first, or save elsewhere."
         raise FileNotFoundError(msg)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    content = to_json(source, history=history).encode()
+    why = too_much(content)
+    if why:
+        msg = f"{path.name} was not written, because {why} and could not be read again. Pass history=False."
+        raise ValueError(msg)
+    with whole_file(path) as part:
+        part.write_bytes(content)
 
 
 def load(path: str | os.PathLike[str]) -> Predictor:
@@ -74,15 +74,18 @@ def load(path: str | os.PathLike[str]) -> Predictor:
     Predictor
         Predicts as what was saved, and can be explained, drawn and exported like it.
     """
+    with Path(path).open("rb") as file:
+        content = read_limited(file)
+    _refuse_large(content, Path(path).name)
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = content.decode()
     except UnicodeDecodeError:
         msg = f"{Path(path).name} is not a model file: it is not text. Pass a file that rfsc.export.save wrote."
         raise ModelFileError(msg) from None
     return from_json(text, name=Path(path).name)
 
 
-def to_json(source: Any, *, history: bool = True) -> str:
+def to_json(source: Any, *, history: bool = True, timings: bool = True) -> str:
     """The text of a model file.
 
     Parameters
@@ -91,14 +94,16 @@ def to_json(source: Any, *, history: bool = True) -> str:
         What to write.
     history : bool, default=True
         Whether to keep the course of every search, for plots.
+    timings : bool, default=True
+        Whether to say when the fit ended and how long it took.
 
     Returns
     -------
     str
-        JSON, the same for the same model.
+        JSON; without timings the same for the same fit.
     """
     predictor = as_predictor(source)
-    first = predictor.models_[0]
+    first, manifest = predictor.models_[0], predictor.manifest_
     kind, classes = _plain_classes(predictor.classes_)
     document = {
         "format": FORMAT,
@@ -114,6 +119,7 @@ def to_json(source: Any, *, history: bool = True) -> str:
         "recipe": predictor.recipe_.as_dict() if predictor.recipe_ else None,
         "outputs": [_output(model, history=history) for model in predictor.models_],
         "settings": {key: _plain(value) for key, value in sorted(predictor.settings_.items()) if key != "callbacks"},
+        "manifest": manifest if manifest is None or timings else manifest | {"timings": None},
     }
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -133,6 +139,7 @@ def from_json(text: str, *, name: str = "this text") -> Predictor:
     Predictor
         Predicts as what was written.
     """
+    _refuse_large(text, name)
     document = _parse(text, name)
     try:
         return _read(document)
@@ -144,6 +151,13 @@ def from_json(text: str, *, name: str = "this text") -> Predictor:
     raise ModelFileError(msg)
 
 
+def _refuse_large(content: str | bytes, name: str) -> None:
+    why = too_much(content)
+    if why:
+        msg = f"{name} is not read, because {why}. Pass a file that rfsc.export.save wrote."
+        raise ModelFileError(msg)
+
+
 def _parse(text: str, name: str) -> Mapping[str, Any]:
     """The JSON object, if it is a model of a version that we know."""
 
@@ -152,6 +166,8 @@ def _parse(text: str, name: str) -> Mapping[str, Any]:
 
     try:
         document = json.loads(text, parse_constant=refuse)
+        if has_half_characters(text):
+            json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         msg = f"{name} is not a model file: it is not JSON, or cut off. Pass a file that rfsc.export.save wrote."
         raise ModelFileError(msg) from None
@@ -181,7 +197,8 @@ def _read(d: Mapping[str, Any]) -> Predictor:
     _require(recipe is None or recipe.names == names, "the recipe makes other features than the models read")
     named = d["features"]["named"]
     _require(isinstance(named, bool) and isinstance(d["settings"], dict), "settings or names are of the wrong type")
-    return Predictor(models, np.array(classes), recipe, d["settings"], named=named)
+    manifest = None if d["manifest"] is None else read_manifest(d["manifest"])
+    return Predictor(models, np.array(classes), recipe, d["settings"], named=named, manifest=manifest)
 
 
 def _output(model: SparseModel, *, history: bool) -> dict[str, Any]:
@@ -343,11 +360,6 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
+    if isinstance(value, dict) and all(type(key) is str for key in value):
+        return {key: _plain(part) for key, part in value.items()}
     return repr(value)
-
-
-def _umask() -> int:
-    """Permissions that new files do not get; the only way to ask is to set them."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

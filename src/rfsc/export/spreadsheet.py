@@ -32,6 +32,8 @@ MAX_TEXT = 255  # characters of a text within a formula
 MAX_COLUMNS = 16_384
 LARGEST = 1e307  # of what a formula may hold
 STEEP = 700.0  # exponentials overflow a little later
+SIGNS = frozenset("=+-@＝＋－＠")  # with which formulas begin, in Japanese sheets too
+CONTROL = r"[\x00-\x1f\x7f]"
 AT_ONCE = 200  # arguments of a function; Excel takes 254
 
 
@@ -44,7 +46,7 @@ class SheetCell:
     column : str
         Letters of its column.
     heading : str
-        What it shows.
+        What it shows; an apostrophe stands before what a spreadsheet would take for a formula.
     formula : str
         Its formula, beginning with "="; empty where the user fills in a value.
     """
@@ -52,6 +54,28 @@ class SheetCell:
     column: str
     heading: str
     formula: str
+
+
+def as_text(cell: str) -> str:
+    """A cell that spreadsheets show and never compute: what looks like a formula gets an apostrophe in front.
+
+    Parameters
+    ----------
+    cell : str
+        A text, perhaps from a stranger, such as ``=HYPERLINK(...)``.
+
+    Returns
+    -------
+    str
+        The text; numbers stay as they are.
+    """
+    if cell.lstrip()[:1] not in SIGNS:
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 class Sheet(Printer):
@@ -111,7 +135,7 @@ def to_spreadsheet(
         headings of the columns to fill in come first.
     """
     laid_out = sheet_cells(source, cells=cells, first=first, row=row)
-    headings = "\t".join(_heading(cell.heading) for cell in laid_out)
+    headings = "\t".join(cell.heading for cell in laid_out)
     return headings + "\n" + "\t".join(cell.formula for cell in laid_out) + "\n"
 
 
@@ -166,7 +190,7 @@ class _Layout:
     def put(self, heading: str, formula: str) -> str:
         """Add a formula; gives the address of its cell."""
         letters = _letters(self.next)
-        self.cells.append(SheetCell(letters, heading, f"={formula}"))
+        self.cells.append(SheetCell(letters, _heading(heading), f"={formula}"))
         self.next += 1
         return f"{letters}{self.row}"
 
@@ -270,7 +294,7 @@ def _inputs(program: Program, cells: Mapping[str, str] | None) -> tuple[list[She
     """Cells to fill in, and the letters of the column in which each column of the table is found."""
     if cells is None:
         places = {j: _letters(i) for i, j in enumerate(program.read, start=1)}
-        return [SheetCell(letters, program.columns[j].name, "") for j, letters in places.items()], places
+        return [SheetCell(letters, _heading(program.columns[j].name), "") for j, letters in places.items()], places
     missing = [program.columns[j].name for j in program.read if program.columns[j].name not in cells]
     if missing:
         shown = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
@@ -316,12 +340,12 @@ def _less(text: str, number: float) -> str:
 
 
 def _text(text: str) -> str:
-    """A text in double quotes, in pieces where it is long; what would break the line or the cell has a number."""
-    pieces = [text[i : i + MAX_TEXT] for i in range(0, len(text), MAX_TEXT)] or [""]
-    quoted = "&".join('"' + piece.replace('"', '""') + '"' for piece in pieces)
-    for sign in "\t\n\r":
-        quoted = quoted.replace(sign, f'"&CHAR({ord(sign)})&"')
-    return quoted
+    """A text in double quotes, in pieces where it is long; tabs and line ends by number, else a paste ends there."""
+    pieces = re.findall(f"{CONTROL}|(?:(?!{CONTROL}).){{1,{MAX_TEXT}}}", text, re.DOTALL) or [""]
+    return "&".join(
+        f"CHAR({ord(piece)})" if re.fullmatch(CONTROL, piece) else '"' + piece.replace('"', '""') + '"'
+        for piece in pieces
+    )
 
 
 def _label(label: str | float) -> str:
@@ -333,5 +357,4 @@ def _label(label: str | float) -> str:
 
 def _heading(text: str) -> str:
     """A heading on one line, which no spreadsheet takes for a formula."""
-    text = "".join(letter if letter.isprintable() else " " for letter in text)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+    return as_text("".join(letter if letter.isprintable() else " " for letter in text))

@@ -47,7 +47,8 @@ def as_predictor(source: Any) -> Predictor:
     if hasattr(source, "paper") or hasattr(source, "models_"):
         check_is_fitted(source)
         named = hasattr(source, "feature_names_in_")
-        return Predictor(source.models_, source.classes_, None, source.get_params(), named=named)
+        manifest = getattr(source, "manifest_", None)
+        return Predictor(source.models_, source.classes_, None, source.get_params(), named=named, manifest=manifest)
     inside = " Pass its best_estimator_." if hasattr(source, "best_estimator_") else ""
     msg = f"expected {EXPECTED}, got a {type(source).__name__}.{inside}"
     raise TypeError(msg)
@@ -91,7 +92,7 @@ def _from_pipeline(pipeline: Pipeline) -> Predictor:
     recipe, minus, over = read_recipe(before, [str(name) for name in columns])
     raw = [in_units_before(model.renamed(recipe.names), minus, over) for model in inner.models_]
     models = [plainer(model, switches(recipe)) for model in raw]
-    return Predictor(models, inner.classes_, recipe, inner.settings_, named=named)
+    return Predictor(models, inner.classes_, recipe, inner.settings_, named=named, manifest=inner.manifest_)
 
 
 def _steps_before(pipeline: Pipeline) -> list[tuple[str, Any]]:

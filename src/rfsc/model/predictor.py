@@ -88,6 +88,8 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         Parameters of the search that found the models.
     named : bool, default=True
         Whether the table that the models were fitted to had column names.
+    manifest : mapping or None, default=None
+        What the fit was made with and made of, from `RFSCClassifier.manifest_`.
 
     Attributes
     ----------
@@ -99,6 +101,8 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         The recipe.
     settings_ : dict
         The settings.
+    manifest_ : dict or None
+        The manifest.
     n_features_in_ : int
         Number of columns that it reads.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -113,16 +117,19 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         settings: Mapping[str, Any] | None = None,
         *,
         named: bool = True,
+        manifest: Mapping[str, Any] | None = None,
     ) -> None:
         self.models = models
         self.classes = classes
         self.recipe = recipe
         self.settings = settings
         self.named = named
+        self.manifest = manifest
         self.models_ = list(models)
         self.classes_ = np.asarray(classes)
         self.recipe_ = recipe
         self.settings_ = dict(settings or {})
+        self.manifest_ = None if manifest is None else dict(manifest)
         names = [column.name for column in recipe.columns] if recipe else list(self.models_[0].feature_names)
         self.n_features_in_ = len(names)
         if named:

@@ -18,6 +18,7 @@ from ..explain.filter_table import filter_table
 from ..explain.rounding import has_own_units
 from ..explain.stability import stability
 from ..explain.term_table import AVERAGE, NAIVE, term_table
+from ..manifest import versions
 from ..model import SparseModel
 from ..model.predictor import Predictor
 from .cautions import find_cautions
@@ -25,7 +26,7 @@ from .columns import ColumnSummary, summarize_columns
 from .features import describe_features
 from .honest_score import HonestScore
 from .metrics import METRICS, measure
-from .settings import code_for, versions
+from .settings import code_for
 from .subject import Subject
 from .words import listed, plural, points
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from .._files import whole_file
 from .._optional import require
 from ..model import SparseModel
 from .content import collect
@@ -123,9 +124,10 @@ class Report:
             The file.
         """
         path = Path(path)
-        half_done = path.with_name(path.name + ".part")
-        half_done.write_text(self.html(), encoding="utf-8")
-        return half_done.replace(path)
+        page = self.html()
+        with whole_file(path) as part:
+            part.write_text(page, encoding="utf-8")
+        return path
 
     def json(self) -> str:
         """The content as strict JSON, with the version of its form."""

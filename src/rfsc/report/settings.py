@@ -1,19 +1,15 @@
-"""How to run a fit again: the settings as code that can be pasted, and the versions of what took part."""
+"""How to run a fit again: the settings as code that can be pasted."""
 
 from __future__ import annotations
 
 import inspect
-import platform
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .. import __version__
 from ..classifier import RFSCClassifier
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 WIDTH = 88  # a call longer than this is broken into one argument per line
 
 
@@ -36,23 +32,6 @@ def code_for(source: Any, table: str) -> str:
     made = _as_code(_classifier(source) if isinstance(source, dict) else source, used, indent=0)
     imports = [f"from {module} import {name}" for module, name in sorted(used)]
     return "\n".join([*imports, "", f"model = {made}", f"model.fit(X, y)  # {table}"])
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a fit depends on.
-
-    Returns
-    -------
-    dict of str to str
-        By package; those that are not installed are left out.
-    """
-    found = {"rfsc": __version__, "python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def changed(estimator: Any) -> dict[str, Any]:

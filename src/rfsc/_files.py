@@ -1,0 +1,49 @@
+"""Files that appear as a whole or not at all, and that nobody else can read while they are being written."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A file to write to, which takes its name when it is complete, or vanishes.
+
+    Parameters
+    ----------
+    path : str or path
+        What it will be called. A file of that name is replaced and keeps its permissions; a link keeps pointing to it.
+
+    Yields
+    ------
+    Path
+        Where to write meanwhile: a file in the same folder, under a name that nobody can guess, private to the user.
+        Devices and pipes are written to as they are.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        yield target  # to put a file in the place of /dev/null would do harm
+        return
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix=".part")
+    os.close(handle)
+    part = Path(name)
+    try:
+        yield part
+        with part.open("rb") as file:
+            os.fsync(file.fileno())  # else a power cut may leave the name with nothing in it
+        part.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    """Permissions that new files do not get; the only way to ask is to set them."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,117 @@
+"""`rfsc verify`: identical where it is, and what differs where not."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from rfsc import RFSCClassifier
+from rfsc.bases import Hinge
+from rfsc.cli import main
+from rfsc.export import load, save
+from rfsc.tables.example import patients
+
+QUICK = {"basis": "polynomial", "n_restarts": 1, "max_iter": 10, "n_models": 30, "random_state": 0}
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture
+def verify(capsys):
+    def run(*arguments, status):
+        capsys.readouterr()
+        assert main(["verify", *map(str, arguments), "--quiet"]) == status
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.mark.parametrize("columns", [1, -1], ids=["as they were", "the other way round"])
+def test_the_same_table_gives_the_identical_model(hospital, verify, tmp_path, columns):
+    patients(160, 5).iloc[:, ::columns].assign(more=1).to_csv(tmp_path / "t.csv", index=False)
+    assert verify(hospital / "model.json", tmp_path / "t.csv", status=0).startswith("identical: ")
+
+
+def test_another_table_is_named_and_its_model_compared(hospital, verify, tmp_path):
+    table = patients(160, 5)
+    table.loc[3, "age"] = 81
+    table.to_csv(tmp_path / "t.csv", index=False)
+    said = verify(hospital / "model.json", tmp_path / "t.csv", status=1)
+    assert said.startswith("not identical:\n  the data differ: the cells or labels differ\n")
+    assert "81" not in said
+    table[:140].to_csv(tmp_path / "t.csv", index=False)
+    said = verify(hospital / "model.json", tmp_path / "t.csv", "--json", status=1)
+    answer = json.loads(said)
+    assert (answer["same"], answer["identical"]) == (False, False)
+    assert answer["differences"][0] == "number of rows: 160, now 140"
+    assert any(line.startswith("the model of class sick has") for line in answer["differences"])
+
+
+def edited(path, hospital, change):
+    document = json.loads((hospital / "model.json").read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_a_coefficient_that_was_changed_is_found(hospital, verify, tmp_path):
+    def change(document):
+        document["outputs"][0]["coef"][0] *= 1 + 1e-10
+
+    model = edited(tmp_path / "m.json", hospital, change)
+    said = verify(model, hospital / "patients.csv", status=1)
+    assert "has the same terms, but coefficients that differ by up to 1.0e-10 of the largest" in said
+    said = verify(model, hospital / "patients.csv", "--tolerance", "1e-8", status=0)
+    assert said.startswith("the same within the tolerance, but not identical:\n")
+
+
+def test_other_versions_are_told_but_do_not_matter_where_the_model_is_the_same(hospital, verify, tmp_path):
+    def change(document):
+        document["manifest"]["versions"]["numpy"] = "1.0"
+
+    said = verify(edited(tmp_path / "m.json", hospital, change), hospital / "patients.csv", status=0)
+    assert said.startswith("identical: ")
+    assert f"version of numpy: 1.0, now {np.__version__}" in said
+
+
+def test_models_from_python(verify, refused, tmp_path):
+    """Without a recipe, with labels that are numbers, with and without names."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    table, model = tmp_path / "t.csv", tmp_path / "m.json"
+    X.assign(kind=y)[["kind", *X.columns]].to_csv(table, index=False)
+    save(RFSCClassifier(**QUICK).fit(X, y), model, history=False)
+    assert verify(model, table, "-t", "kind", status=0).startswith("identical")
+    assert "has no column 'target'" in refused("verify", model, table)
+    save(RFSCClassifier(**QUICK).fit(X.to_numpy(), y.to_numpy() == 1), model)
+    boolean = tmp_path / "b.csv"
+    pd.read_csv(table).assign(kind=y == 1).to_csv(boolean, index=False)
+    assert verify(model, boolean, "-t", "kind", status=0).startswith("identical")
+    assert "name it with --target" in refused("verify", model, boolean)
+    X.iloc[:, :2].assign(kind=y == 1).to_csv(boolean, index=False)
+    assert "4 columns without names, but b.csv has 2" in refused("verify", model, boolean, "-t", "kind")
+
+
+def test_what_cannot_be_repeated_is_refused(verify, refused, hospital, tmp_path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    table, model = hospital / "patients.csv", tmp_path / "m.json"
+    clf = RFSCClassifier(**QUICK | {"random_state": None}).fit(X, y)
+    save(clf, model)
+    assert "without a seed" in refused("verify", model, table)
+    save(clf.models_[0], model)
+    assert load(model).manifest_ is None
+    assert "cannot be fitted again" in refused("verify", model, table)
+    save(RFSCClassifier(**QUICK | {"basis": Hinge(n_knots=2)}).fit(X, y), model)
+    assert "as words only" in refused("verify", model, table)
+    assert "cannot both come from stdin" in refused("verify", "-", "-")
+
+
+def test_info_says_how_a_model_was_made(hospital, capsys):
+    assert main(["info", str(hospital / "model.json")]) == 0
+    out = capsys.readouterr().out
+    manifest = load(hospital / "model.json").manifest_
+    assert manifest["target"] == "diagnosis"
+    assert f"made with: rfsc {manifest['versions']['rfsc']}, python" in out
+    assert manifest["data"]["content"] in out
