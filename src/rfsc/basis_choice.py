@@ -13,6 +13,7 @@ from .model import class_probabilities, decision_table
 from .output import OutputSpec, Rows, candidate_terms, fit_output, output_rules
 from .prepare.distinct import distinct_rows
 from .restrictions import TermNotOfferedError
+from .search import Checkpoint
 from .terms import Basis
 
 N_FOLDS = 5
@@ -45,6 +46,7 @@ def choose_bases(
     features_of: Callable[[Rows], Sequence[IntArray]],
     spec: OutputSpec,
     progress: Callable[[str, float], None] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Choice:
     """The mix of families whose models predict left-out training rows best; for an average, the share of each.
 
@@ -60,6 +62,8 @@ def choose_bases(
         How outputs are fitted; its `bases` are replaced.
     progress : callable or None
         Told before every fit which mix it is for, and what part of the work is done.
+    checkpoint : Checkpoint or None
+        Where finished comparisons are kept, and taken from.
     """
     mixes = _able(mixes, rows, features_of, spec)
     fold = _fold_of_rows(rows, np.random.default_rng(spec.layout_seed))
@@ -72,7 +76,7 @@ def choose_bases(
     for place, (name, bases) in enumerate(mixes.items()):
         own = replace(spec, bases=bases, combine="best")
         tell = (lambda part, place=place, name=name: progress(name, (place + part) / len(mixes))) if progress else None
-        values[name] = _left_out_values(rows, features, own, fold, tell)
+        values[name] = _left_out_values(rows, features, own, fold, tell, checkpoint, name)
     losses = {name: _log_loss(value, rows) for name, value in values.items()}
     if spec.combine != "average":
         return Choice({min(losses, key=lambda name: losses[name]): 1.0}, losses)
@@ -134,6 +138,8 @@ def _left_out_values(
     spec: OutputSpec,
     fold: IntArray,
     tell: Callable[[float], None] | None,
+    checkpoint: Checkpoint | None,
+    name: str,
 ) -> FloatArray:
     """What models say of rows that they have not seen: one search for each fold and output, with its features."""
     n_folds, n_outputs = len(features), len(rows.targets.outputs)
@@ -147,9 +153,16 @@ def _left_out_values(
         for output, allowed in enumerate(own_features):
             if tell is not None:
                 tell((number + output / n_outputs) / n_folds)
+            key = f"compared/{name}/{number}/{output}"
+            known = None if checkpoint is None else checkpoint.find(key)
+            if known is not None:
+                values[output, held_out] = known
+                continue
             generator = np.random.default_rng([spec.layout_seed, number, output])
             fit = fit_output(part, output, allowed, own, [generator])
             values[output, held_out] = np.einsum("j,jk->k", fit.coef, fit.space.columns(unseen, fit.ids))
+            if checkpoint is not None:
+                checkpoint.put(key, values[output, held_out].tolist(), is_finished=True)
     return decision_table(list(values))
 
 

@@ -19,6 +19,7 @@ from ._score_parameter import ScoreParameter
 from ._threads import thread_count
 from ._typing import BoolArray, FloatArray, IntArray
 from ._validation import check_table, unchanged_on_error
+from ._version import __version__
 from .bases import auto_mixes, resolve
 from .basis_choice import choose_bases
 from .engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
@@ -31,7 +32,7 @@ from .prepare.distance_correlation import independence_test, threshold
 from .prepare.scaling import Scaling
 from .prepare.targets import encode, row_weights
 from .restrictions import Restrictions, barred_features, named_features
-from .search import SearchSpec, sample_size
+from .search import Checkpoint, SearchSpec, sample_size
 from .search.progress import ConsoleProgress
 
 FEW_OBSERVATIONS = 20  # below, the t-test hardly lets a term pass
@@ -321,6 +322,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         with unchanged_on_error(self):
             rows = self._read_rows(X, y, sample_weight)
             self.engine_ = choose_engine(self.engine, rows.weight.size, self.precision)
+            self._open_checkpoint()
             tests = self._filter(rows)
             fits = self._fit_outputs(rows, tests)
             self._publish(rows, fits, tests)
@@ -350,13 +352,32 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
         try:
             specs = self._specs_of_mixes(rows, spec, bar)
-            fits = fit_outputs(rows, features, specs, generators, observers)
+            fits = fit_outputs(rows, features, specs, generators, observers, self._checkpoint)
             if bar:
                 bar.finished = True
         finally:
             if bar:
                 bar.close()
         return fits
+
+    @property
+    def _checkpoint(self) -> Checkpoint | None:
+        return next((one for one in _as_list(self.callbacks) if isinstance(one, Checkpoint)), None)
+
+    def _open_checkpoint(self) -> None:
+        """Take up an interrupted fit, if this one is it."""
+        if self._checkpoint is None:
+            return
+        if not isinstance(self.random_state, Integral):
+            msg = (
+                "a checkpoint needs a random_state that is a whole number, for only then is the fit that goes on the "
+                f"same; got {type(self.random_state).__name__}."
+            )
+            raise ValueError(msg)
+        # what cannot change the answer may change between two runs
+        free = {"callbacks", "verbose", "n_jobs"}
+        settings = {name: repr(value) for name, value in self.get_params().items() if name not in free}
+        self._checkpoint.open({"data": self._fingerprint, "rfsc": __version__, **settings})
 
     def _spec(self, rows: Rows, layout_seed: int) -> OutputSpec:
         """How every output is fitted."""
@@ -399,7 +420,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         if self._chooses_basis:
             mixes = auto_mixes(self.degree, self.n_features_in_)
             allowed = lambda some: self._allowed_features(some, self._filter(some))  # noqa: E731
-            choice = choose_bases(mixes, rows, allowed, spec, bar.on_choice if bar else None)
+            choice = choose_bases(mixes, rows, allowed, spec, bar.on_choice if bar else None, self._checkpoint)
             self.basis_losses_, self.basis_shares_ = choice.losses, choice.shares
             # the parts of an average of mixes are small models already
             combine = "pool" if self.combine == "average" else self.combine

@@ -15,7 +15,7 @@ from .model import SparseModel, refit
 from .prepare.scaling import Scaling
 from .prepare.targets import Targets
 from .restrictions import Restrictions, rules_for
-from .search import Candidate, RestartsResult, RIPs, Screening, SearchSpec, Subsamples, pool, run_restarts
+from .search import Candidate, Checkpoint, RestartsResult, RIPs, Screening, SearchSpec, Subsamples, pool, run_restarts
 from .terms import Basis, TermSpace, Training
 from .terms.rules import Rules
 
@@ -150,6 +150,7 @@ def fit_outputs(
     specs: Sequence[OutputSpec],
     generators: Sequence[Sequence[np.random.Generator]],
     observers: Sequence[Any],
+    checkpoint: Checkpoint | None = None,
 ) -> list[list[OutputFit]]:
     """Fit every output with every spec. After an observer's "stop_all" what is left gets a single iteration.
 
@@ -165,6 +166,8 @@ def fit_outputs(
         Per output one for each restart.
     observers : sequence
         Shown every finished iteration.
+    checkpoint : Checkpoint or None, default=None
+        Where searches are kept, and taken up from.
     """
     fits: list[list[OutputFit]] = []
     stopped = False
@@ -175,7 +178,7 @@ def fit_outputs(
             first = sum(len(fit.restarts.searches) for fit in found)
             if stopped:
                 seeds, spec = seeds[:1], replace(spec, search=replace(spec.search, max_iter=1))
-            found.append(fit_output(rows, output, allowed, spec, seeds, observers, first))
+            found.append(fit_output(rows, output, allowed, spec, seeds, observers, first, checkpoint))
             stopped = stopped or found[-1].restarts.stopped
         fits.append(found)
     return fits
@@ -189,6 +192,7 @@ def fit_output(
     generators: Sequence[np.random.Generator],
     observers: Sequence[Any] = (),
     first: int = 0,
+    checkpoint: Checkpoint | None = None,
 ) -> OutputFit:
     """Search one output with every generator and combine what was found.
 
@@ -208,6 +212,8 @@ def fit_output(
         Shown every finished iteration.
     first : int, default=0
         Number of the first restart, as the observers are told.
+    checkpoint : Checkpoint or None, default=None
+        Where the searches are kept, and taken up from.
     """
     space = candidate_terms(rows, features, spec)
     rules = output_rules(rows, space, spec)
@@ -235,6 +241,7 @@ def fit_output(
         observers=observers,
         output=output,
         first=first,
+        checkpoint=checkpoint,
     )
     if spec.combine == "average":
         return OutputFit(space, restarts, *restarts.average(), None, None, began)

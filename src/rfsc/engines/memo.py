@@ -1,4 +1,4 @@
-"""A support is fitted once: results are remembered under the support as drawn and under what is left of it."""
+"""A support is fitted once: results are remembered under the support as it was drawn."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ Model = tuple[IntArray, FloatArray, float, float, int]
 class Memo:
     """Wrap an engine so that no support is fitted twice, across iterations and restarts.
 
-    Pruning goes on until every term that stays is significant, so the outcome for what is left of a support is that
-    same model again, and may be stored under both.
+    What is left of a support is, to the last digits, what the engine would make of it were it drawn itself. It is not
+    remembered under that name all the same: the bits would then depend on what was asked before, and a search that is
+    taken up again, or runs beside others, has asked for other things.
 
     Parameters
     ----------
@@ -48,12 +49,9 @@ class Memo:
     def _remember(self, keys: list[bytes], fresh: Evaluation) -> None:
         ends = fresh.supports.indptr.tolist()
         numbers = zip(fresh.score.tolist(), fresh.log_loss.tolist(), fresh.status.tolist(), strict=True)
-        left = _keys(fresh.supports)
-        for m, (key, rest, outcome) in enumerate(zip(keys, left, numbers, strict=True)):
+        for m, (key, outcome) in enumerate(zip(keys, numbers, strict=True)):
             kept = slice(ends[m], ends[m + 1])
-            # the first result stays: what a support gives must not change during a search
-            model = self._known.setdefault(rest, (fresh.supports.ids[kept], fresh.coef[kept], *outcome))
-            self._known[key] = model
+            self._known[key] = (fresh.supports.ids[kept], fresh.coef[kept], *outcome)
 
 
 def _keys(supports: Supports) -> list[bytes]:

@@ -1,5 +1,6 @@
 """The randomised search over supports."""
 
+from .checkpoint import Checkpoint, CheckpointError
 from .history import Candidate, IterationRecord, SearchResult
 from .loop import SearchSpec, run_search
 from .observers import Observer, Verdict
@@ -11,6 +12,8 @@ from .subsample import Subsamples, sample_size
 
 __all__ = [
     "Candidate",
+    "Checkpoint",
+    "CheckpointError",
     "IterationRecord",
     "Observer",
     "RIPs",

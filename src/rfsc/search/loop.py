@@ -16,6 +16,7 @@ from .history import Candidate, IterationRecord, SearchResult
 from .observers import Verdict, ask
 from .rips import RIPs, update
 from .sampling import sample_population
+from .state import SearchState
 from .subsample import Subsamples, best_on_all_rows
 
 Rescreen = Callable[[Candidate], tuple[IntArray, FloatArray]]
@@ -77,6 +78,8 @@ def run_search(
     observers: Sequence[Any] = (),
     output: int = 0,
     restart: int = 0,
+    state: SearchState | None = None,
+    keep: Callable[[SearchState], None] | None = None,
 ) -> tuple[SearchResult, Verdict]:
     """Run one search.
 
@@ -103,6 +106,10 @@ def run_search(
         Shown every finished iteration.
     output, restart : int
         Passed on to the records.
+    state : SearchState or None
+        Where to go on; None begins anew.
+    keep : callable or None
+        Shown the state after every iteration.
 
     Returns
     -------
@@ -111,53 +118,55 @@ def run_search(
     Verdict
         The last word of the observers.
     """
-    rips = spec.first_rips(n_terms, rules) if start is None else start
-    has_moved = start is None  # RIPs that begin unequal are no opinion of this search
-    best: Candidate | None = None
-    leaders: list[Candidate] = []
-    history: list[IterationRecord] = []
-    stop_reason, verdict = "max_iter", Verdict.CONTINUE
-    for iteration in range(1, spec.max_iter + 1):
-        drawn = admit(sample_population(rips, spec.n_models, spec.max_terms, rng), rules, spec.max_terms)
+    if state is None:
+        # RIPs that begin unequal are no opinion of this search
+        state = SearchState(spec.first_rips(n_terms, rules) if start is None else start, has_moved=start is None)
+    verdict = Verdict.CONTINUE
+    while not state.stop_reason:
+        drawn = admit(sample_population(state.rips, spec.n_models, spec.max_terms, rng), rules, spec.max_terms)
         result = (engine if subsamples is None else subsamples.draw(rng)).evaluate(drawn)
-        rips, max_change = update(rips, drawn, result, unseen=spec.unseen, bounds=spec.rip_bounds)
+        state.rips, max_change = update(state.rips, drawn, result, unseen=spec.unseen, bounds=spec.rip_bounds)
         leader = Candidate.best_of(result)
-        leaders.append(leader)
-        best = leader if best is None else min(best, leader, key=lambda c: c.rank)
+        state.leaders.append(leader)
+        state.best = leader if state.best is None else min(state.best, leader, key=lambda c: c.rank)
         record = IterationRecord(
             output=output,
             restart=restart,
-            iteration=iteration,
+            iteration=len(state.history) + 1,
             mean_score=float(result.score.mean()),
             best_score=leader.score,
-            best_so_far=best.score,
+            best_so_far=state.best.score,
             mean_log_loss=float(result.log_loss.mean()),
             mean_size_drawn=float(drawn.sizes.mean()),
             mean_size_kept=float(result.supports.sizes.mean()),
             max_change=max_change,
             n_fitted=int(np.count_nonzero(result.n_newton)),
-            rips=_snapshot(rips),
+            rips=_snapshot(state.rips),
         )
-        history.append(record)
+        state.history.append(record)
         verdict = ask(observers, record)
-        if verdict is not Verdict.CONTINUE:
-            stop_reason = "observer"
-            break
-        has_moved = has_moved or max_change > spec.tol
-        converged = max_change <= spec.tol and has_moved and rips.has_opinion
-        if rescreen is not None and spec.rescreen_every and (converged or iteration % spec.rescreen_every == 0):
-            lifted = rips.raised(*rescreen(best))
-            converged = converged and np.array_equal(rips[lifted.ids], lifted.values)
-            rips = lifted
-        if converged:
-            stop_reason = "converged"
-            break
-    assert best is not None  # max_iter is at least 1
-    limit = _limit_model(engine, rips, spec, rules)
+        state.stop_reason = "observer" if verdict is not Verdict.CONTINUE else _stop_reason(state, spec, rescreen)
+        if keep is not None:
+            keep(state)
+    assert state.best is not None  # max_iter is at least 1
+    limit, best = _limit_model(engine, state.rips, spec, rules), state.best
     if subsamples is not None:
-        best = best_on_all_rows(leaders, subsamples.draw(rng), engine)
+        best = best_on_all_rows(state.leaders, subsamples.draw(rng), engine)
     model = best if limit is None else min(best, limit, key=lambda c: c.rank)
-    return SearchResult(model, limit, tuple(history), stop_reason), verdict
+    return SearchResult(model, limit, tuple(state.history), state.stop_reason), verdict
+
+
+def _stop_reason(state: SearchState, spec: SearchSpec, rescreen: Rescreen | None) -> str:
+    """Why the search ends after this iteration, empty if it goes on; terms may be brought in before it does."""
+    assert state.best is not None
+    last = state.history[-1]
+    state.has_moved = state.has_moved or last.max_change > spec.tol
+    converged = last.max_change <= spec.tol and state.has_moved and state.rips.has_opinion
+    if rescreen is not None and spec.rescreen_every and (converged or last.iteration % spec.rescreen_every == 0):
+        lifted = state.rips.raised(*rescreen(state.best))
+        converged = converged and np.array_equal(state.rips[lifted.ids], lifted.values)
+        state.rips = lifted
+    return "converged" if converged else "max_iter" if last.iteration >= spec.max_iter else ""
 
 
 def _limit_model(engine: Engine, rips: RIPs, spec: SearchSpec, rules: Rules | None) -> Candidate | None:

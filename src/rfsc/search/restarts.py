@@ -10,10 +10,12 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..terms.rules import Rules
+from .checkpoint import Checkpoint
 from .history import Candidate, SearchResult
 from .loop import Rescreen, SearchSpec, run_search
 from .observers import Verdict
 from .rips import RIPs
+from .state import SearchState, result_as_dict, result_from_dict, state_as_dict, state_from_dict
 from .subsample import Subsamples
 
 
@@ -58,14 +60,19 @@ def run_restarts(
     observers: Sequence[Any] = (),
     output: int = 0,
     first: int = 0,
+    checkpoint: Checkpoint | None = None,
 ) -> RestartsResult:
     """Run one search for each generator, one after the other, on the same engine (and so on the same memo).
 
-    Observers are told of restarts from number `first` on.
+    Observers are told of restarts from number `first` on. What a checkpoint holds is not run again.
     """
     searches: list[SearchResult] = []
     verdict = Verdict.CONTINUE
     for restart, rng in enumerate(rngs, start=first):
+        kept = _Kept(checkpoint, f"search/{output}/{restart}", rng)
+        if kept.result is not None:
+            searches.append(kept.result)
+            continue
         result, verdict = run_search(
             engine,
             n_terms,
@@ -78,8 +85,45 @@ def run_restarts(
             observers=observers,
             output=output,
             restart=restart,
+            state=kept.state,
+            keep=kept.keep,
         )
+        kept.finish(result)
         searches.append(result)
         if verdict is Verdict.STOP_ALL:
             break
     return RestartsResult(tuple(searches), verdict is Verdict.STOP_ALL)
+
+
+class _Kept:
+    """One search in a checkpoint: finished, running, or not there yet.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint or None
+        Where it is kept; None keeps nothing.
+    key : str
+        Under what name.
+    rng : numpy.random.Generator
+        The search's own; put to where it stood.
+    """
+
+    def __init__(self, checkpoint: Checkpoint | None, key: str, rng: np.random.Generator) -> None:
+        self._checkpoint, self._key, self._rng = checkpoint, key, rng
+        self.result: SearchResult | None = None
+        self.state: SearchState | None = None
+        found = None if checkpoint is None else checkpoint.find(key)
+        if found is not None and "model" in found:
+            self.result = result_from_dict(found, rng)
+        elif found is not None:
+            self.state = state_from_dict(found, rng)
+
+    def keep(self, state: SearchState) -> None:
+        """Between two iterations; where an observer has stopped the search, it is to go on from the one before."""
+        if self._checkpoint is not None and state.stop_reason != "observer":
+            self._checkpoint.put(self._key, state_as_dict(state, self._rng), is_finished=False)
+
+    def finish(self, result: SearchResult) -> None:
+        """At the end."""
+        if self._checkpoint is not None and result.stop_reason != "observer":
+            self._checkpoint.put(self._key, result_as_dict(result, self._rng), is_finished=True)

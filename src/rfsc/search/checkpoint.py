@@ -1,0 +1,135 @@
+"""A fit that can be taken up again: finished and running searches in a file that is always whole.
+
+The file is written beside its place, flushed to the disk and renamed, so that a crash at any moment leaves the last
+whole state. All that is written is plain JSON. Since a search is a function of its state, the fit that goes on from it
+ends in the same bits as one that was never interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .history import IterationRecord
+
+FORMAT, VERSION = "rfsc-checkpoint", 1
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that does not belong to this fit, or that cannot be read."""
+
+
+class Checkpoint:
+    """Pass it to `callbacks`: the fit is saved as it goes on, and goes on from there when it is started again.
+
+    The same call of `fit`, with the same data and settings, finds the file and continues; with others it is refused.
+    `random_state` must be a whole number. A disk that is full, or a folder that cannot be written to, is warned of
+    once; the fit goes on.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    every : float, default=10.0
+        Least seconds between two writes; what is finished is written at once.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], every: float = 10.0) -> None:
+        self.path = Path(path)
+        self.every = every
+        self._units: dict[str, Any] = {}
+        self._fingerprint: Mapping[str, Any] = {}
+        self._written = 0.0
+        self._has_warned = False
+
+    def on_iteration(self, record: IterationRecord) -> None:
+        """Look at a finished iteration: nothing to say, the search shows its whole state elsewhere."""
+
+    def open(self, fingerprint: Mapping[str, Any]) -> None:
+        """Take up what the file holds; refuse it where it belongs to other data or settings.
+
+        Parameters
+        ----------
+        fingerprint : mapping
+            What the fit depends on, as plain numbers and texts.
+        """
+        self._fingerprint, self._units, self._has_warned = fingerprint, {}, False
+        self._written = time.monotonic()
+        if not self.path.exists():
+            return
+        found = self._read()
+        differ = sorted(
+            key
+            for key in {*found["fingerprint"], *fingerprint}
+            if found["fingerprint"].get(key) != fingerprint.get(key)
+        )
+        if differ:
+            msg = (
+                f"the checkpoint {self.path.name} belongs to another fit: {', '.join(differ)} differ. Fit with the "
+                "same data and settings, or delete the file to begin anew."
+            )
+            raise CheckpointError(msg)
+        self._units = found["units"]
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self.path.read_text(encoding="utf-8"))
+            is_ours = (
+                found["format"] == FORMAT
+                and isinstance(found["units"], dict)
+                and isinstance(found["fingerprint"], dict)
+            )
+        except (ValueError, KeyError, TypeError, RecursionError):
+            is_ours = False
+        if not is_ours or found["version"] != VERSION:
+            msg = f"{self.path.name} is not a checkpoint of this version of rfsc. Delete it to begin anew."
+            raise CheckpointError(msg)
+        return dict(found)
+
+    def find(self, key: str) -> Any:
+        """What was kept of a part of the fit; None where nothing was."""
+        return self._units.get(key)
+
+    def put(self, key: str, value: Any, *, is_finished: bool) -> None:
+        """Keep the state of a part of the fit, in the file at once where it is finished."""
+        self._units[key] = value
+        if is_finished or time.monotonic() - self._written >= self.every:
+            self.write()
+
+    def write(self) -> None:
+        """Replace the file by one that holds all that is known."""
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "fingerprint": self._fingerprint,
+            "units": self._units,
+        }
+        try:
+            _replace(self.path, json.dumps(document, allow_nan=False))
+        except OSError as error:
+            if not self._has_warned:
+                self._has_warned = True
+                msg = (
+                    f"the checkpoint {self.path.name} cannot be written ({error.strerror}); the fit goes on without it."
+                )
+                warnings.warn(msg, RuntimeWarning, stacklevel=2)
+        self._written = time.monotonic()
+
+
+def _replace(path: Path, text: str) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,148 @@
+"""A fit that is killed and taken up again ends in the same bits as one that was never interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from rfsc import RFSCClassifier
+from rfsc.export import to_json
+from rfsc.search import Checkpoint, CheckpointError
+
+QUICK = {"n_restarts": 3, "max_iter": 25, "random_state": 5}
+SCRIPT = """
+import sys
+from sklearn.datasets import load_iris
+from rfsc import RFSCClassifier
+from rfsc.search import Checkpoint
+X, y = load_iris(return_X_y=True)
+RFSCClassifier(n_restarts=3, max_iter=25, random_state=5, callbacks=Checkpoint(sys.argv[1], every=0.0)).fit(X, y)
+"""
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+def text(classifier):
+    """The model file without what differs from run to run."""
+    document = json.loads(to_json(classifier))
+    document["manifest"].pop("timings")
+    return json.dumps(document)
+
+
+class Stop(Exception):
+    """An error in the middle of a fit."""
+
+
+def stop_after(n):
+    """A callback that fails at its n-th call."""
+    calls = []
+
+    def look(record):
+        calls.append(record)
+        if len(calls) == n:
+            raise Stop
+
+    return look
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"basis": "polynomial"},
+        {"basis": "auto"},
+        {"basis": "auto", "combine": "average"},
+        {"basis": "hinge", "max_samples": 0.6},
+        {"basis": "polynomial", "initial_rip": "screened", "rescreen_every": 4},
+    ],
+    ids=str,
+)
+def test_a_fit_goes_on_in_the_same_bits(iris, settings, tmp_path):
+    whole = text(RFSCClassifier(**QUICK, **settings).fit(*iris))
+    path = tmp_path / "fit.checkpoint"
+    for n in (1, 7, 40):
+        half = RFSCClassifier(**QUICK, **settings, callbacks=[Checkpoint(path, every=0.0), stop_after(n)])
+        with pytest.raises(Stop):
+            half.fit(*iris)
+    done = RFSCClassifier(**QUICK, **settings, callbacks=Checkpoint(path, every=0.0)).fit(*iris)
+    assert text(done) == whole
+    again = RFSCClassifier(**QUICK, **settings, callbacks=[Checkpoint(path), stop_after(1)]).fit(*iris)
+    assert text(again) == whole  # nothing is searched any more
+
+
+def test_kills_at_any_moment(iris, tmp_path):
+    whole = text(RFSCClassifier(**QUICK).fit(*iris))
+    path = tmp_path / "fit.checkpoint"
+    rng = np.random.default_rng(0)
+    killed = 0
+    for _ in range(4):
+        process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(path)], env=os.environ)
+        time.sleep(2.0 + 3.0 * rng.random())
+        process.send_signal(signal.SIGKILL)
+        killed += process.wait() == -signal.SIGKILL
+    assert killed
+    done = RFSCClassifier(**QUICK, callbacks=Checkpoint(path)).fit(*iris)
+    assert text(done) == whole
+
+
+def test_what_an_observer_stopped_goes_on(iris, tmp_path):
+    whole = text(RFSCClassifier(basis="polynomial", **QUICK).fit(*iris))
+    path = tmp_path / "fit.checkpoint"
+    seen = []
+
+    def enough(record):
+        seen.append(record)
+        return "stop_all" if len(seen) >= 12 else None
+
+    part = RFSCClassifier(basis="polynomial", **QUICK, callbacks=[Checkpoint(path), enough]).fit(*iris)
+    assert len(part.searches_[0]) < 3 or part.searches_[0][0].stop_reason == "observer"
+    done = RFSCClassifier(basis="polynomial", **QUICK, callbacks=Checkpoint(path)).fit(*iris)
+    assert text(done) == whole
+
+
+def test_other_data_and_settings_are_refused(iris, tmp_path):
+    X, y = iris
+    path = tmp_path / "fit.checkpoint"
+    RFSCClassifier(basis="step", **QUICK, callbacks=Checkpoint(path)).fit(X, y)
+    with pytest.raises(CheckpointError, match="data differ"):
+        RFSCClassifier(basis="step", **QUICK, callbacks=Checkpoint(path)).fit(X + 1.0, y)
+    with pytest.raises(CheckpointError, match="n_models differ"):
+        RFSCClassifier(basis="step", n_models=50, **QUICK, callbacks=Checkpoint(path)).fit(X, y)
+    RFSCClassifier(basis="step", **QUICK, n_jobs=2, verbose=0, callbacks=Checkpoint(path)).fit(X, y)
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"format": "rfsc-checkpoint", "version": 9}', "\x00"])
+def test_other_files_are_refused(iris, tmp_path, content):
+    path = tmp_path / "fit.checkpoint"
+    path.write_text(content)
+    with pytest.raises(CheckpointError, match="is not a checkpoint"):
+        RFSCClassifier(**QUICK, callbacks=Checkpoint(path)).fit(*iris)
+    assert path.read_text() == content
+
+
+def test_a_whole_number_is_asked_for(iris, tmp_path):
+    with pytest.raises(ValueError, match="a whole number"):
+        RFSCClassifier(callbacks=Checkpoint(tmp_path / "c")).fit(*iris)
+
+
+def test_a_full_disk_is_warned_of_once(iris, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    path = tmp_path / "fit.checkpoint"
+    with pytest.warns(RuntimeWarning, match=r"cannot be written \(No space left on device\)") as warned:
+        clf = RFSCClassifier(basis="step", **QUICK, callbacks=Checkpoint(path, every=0.0)).fit(*iris)
+    assert len([w for w in warned if "cannot be written" in str(w.message)]) == 1
+    assert len(clf.models_) == 3
+    assert list(tmp_path.iterdir()) == []
