@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ._compat import Interval, RealNotInt, StrOptions
+from ._compat import Interval, RealNotInt, StrOptions, check_feature_names
 from ._random import spawn_with_seed
 from ._score_parameter import ScoreParameter
 from ._threads import thread_count
@@ -22,6 +22,9 @@ from ._validation import check_table, unchanged_on_error
 from ._version import __version__
 from .bases import auto_mixes, resolve
 from .basis_choice import choose_bases
+from .blocks import Parts, is_dask, most_in_hand, read_blocks, rows_in_hand
+from .blocks.filter import independence_test_of_blocks
+from .blocks.reading import fetch_all, look
 from .engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
 from .export.onnx import converts
 from .manifest import fingerprint, manifest_of
@@ -115,9 +118,11 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         mixes, each with the share that predicts left-out rows best; otherwise the models of the restarts.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
-    engine : {"auto", "numba", "numpy", "torch", "cupy"}, default="auto"
+    engine : {"auto", "numba", "numpy", "torch", "cupy", "dask"}, default="auto"
         Where the models are fitted; all engines give the same answer. "auto" takes "torch" for long tables where it is
-        installed and has a CUDA device, else "numba". "cupy" needs a CUDA device, "torch" takes the CPU without one.
+        installed and has a CUDA device, else "numba"; for dask arrays and data frames of more than 100,000 rows it
+        takes "dask", which leaves the rows in blocks, on the workers of a cluster where there is one. "cupy" needs a
+        CUDA device, "torch" takes the CPU without one.
     precision : {"float64", "float32"}, default="float64"
         Precision in which "torch" and "cupy" take the first Newton steps; the last steps, and all that is tested and
         scored, are in double precision. "numba" and "numpy" know double precision only; where "auto" takes one of
@@ -306,9 +311,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Numeric features, no missing values.
+            Numeric features, no missing values. A dask array or data frame stays where it is.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels; of dask in partitions like those of X, or in memory.
         sample_weight : array-like of shape (n_samples,), default=None
             Observations that each row stands for: weight 2 is the same as the row twice, 0 as the row left out.
 
@@ -320,8 +325,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         self._validate_params()
         began = time.perf_counter()
         with unchanged_on_error(self):
-            rows = self._read_rows(X, y, sample_weight)
-            self.engine_ = choose_engine(self.engine, rows.weight.size, self.precision)
+            in_blocks = self.engine == "dask" or is_dask(X)
+            rows = (self._read_blocks if in_blocks else self._read_rows)(X, y, sample_weight)
+            self.engine_ = choose_engine(self.engine, rows.n_rows, self.precision) if rows.blocks is None else "dask"
             self._open_checkpoint()
             tests = self._filter(rows)
             fits = self._fit_outputs(rows, tests)
@@ -342,6 +348,33 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         self._fingerprint = fingerprint(X, targets.classes, targets.code, weight, names)
         scaling = Scaling.from_rows(X)
         return Rows(targets, scaling, scaling.table(X), weight)
+
+    def _read_blocks(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Look at all rows where they are, take some in hand, and leave the others in blocks."""
+        if self.engine not in ("auto", "dask") or self.precision != "float64":
+            msg = (
+                f"a dask table needs engine='auto' or engine='dask' and precision='float64', got engine={self.engine!r} "
+                f"and precision={self.precision!r}. Other engines hold all rows in memory: pass X.compute() to them."
+            )
+            raise ValueError(msg)
+        parts, n_threads = Parts.of(X, y, sample_weight), thread_count(self.n_jobs)
+        named = hasattr(parts.head, "columns")
+        check_feature_names(self, parts.head if named else np.empty((0, parts.head)), reset=True)
+        self.n_features_in_ = parts.head.shape[1] if named else parts.head
+        names = self._feature_names() if hasattr(self, "feature_names_in_") else None
+        reading = look(parts, self.class_weight, names, n_threads)
+        most = most_in_hand(self.n_features_in_)
+        if reading.n_rows > most:
+            self._fingerprint = reading.fingerprint
+            blocks = read_blocks(reading, n_threads)
+            targets, table, weight = rows_in_hand(blocks, most, reading.classes)
+            return Rows(targets, reading.scaling, table, weight, blocks)
+        X, y, sample_weight = fetch_all(reading)
+        given = getattr(self, "feature_names_in_", None)
+        rows = self._read_rows(X, y, sample_weight)
+        if given is not None:
+            self.feature_names_in_ = given
+        return rows if self.engine == "auto" else replace(rows, blocks=read_blocks(reading, n_threads))
 
     def _fit_outputs(self, rows: Rows, tests: list[FilterEvidence | None]) -> list[list[OutputFit]]:
         """Per output one fit for each mix of families that was chosen; one mix, unless mixes are averaged."""
@@ -381,9 +414,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
 
     def _spec(self, rows: Rows, layout_seed: int) -> OutputSpec:
         """How every output is fitted."""
-        n_rows = rows.weight.size
+        n_rows = rows.n_rows
         max_samples = sample_size(self.max_samples, n_rows, rows.targets.classes.size)
-        observations = float(rows.weight.sum()) * min(1.0, (max_samples or n_rows) / n_rows)
+        observations = rows.n_observations * min(1.0, (max_samples or n_rows) / n_rows)
         search = SearchSpec(
             n_models=self.n_models,
             max_iter=self.max_iter,
@@ -405,7 +438,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             engine=self.engine,
             precision=self.precision,
             n_threads=thread_count(self.n_jobs),
-            initial_rip=start_by_size(rows.weight.sum()) if self.initial_rip == "auto" else self.initial_rip,
+            initial_rip=start_by_size(rows.n_observations) if self.initial_rip == "auto" else self.initial_rip,
         )
 
     @property
@@ -437,7 +470,10 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         level = self.filter_significance
         if level is None:
             return [None] * len(rows.targets.outputs)
-        test = independence_test(rows.table.T, rows.targets.code, rows.weight, one_vs_rest=True)
+        if rows.n_rows == rows.weight.size:
+            test = independence_test(rows.table.T, rows.targets.code, rows.weight, one_vs_rest=True)
+        else:
+            test = independence_test_of_blocks(rows.blocks, rows.table)
         spared = tuple(named_features(self.restrictions, self._feature_names()))
         return [FilterEvidence(statistic, threshold(level), float(level), spared) for statistic in test.statistic]
 

@@ -67,15 +67,15 @@ def fingerprint(
     """
     labels = classes.tolist()
     kinds = sorted({type(label).__name__ for label in labels})
-    content = _hash(_numbers(X), _numbers(code), _texts(map(repr, labels)))
-    schema = _hash(_texts(kinds), _texts([f"{X.shape[1]} without names"] if names is None else names))
+    content = hash_of(_numbers(X), _numbers(code), texts_of(map(repr, labels)))
+    schema = hash_of(texts_of(kinds), texts_of([f"{X.shape[1]} without names"] if names is None else names))
     return {
         "rows": int(X.shape[0]),
         "features": int(X.shape[1]),
         "classes": len(labels),
         "content": content,
         "schema": schema,
-        "weights": None if (weight == 1.0).all() else _hash(_numbers(weight)),
+        "weights": None if (weight == 1.0).all() else hash_of(_numbers(weight)),
     }
 
 
@@ -147,7 +147,8 @@ def read_manifest(d: Any) -> dict[str, Any]:
     return dict(d)
 
 
-def _hash(*parts: Iterable[bytes]) -> str:
+def hash_of(*parts: Iterable[bytes]) -> str:
+    """SHA-256 of pieces, one after the other."""
     found = hashlib.sha256()
     for piece in chain(*parts):
         found.update(piece)
@@ -162,7 +163,7 @@ def _numbers(table: Any) -> Iterator[bytes]:
         yield (np.asarray(table[first : first + step], dtype="<f8") + 0.0).tobytes()  # makes -0 to 0
 
 
-def _texts(texts: Iterable[str]) -> Iterator[bytes]:
+def texts_of(texts: Iterable[str]) -> Iterator[bytes]:
     """Texts with their lengths, so that no two lists of texts look the same."""
     for text in texts:
         encoded = text.encode("utf-8", "surrogatepass")

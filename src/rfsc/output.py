@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,12 +10,24 @@ import numpy as np
 
 from ._typing import FloatArray, IntArray
 from .bases import CONSTANT, build_space
-from .engines import Engine, FitOptions, Memo, Problem, Restricted, Score, make_engine
-from .model import SparseModel, refit
+from .blocks import Blocks
+from .engines import BlockProblem, Engine, FitOptions, Memo, Problem, Restricted, Score, make_engine
+from .model import SparseModel, WaldFit, refit, refit_blocks
 from .prepare.scaling import Scaling
 from .prepare.targets import Targets
 from .restrictions import Restrictions, rules_for
-from .search import Candidate, Checkpoint, RestartsResult, RIPs, Screening, SearchSpec, Subsamples, pool, run_restarts
+from .search import (
+    Candidate,
+    Checkpoint,
+    RankSubsamples,
+    RestartsResult,
+    RIPs,
+    Screening,
+    SearchSpec,
+    Subsamples,
+    pool,
+    run_restarts,
+)
 from .terms import Basis, TermSpace, Training
 from .terms.rules import Rules
 
@@ -41,12 +53,36 @@ class Rows:
         The scaled features.
     weight : ndarray of shape (n_rows,)
         Observations that each row stands for, positive.
+    blocks : Blocks or None
+        All rows, where the above are a sample of them, or where all are to be fitted by `DaskEngine`.
     """
 
     targets: Targets
     scaling: Scaling
     table: FloatArray
     weight: FloatArray
+    blocks: Blocks | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, in hand or not."""
+        return self.weight.size if self.blocks is None else self.blocks.n_rows
+
+    @property
+    def n_observations(self) -> float:
+        """What they stand for together."""
+        return float(self.weight.sum()) if self.blocks is None else self.blocks.n_observations
+
+    def problem(self, output: int, space: TermSpace, options: FitOptions, max_terms: int) -> Problem | BlockProblem:
+        """One output over all rows."""
+        in_hand = Problem(space, self.table, self.targets.outputs[output], self.weight, options, max_terms)
+        return in_hand if self.blocks is None else BlockProblem(in_hand, self.blocks, output)
+
+    def subsamples(self, size: int | None, engine_over: Callable[[Any], Engine]) -> Subsamples | None:
+        """Samples of about `size` rows, None for all rows."""
+        if self.blocks is None:
+            return Subsamples.of_size(size, self.targets.code, engine_over)
+        return RankSubsamples.of_counts(size, self.blocks.counts.sum(axis=0), engine_over)
 
     def take(self, which: IntArray) -> Rows:
         """Some of the rows; classes and scaling stay those of all."""
@@ -139,7 +175,7 @@ class OutputFit:
             scaling=rows.scaling,
             feature_names=feature_names,
             label=label,
-            n_observations=float(rows.weight.sum()),
+            n_observations=rows.n_observations,
             score=self.score,
         )
 
@@ -217,15 +253,15 @@ def fit_output(
     """
     space = candidate_terms(rows, features, spec)
     rules = output_rules(rows, space, spec)
-    target = rows.targets.outputs[output]
-    problem = Problem(space, rows.table, target, rows.weight, spec.options, spec.search.max_terms)
+    problem = rows.problem(output, space, spec.options, spec.search.max_terms)
     # each subsample remembers as well: late populations hold the same few supports many times
-    subsamples = Subsamples.of_size(
-        spec.max_samples, rows.targets.code, lambda some: Memo(_engine(spec, problem.take(some), rules))
-    )
-    problem = replace(problem, few_supports=subsamples is not None)
+    subsamples = rows.subsamples(spec.max_samples, lambda some: Memo(_engine(spec, problem.take(some), rules)))
+    if isinstance(problem, Problem):
+        problem = replace(problem, few_supports=subsamples is not None)
     engine = Memo(_engine(spec, problem, rules))
-    tested = problem if subsamples is None else problem.take(subsamples.rows(generators[0]))
+    tested = problem.in_hand if isinstance(problem, BlockProblem) else problem
+    if subsamples is not None:
+        tested = problem.take(subsamples.rows(generators[0]))
     screening = Screening(tested, spec.search, rules, spec.n_threads)
     start = _first_rips(screening, engine, space, spec)
     began = "uniform" if start is None else "screened" if screening.is_complete else "partly screened"
@@ -250,11 +286,7 @@ def fit_output(
     if spec.combine == "pool":
         some = None if subsamples is None else subsamples.rows(generators[0])
         best = _pooled(problem, restarts, spec, largest, rules, some)
-    store = problem.store()
-    store.slots_of(best.ids)  # an empty store fills up from its first slot
-    n_terms = best.ids.size
-    penalty = spec.options.ridge * store.variance[:n_terms]
-    final = refit(store.columns[:n_terms], target, rows.weight, penalty, best.coef)
+    final = _refitted(problem, best)
     return OutputFit(space, restarts, best.ids, final.coef, final.standard_error, best.score, began)
 
 
@@ -291,28 +323,42 @@ def _first_rips(screening: Screening, engine: Engine, space: TermSpace, spec: Ou
     return screening.first_rips(CONSTANT, engine) if screening.n_tested else None
 
 
-def _engine(spec: OutputSpec, problem: Problem, rules: Rules | None) -> Engine:
+def _engine(spec: OutputSpec, problem: Problem | BlockProblem, rules: Rules | None) -> Engine:
     """The engine that was asked for, made to obey the rules."""
     engine = make_engine(spec.engine, problem, spec.n_threads, spec.precision)
     return engine if rules is None else Restricted(engine, rules)
 
 
+def _refitted(problem: Problem | BlockProblem, best: Candidate) -> WaldFit:
+    """The chosen model, fitted to all rows in full precision."""
+    if isinstance(problem, BlockProblem):
+        return refit_blocks(problem, best.ids, best.coef)
+    store = problem.store()
+    store.slots_of(best.ids)  # an empty store fills up from its first slot
+    n_terms = best.ids.size
+    penalty = problem.options.ridge * store.variance[:n_terms]
+    return refit(store.columns[:n_terms], problem.target, problem.weight, penalty, best.coef)
+
+
 def _pooled(
-    problem: Problem,
+    problem: Problem | BlockProblem,
     restarts: RestartsResult,
     spec: OutputSpec,
     largest: int,
     rules: Rules | None,
-    some: IntArray | None,
+    some: Any,
 ) -> Candidate:
     """The small model among the terms of all restarts, by left-out log-loss whatever the search maximised.
 
-    Where `some` rows are given, terms are taken out by these, and only the best models on the way see all.
+    Where `some` rows are given, or rows in hand are part of all, terms are taken out by these, and only the best models
+    on the way see all.
     """
-    options = replace(problem.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
-    problem = replace(problem, options=options)
-    engine = _engine(spec, problem if some is None else problem.take(some), rules)
-    all_rows = None if some is None else _engine(spec, problem, rules)
-    most = problem.max_terms
+    problem = problem.with_options(replace(problem.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST))
+    few = problem.in_hand if isinstance(problem, BlockProblem) else problem
+    few = few if some is None else problem.take(some)
+    engine = _engine(spec, few, rules)
+    sees_all = some is None and (isinstance(problem, Problem) or problem.has_all_in_hand)
+    all_rows = None if sees_all else _engine(spec, problem, rules)
+    most = few.max_terms
     pooled = pool(restarts.searches, engine, most=most, largest=largest, rules=rules, all_rows=all_rows)
     return restarts.best if pooled is None else pooled

@@ -2,6 +2,7 @@
 
 from .array_engine import ArrayEngine
 from .base import Engine, Evaluation, FitOptions, Score, Status, Supports, Ties
+from .block_problem import BlockProblem
 from .memo import Memo
 from .problem import Problem
 from .registry import ENGINES, PRECISIONS, choose_engine, make_engine
@@ -11,6 +12,7 @@ __all__ = [
     "ENGINES",
     "PRECISIONS",
     "ArrayEngine",
+    "BlockProblem",
     "Engine",
     "Evaluation",
     "FitOptions",

@@ -47,6 +47,10 @@ class Problem:
         table = np.take(self.table, rows, axis=1)
         return replace(self, table=table, target=self.target[rows], weight=self.weight[rows], few_supports=True)
 
+    def with_options(self, options: FitOptions) -> Problem:
+        """The same problem, fitted, tested or scored in another way."""
+        return replace(self, options=options)
+
     def store(self) -> ColumnStore:
         """An empty store for the columns of this problem."""
         return ColumnStore(self.space, self.table, self.weight, max_terms=self.max_terms)

@@ -6,9 +6,10 @@ from importlib.util import find_spec
 
 from .array_engine import ArrayEngine
 from .base import TyingEngine
+from .block_problem import BlockProblem
 from .problem import Problem
 
-ENGINES = ("auto", "numba", "numpy", "torch", "cupy")
+ENGINES = ("auto", "numba", "numpy", "torch", "cupy", "dask")
 ON_DEVICE = ("torch", "cupy")
 PRECISIONS = ("float64", "float32")
 LONG_TABLE = 50_000  # rows from which a search is longer than it takes to import PyTorch and to compile its kernels
@@ -19,9 +20,9 @@ def choose_engine(name: str, n_rows: int, precision: str = "float64") -> str:
 
     Parameters
     ----------
-    name : {"auto", "numba", "numpy", "torch", "cupy"}
+    name : {"auto", "numba", "numpy", "torch", "cupy", "dask"}
         What was asked for. "auto" takes torch for long tables where it is installed and has a CUDA device, else numba
-        where it can be imported, else numpy.
+        where it can be imported, else numpy. "dask" means the same for rows in hand.
     n_rows : int
         Length of the table.
     precision : {"float64", "float32"}
@@ -30,8 +31,10 @@ def choose_engine(name: str, n_rows: int, precision: str = "float64") -> str:
     Returns
     -------
     str
-        Never "auto".
+        Never "auto" or "dask".
     """
+    if name == "dask" and precision == "float64":
+        name = "auto"
     if name == "auto":
         if n_rows >= LONG_TABLE and _torch_has_cuda():
             return "torch"
@@ -45,20 +48,26 @@ def choose_engine(name: str, n_rows: int, precision: str = "float64") -> str:
     return name
 
 
-def make_engine(name: str, problem: Problem, n_threads: int = 1, precision: str = "float64") -> TyingEngine:
+def make_engine(
+    name: str, problem: Problem | BlockProblem, n_threads: int = 1, precision: str = "float64"
+) -> TyingEngine:
     """The engine called `name`.
 
     Parameters
     ----------
-    name : {"auto", "numba", "numpy", "torch", "cupy"}
+    name : {"auto", "numba", "numpy", "torch", "cupy", "dask"}
         Which engine; `choose_engine` says what "auto" means.
-    problem : Problem
-        What it will fit.
+    problem : Problem or BlockProblem
+        What it will fit; rows in blocks have one engine only.
     n_threads : int
         Threads, where the engine can use them.
     precision : {"float64", "float32"}
         In which precision a device begins to fit.
     """
+    if isinstance(problem, BlockProblem):
+        from .dask_engine import DaskEngine
+
+        return DaskEngine(problem)
     name = choose_engine(name, problem.target.size, precision)
     if name == "numpy":
         return ArrayEngine(problem)

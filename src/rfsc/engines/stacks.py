@@ -85,7 +85,7 @@ def evaluate_in_stacks(
             fit = fitter.fit(ids[where], coef[where])
             stays = _significant(fit, t_quantiles, np.array([entries[m].size for m in stack]))
             if ties is not None:
-                stays = _held(stays, where, ties)
+                stays = held(stays, where, ties)
             n_newton[stack] += fit.steps
             coef[where] = np.where(stays, fit.without(~stays), 0.0)
             done = np.flatnonzero((stays | (where == n_entries)).all(axis=1))
@@ -123,13 +123,13 @@ def _significant(fit: FittedStack, t_quantiles: FloatArray, sizes: IntArray) -> 
     return np.asarray((fit.variance > 0.0) & (np.abs(fit.coef) > threshold))
 
 
-def _held(passed: BoolArray, where: IntArray, ties: Ties) -> BoolArray:
+def held(passed: BoolArray, where: IntArray, ties: Ties) -> BoolArray:
     """Which terms stay, given those that pass the test and the entries that they stand at."""
     stays: BoolArray = passed | np.append(ties.exempt, False)[where]
     for row, entries in zip(stays, where, strict=True):
-        held = [ties.entries[ties.indptr[e] : ties.indptr[e + 1]] for e in entries[row]]
-        if held:
-            row |= np.isin(entries, np.concatenate(held))
+        kept = [ties.entries[ties.indptr[e] : ties.indptr[e + 1]] for e in entries[row]]
+        if kept:
+            row |= np.isin(entries, np.concatenate(kept))
     return stays
 
 

@@ -6,6 +6,7 @@ here, by a few plain lines in double precision.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,9 @@ CLOSE = 1e-20  # squared Newton decrement: the rest of the way is below the roun
 NEAR = 1e-8  # ... and from here on one that does not even halve is rounding itself
 AT_A_TIME = 2**14  # rows: all rows at once would need several copies of the terms
 UNDETERMINED = 1e-14  # a direction this weak beside the strongest is rounding, not data
+
+
+Derive = Callable[[FloatArray], tuple[FloatArray, Callable[[], FloatArray]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +59,43 @@ def refit(
     penalty, coef : ndarray of shape (n_terms,)
         Ridge of each coefficient, and where to start.
     """
+
+
+    def derive(coef: FloatArray) -> tuple[FloatArray, Callable[[], FloatArray]]:
+        f, gradient = predictor_and_gradient(columns, target, weight, coef)
+        return gradient, lambda: root_of_hessian(f, columns, weight, np.diag(np.sqrt(penalty)))
+
+    return refit_by(derive, penalty, coef)
+
+
+def refit_by(derive: Derive, penalty: FloatArray, coef: FloatArray) -> WaldFit:
+    """The same, whoever has the rows.
+
+    Parameters
+    ----------
+    derive : callable
+        From coefficients to the negative gradient of the loss, and to a function that gives a root of the Hessian of
+        the penalised loss there.
+    penalty, coef : ndarray of shape (n_terms,)
+        Ridge of each coefficient, and where to start.
+    """
     coef = np.array(coef, dtype=np.float64)
     with one_blas_thread():  # more would only change the rounding
-        f, gradient = _predictor_and_gradient(columns, target, weight, penalty, coef)
-        curvature = Curvature.at(f, columns, weight, penalty)
+        gradient, root = derive(coef)
+        gradient = gradient - penalty * coef
+        curvature = Curvature.of(root())
         before = np.inf
         for _ in range(MAX_STEPS):
             step = curvature.solve(gradient)
             decrement = (gradient * step).sum()
             for _ in range(MAX_HALVINGS):
-                f, reached = _predictor_and_gradient(columns, target, weight, penalty, coef + step)
+                reached, root = derive(coef + step)
+                reached = reached - penalty * (coef + step)
                 # the loss is convex, and its slope tells where it is going when its own digits no longer do
                 if -(reached * step).sum() <= MAX_OVERSHOOT * decrement:
                     break
                 step, decrement = step / 2, decrement / 2
-            coef, gradient, curvature = coef + step, reached, Curvature.at(f, columns, weight, penalty)
+            coef, gradient, curvature = coef + step, reached, Curvature.of(root())
             if decrement <= CLOSE or before / 2 < decrement <= NEAR:
                 break
             before = decrement
@@ -95,14 +121,8 @@ class Curvature:
     size: FloatArray
 
     @classmethod
-    def at(cls, f: FloatArray, columns: FloatArray, weight: FloatArray, penalty: FloatArray) -> Curvature:
-        """At the coefficients whose predictor is `f`."""
-        slope = np.sqrt(weight) * np.sqrt(expit(f)) * np.sqrt(expit(-f))  # the product of all three may underflow
-        root = np.diag(np.sqrt(penalty))
-        for first in range(0, f.size, AT_A_TIME):
-            part = slice(first, first + AT_A_TIME)
-            stacked = np.vstack([root, (columns[:, part] * slope[part]).T])
-            root = np.asarray(np.linalg.qr(stacked, mode="r"), dtype=np.float64)
+    def of(cls, root: FloatArray) -> Curvature:
+        """With any such root."""
         scale = np.linalg.norm(root, axis=0)  # terms may differ in scale by many orders
         scale[scale == 0.0] = 1.0
         _, size, directions = np.linalg.svd(root / scale)
@@ -136,10 +156,24 @@ def p_values(coef: FloatArray, standard_error: FloatArray, n_observations: float
     return np.asarray(2.0 * stats.t.sf(np.abs(t), freedom), dtype=np.float64)
 
 
-def _predictor_and_gradient(
-    columns: FloatArray, target: FloatArray, weight: FloatArray, penalty: FloatArray, coef: FloatArray
+def predictor_and_gradient(
+    columns: FloatArray, target: FloatArray, weight: FloatArray, coef: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The predictor, and the negative gradient of the penalised loss."""
+    """The predictor, and the negative gradient of the loss."""
     # einsum, here and above: the rounding of a matrix product would depend on the threads of the BLAS library
     f = np.einsum("j,jk->k", coef, columns)
-    return f, np.einsum("jk,k->j", columns, weight * target * expit(-target * f)) - penalty * coef
+    return f, np.einsum("jk,k->j", columns, weight * target * expit(-target * f))
+
+
+def root_of_hessian(f: FloatArray, columns: FloatArray, weight: FloatArray, root: FloatArray) -> FloatArray:
+    """R with R'R = H, upper triangular: the rows whose predictor is `f`, and those that `root` stands for."""
+    slope = np.sqrt(weight) * np.sqrt(expit(f)) * np.sqrt(expit(-f))  # the product of all three may underflow
+    for first in range(0, f.size, AT_A_TIME):
+        part = slice(first, first + AT_A_TIME)
+        root = joined_roots([root, (columns[:, part] * slope[part]).T])
+    return root
+
+
+def joined_roots(roots: Sequence[FloatArray]) -> FloatArray:
+    """One root out of several, the Hessians of which are to be added."""
+    return np.asarray(np.linalg.qr(np.vstack(roots), mode="r"), dtype=np.float64)

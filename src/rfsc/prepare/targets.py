@@ -79,6 +79,15 @@ def row_weights(sample_weight: Any, class_weight: Any, X: FloatArray, y: np.ndar
 
 
 def _sample_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
+    weight = checked_weights(sample_weight, X)
+    if not weight.any():
+        msg = "sample_weight is zero for every row; at least two rows of different classes need a positive weight."
+        raise ValueError(msg)
+    return weight
+
+
+def checked_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
+    """Weights of some rows, as numbers that are not negative; they may all be zero."""
     if getattr(sample_weight, "dtype", np.dtype(float)).kind in "mM":  # would become nanoseconds
         msg = f"sample_weight must hold {X.shape[0]} real numbers, one per row, got dates. Convert it to float."
         raise ValueError(msg)
@@ -97,10 +106,14 @@ def _sample_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
             "Use 0 to leave a row out."
         )
         raise ValueError(msg)
-    if not weight.any():
-        msg = "sample_weight is zero for every row; at least two rows of different classes need a positive weight."
-        raise ValueError(msg)
     return weight
+
+
+def class_factors(class_weight: Any, labels: np.ndarray[Any, Any], counts: FloatArray) -> FloatArray:
+    """Weight of each class, where only the labels and the number of their rows are known."""
+    if isinstance(class_weight, str):  # "balanced"
+        return np.asarray(counts.sum() / (labels.size * counts), dtype=np.float64)
+    return np.ones(labels.size) if class_weight is None else _class_weights(class_weight, labels)
 
 
 def _class_weights(class_weight: Any, y: np.ndarray[Any, Any]) -> FloatArray:

@@ -8,7 +8,7 @@ from .pool import pool
 from .restarts import RestartsResult, run_restarts
 from .rips import RIPs
 from .screening import Screening
-from .subsample import Subsamples, sample_size
+from .subsample import RankSubsamples, Subsamples, sample_size
 
 __all__ = [
     "Candidate",
@@ -17,6 +17,7 @@ __all__ = [
     "IterationRecord",
     "Observer",
     "RIPs",
+    "RankSubsamples",
     "RestartsResult",
     "Screening",
     "SearchResult",

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from .._typing import IntArray
 from ..engines.base import Engine, Supports
+from ..prepare.shares import LEAST_OF_A_CLASS, shares
 from .history import Candidate
 
-LEAST_OF_A_CLASS = 20  # rows, where a class has as many: a rare class must be seen in every iteration
 FINALISTS = 3  # models of a search that are worth a fit on all rows
 
 
@@ -34,7 +35,7 @@ class Subsamples:
         Makes an engine out of rows.
     """
 
-    strata: tuple[IntArray, ...]
+    strata: tuple[Any, ...]
     sizes: tuple[int, ...]
     engine_over: Callable[[IntArray], Engine]
 
@@ -54,8 +55,7 @@ class Subsamples:
         if size is None or size >= code.size:
             return None
         strata = tuple(np.flatnonzero(code == c) for c in range(int(code.max()) + 1))
-        shares = [round(size * own.size / code.size) for own in strata]
-        sizes = tuple(min(own.size, max(n, LEAST_OF_A_CLASS)) for own, n in zip(strata, shares, strict=True))
+        sizes = tuple(shares(size, np.array([own.size for own in strata])))
         return cls(strata, sizes, engine_over) if sum(sizes) < code.size else None
 
     def rows(self, rng: np.random.Generator) -> IntArray:
@@ -68,6 +68,40 @@ class Subsamples:
     def draw(self, rng: np.random.Generator) -> Engine:
         """An engine over a fresh subsample."""
         return self.engine_over(self.rows(rng))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankSubsamples(Subsamples):
+    """The same for rows that are elsewhere: a row is its place among all rows of its class.
+
+    The random numbers, and so the rows, are the same.
+    """
+
+    @classmethod
+    def of_counts(
+        cls, size: int | None, counts: IntArray, engine_over: Callable[[Any], Engine]
+    ) -> RankSubsamples | None:
+        """Subsamples of about `size` rows; None where that leaves none out.
+
+        Parameters
+        ----------
+        size : int or None
+            Rows to draw; None for all.
+        counts : ndarray of int of shape (n_classes,)
+            Rows of every class.
+        engine_over : callable
+            Makes an engine out of places, one array for each class.
+        """
+        total = int(counts.sum())
+        if size is None or size >= total:
+            return None
+        sizes = tuple(shares(size, counts))
+        return cls(tuple(counts.tolist()), sizes, engine_over) if sum(sizes) < total else None
+
+    def rows(self, rng: np.random.Generator) -> Any:
+        """Places of the rows of one subsample, for each class."""
+        pairs = zip(self.strata, self.sizes, strict=True)
+        return tuple(rng.choice(own, n, replace=False, shuffle=False) for own, n in pairs)
 
 
 def sample_size(max_samples: float | None, n_rows: int, n_classes: int) -> int | None:

@@ -1,0 +1,134 @@
+"""The passes of `kernels.py` over a chunk of rows, for engines that add up the sums of many chunks themselves.
+
+The compiled code holds functions of `kernels.py`: touch this file after a change there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from .kernels import (
+    BLOCK,
+    SUMS,
+    TILE,
+    Data,
+    Workspace,
+    _derivatives,
+    _exp_minus_abs,
+    _fill_tile,
+    _leave_one_out,
+    _log1p_unit,
+)
+
+
+def add_derivatives(
+    columns: Any, target: Any, weight: Any, indptr: Any, slots: Any, coef: Any, begins: Any, out: Any
+) -> None:
+    """Add gradient and upper half of the Hessian of every support at its coefficients.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_columns, n_rows)
+        Terms; n_rows is a multiple of `ROW_MULTIPLE`.
+    target, weight : ndarray of shape (n_rows,)
+        -1 or +1, and observations.
+    indptr, slots, coef : ndarray
+        The supports by rows of `columns`, and their coefficients.
+    begins : ndarray of int
+        Where in `out` the numbers of each support begin.
+    out : ndarray
+        Added to.
+    """
+    data, workspace = _prepared(columns, target, weight, indptr)
+    _add_derivatives(data, indptr, slots, coef, begins, workspace, out)
+
+
+def add_scores(
+    columns: Any, target: Any, weight: Any, indptr: Any, slots: Any, coef: Any, inverse: Any, leaves: bool, out: Any
+) -> None:
+    """Add loss and hits of both classes of every support; of left-out predictions where `leaves` says so.
+
+    Parameters
+    ----------
+    columns, target, weight, indptr, slots, coef : ndarray
+        As in `add_derivatives`.
+    inverse : ndarray of shape (n_supports, width, width)
+        Inverse factors of the Hessians.
+    leaves : bool
+        Whether predictions are those of fits that have not seen their row.
+    out : ndarray of shape (n_supports, 3)
+        Added to.
+    """
+    data, workspace = _prepared(columns, target, weight, indptr)
+    _add_scores(data, indptr, slots, coef, inverse, leaves, workspace, out)
+
+
+def _prepared(columns: Any, target: Any, weight: Any, indptr: Any) -> tuple[Data, Workspace]:
+    none = np.empty(0)
+    data = Data(columns, none, target, weight, 0.0, 0.0, np.empty((0, 0)), none)
+    return data, Workspace.allocate(int(np.diff(indptr).max()), target.size)
+
+
+@njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
+def _add_derivatives(data, indptr, slots, coef, begins, ws, out):  # type: ignore[no-untyped-def]
+    for s in range(indptr.size - 1):
+        start = indptr[s]
+        m = indptr[s + 1] - start
+        for j in range(m):
+            ws.slots[j] = slots[start + j]
+            ws.penalty[j] = 0.0
+            ws.trial[j] = coef[start + j]
+        for j in range(m, m + 2 * TILE):
+            ws.trial[j] = 0.0
+        _fill_tile(m, ws)
+        _derivatives(m, ws.trial, 1, data, ws)
+        k = begins[s]
+        for j in range(m):
+            out[k] += ws.hessian[j, m]
+            k += 1
+        for i in range(m):
+            for j in range(i, m):
+                out[k] += ws.hessian[i, j]
+                k += 1
+
+
+@njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
+def _add_scores(data, indptr, slots, coef, inverse, leaves, ws, out):  # type: ignore[no-untyped-def]
+    for s in range(indptr.size - 1):
+        start = indptr[s]
+        m = indptr[s + 1] - start
+        for j in range(m):
+            ws.slots[j] = slots[start + j]
+        _fill_tile(m, ws)
+        _predict(m, start, coef, data, ws)
+        if leaves:
+            for i in range(m + TILE):
+                for j in range(m + TILE):
+                    ws.inverse[i, j] = inverse[s, i, j] if i < m and j < m else 0.0
+            _leave_one_out(m, data, ws)
+        loss = upper = lower = 0.0
+        for k in range(data.target.size):
+            z = data.target[k] * ws.predictor[k]
+            loss += data.weight[k] * (_log1p_unit(_exp_minus_abs(z)) + max(-z, 0.0))
+            hit = data.weight[k] if z > 0.0 else 0.0
+            upper += hit if data.target[k] > 0.0 else 0.0
+            lower += hit if data.target[k] < 0.0 else 0.0
+        out[s, 0] += loss
+        out[s, 1] += upper
+        out[s, 2] += lower
+
+
+@njit(fastmath=SUMS, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+def _predict(m, start, coef, data, ws):  # type: ignore[no-untyped-def]
+    """Leave the predictor in the workspace, block by block."""
+    for first in range(0, data.target.size, BLOCK):
+        f = ws.predictor[first : min(first + BLOCK, data.target.size)]
+        for k in range(f.size):
+            f[k] = 0.0
+        for j in range(m):
+            c, column = coef[start + j], data.columns[ws.slots[j], first : first + f.size]
+            for k in range(f.size):
+                f[k] += c * column[k]
