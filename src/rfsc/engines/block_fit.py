@@ -6,6 +6,7 @@ It reads as if the rows were here: every `yield` is a pass over them, which many
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -112,9 +113,17 @@ def _newton(
 def _penalised(numbers: FloatArray, penalty: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Negative gradient and Hessian of the penalised loss out of the sums over the rows."""
     m = coef.size
-    upper = np.zeros((m, m))
-    upper[np.triu_indices(m)] = numbers[m:]
-    return numbers[:m] - penalty * coef, upper + np.triu(upper, 1).T + np.diag(penalty)
+    hessian = numbers[m:][_places(m)]
+    hessian.flat[:: m + 1] += penalty
+    return numbers[:m] - penalty * coef, hessian
+
+
+@cache
+def _places(m: int) -> IntArray:
+    """Where among the numbers of its upper half the entries of a symmetric matrix stand."""
+    places = np.zeros((m, m), dtype=np.int64)
+    places[np.triu_indices(m)] = np.arange(m * (m + 1) // 2)
+    return np.maximum(places, places.T)
 
 
 def inverse_factor(hessian: FloatArray) -> FloatArray:
