@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._compat import safe_indexing
 from .._optional import require
 
 PART_NUMBERS = 2**22  # of an array that is cut here: 32 MiB
@@ -27,7 +28,7 @@ class Parts:
     parts : list of tuple
         Delayed features, labels and weights (None: all 1) of consecutive rows.
     head : object
-        An empty table with the columns of X, or its number of columns.
+        A table with the columns of X and no rows.
     """
 
     parts: list[tuple[Any, Any, Any]]
@@ -48,17 +49,25 @@ class Parts:
         import dask
         import dask.array as da
 
-        if not is_dask(X):
-            X = _cut(X)
+        if y is None:
+            msg = "RFSCClassifier requires y to be passed, but the target y is None."
+            raise ValueError(msg)
+        if not hasattr(X, "ndim"):
+            X = np.asarray(X)
         if X.ndim != 2:
             msg = f"Expected 2D array, a table with one row per sample, got {X.ndim}D instead."
             raise ValueError(msg)
-        if isinstance(X, da.Array):
+        lengths: list[int] | None = None
+        if not is_dask(X):
+            ranges = _ranges(*X.shape)
+            features = [dask.delayed(safe_indexing(X, slice(a, b)), traverse=False) for a, b in ranges]
+            head, lengths = safe_indexing(X, slice(0, 0)), [b - a for a, b in ranges]
+        elif isinstance(X, da.Array):
             X = X.rechunk({1: -1})
-            features, head = list(X.to_delayed()[:, 0]), X.shape[1]
+            features, head = list(X.to_delayed()[:, 0]), np.empty((0, X.shape[1]))
             lengths = None if np.isnan(X.chunks[0]).any() else [int(n) for n in X.chunks[0]]
         else:
-            features, head, lengths = list(X.to_delayed()), X._meta, None
+            features, head = list(X.to_delayed()), X._meta
         beside = [y, sample_weight]
         if lengths is None and any(one is not None and not is_dask(one) for one in beside):
             lengths = list(dask.compute(*(dask.delayed(len)(part) for part in features)))
@@ -69,15 +78,10 @@ class Parts:
         return cls(list(zip(features, labels, weights, strict=True)), head)
 
 
-def _cut(X: Any) -> Any:
-    """An array in memory, or mapped from a file, as a dask array."""
-    import dask.array as da
-
-    X = np.asanyarray(X)
-    if X.ndim != 2:
-        return X
-    rows = max(PART_NUMBERS // max(X.shape[1], 1), 1)
-    return da.from_array(X, chunks=(rows, X.shape[1]), name=False)
+def _ranges(n_rows: int, n_features: int) -> list[tuple[int, int]]:
+    """Where a table in memory, or mapped from a file, is cut."""
+    step = max(PART_NUMBERS // max(n_features, 1), 1)
+    return [(a, min(a + step, n_rows)) for a in range(0, max(n_rows, 1), step)]
 
 
 def _cut_like(one: Any, n_parts: int, lengths: Sequence[int] | None, name: str) -> list[Any]:

@@ -170,7 +170,12 @@ def fetch_all(reading: Reading) -> tuple[Any, np.ndarray[Any, Any], FloatArray |
     import dask
 
     Xs, ys, ws = zip(*dask.compute(*reading.parts.parts), strict=True)
-    X = np.concatenate([np.asarray(part, dtype=np.float64) for part in Xs])
+    X: Any = np.concatenate([np.asarray(part, dtype=np.float64) for part in Xs])
+    head = reading.parts.head
+    if hasattr(head, "columns"):
+        from pandas import DataFrame
+
+        X = DataFrame(X, columns=list(head.columns))
     y = np.concatenate([np.asarray(part) for part in ys if len(part)])
     return X, y, None if ws[0] is None else np.concatenate([np.asarray(part, dtype=np.float64) for part in ws])
 

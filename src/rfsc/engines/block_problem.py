@@ -41,9 +41,9 @@ class BlockProblem:
         return self.in_hand.options
 
     @property
-    def has_all_in_hand(self) -> bool:
-        """Whether no row is missing in hand."""
-        return self.in_hand.target.size == self.blocks.n_rows
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.blocks.n_rows
 
     def with_options(self, options: FitOptions) -> BlockProblem:
         """The same problem, fitted, tested or scored in another way."""

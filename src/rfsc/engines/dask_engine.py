@@ -31,6 +31,8 @@ class DaskEngine:
         What to fit.
     """
 
+    prefers_whole = True
+
     def __init__(self, problem: BlockProblem) -> None:
         blocks = problem.blocks
         self._problem, self._blocks = problem, blocks

@@ -31,6 +31,11 @@ class Memo:
         self.n_asked = 0
         self.n_fitted = 0
 
+    @property
+    def prefers_whole(self) -> bool:
+        """Whether a batch should not be cut."""
+        return getattr(self._engine, "prefers_whole", False)
+
     def evaluate(self, supports: Supports) -> Evaluation:
         """Look up every support; fit those that are new, each once."""
         keys = _keys(supports)

@@ -47,6 +47,11 @@ class Problem:
         table = np.take(self.table, rows, axis=1)
         return replace(self, table=table, target=self.target[rows], weight=self.weight[rows], few_supports=True)
 
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.target.size
+
     def with_options(self, options: FitOptions) -> Problem:
         """The same problem, fitted, tested or scored in another way."""
         return replace(self, options=options)

@@ -26,6 +26,11 @@ class Restricted:
     def __init__(self, engine: TyingEngine, rules: Rules) -> None:
         self._engine, self._rules = engine, rules
 
+    @property
+    def prefers_whole(self) -> bool:
+        """Whether a batch should not be cut."""
+        return getattr(self._engine, "prefers_whole", False)
+
     def evaluate(self, supports: Supports) -> Evaluation:
         """Fit, prune and score every support."""
         return self._engine.evaluate(supports, ties_of(supports, self._rules))
