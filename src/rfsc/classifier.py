@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from contextlib import closing
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -331,9 +332,11 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         """
         self._validate_params()
         began = time.time()
-        with unchanged_on_error(self), brake_on_ctrl_c(began + self._seconds) as brake:
-            in_blocks = self.engine == "dask" or is_dask(X)
-            rows = (self._read_blocks if in_blocks else self._read_rows)(X, y, sample_weight)
+        with (
+            unchanged_on_error(self),
+            brake_on_ctrl_c(began + self._seconds) as brake,
+            closing(self._read(X, y, sample_weight)) as rows,
+        ):
             self.engine_ = choose_engine(self.engine, rows.n_rows, self.precision) if rows.blocks is None else "dask"
             self._open_checkpoint()
             tests = self._filter(rows)
@@ -343,6 +346,11 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             self.manifest_ = self._manifest(y, time.time() - began)
         self._warn_unless_settled()
         return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """The rows, or where they are to be left."""
+        in_blocks = self.engine == "dask" or is_dask(X)
+        return (self._read_blocks if in_blocks else self._read_rows)(X, y, sample_weight)
 
     def _read_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Validate the input, drop rows of weight zero, encode the classes and scale the features."""
@@ -361,8 +369,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         """Look at all rows where they are, take some in hand, and leave the others in blocks."""
         if self.engine not in ("auto", "dask") or self.precision != "float64":
             msg = (
-                f"a dask table needs engine='auto' or engine='dask' and precision='float64', got engine={self.engine!r} "
-                f"and precision={self.precision!r}. Other engines hold all rows in memory: pass X.compute() to them."
+                "a dask table needs engine='auto' or engine='dask', and precision='float64', got "
+                f"engine={self.engine!r} and precision={self.precision!r}. Other engines hold all rows in memory: pass "
+                "X.compute() to them."
             )
             raise ValueError(msg)
         parts, n_threads = Parts.of(X, y, sample_weight), thread_count(self.n_jobs)
@@ -484,10 +493,10 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         level = self.filter_significance
         if level is None:
             return [None] * len(rows.targets.outputs)
-        if rows.n_rows == rows.weight.size:
-            test = independence_test(rows.table.T, rows.targets.code, rows.weight, one_vs_rest=True)
-        else:
+        if rows.blocks is not None and rows.n_rows > rows.weight.size:
             test = independence_test_of_blocks(rows.blocks, rows.table)
+        else:
+            test = independence_test(rows.table.T, rows.targets.code, rows.weight, one_vs_rest=True)
         spared = tuple(named_features(self.restrictions, self._feature_names()))
         return [FilterEvidence(statistic, threshold(level), float(level), spared) for statistic in test.statistic]
 

@@ -82,6 +82,11 @@ class Rows:
         """What they stand for together."""
         return float(self.weight.sum()) if self.blocks is None else self.blocks.n_observations
 
+    def close(self) -> None:
+        """Let go of rows that are held elsewhere."""
+        if self.blocks is not None:
+            self.blocks.close()
+
     def take(self, which: IntArray) -> Rows:
         """Some of the rows; classes and scaling stay those of all."""
         targets = self.targets

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Blocks:
 
     Parameters
     ----------
-    parts : sequence of Delayed
+    parts : list of Delayed
         The blocks, on the workers of a cluster or here.
     counts : ndarray of int of shape (n_blocks, n_classes)
         Rows of each class in each block.
@@ -57,12 +58,12 @@ class Blocks:
     n_threads : int
         Threads that work on blocks where there is no cluster.
     scratch : TemporaryDirectory or None
-        Where blocks lie that memory cannot hold; it goes with this object.
+        Where blocks lie that memory cannot hold.
     traffic : Traffic
         Counted as it comes.
     """
 
-    parts: Sequence[Any]
+    parts: list[Any]
     counts: IntArray
     class_weights: FloatArray
     n_threads: int = 1
@@ -84,11 +85,17 @@ class Blocks:
         """What the rows stand for together."""
         return float(self.class_weights.sum())
 
+    def close(self) -> None:
+        """Let go of all blocks."""
+        self.parts.clear()
+        if self.scratch is not None:
+            self.scratch.cleanup()
+
     def share(self, thing: Any) -> Any:
         """Something that later requests need, sent once."""
         import dask
 
-        return dask.persist(dask.delayed(thing, traverse=False))[0]
+        return dask.persist(dask.delayed(_Literal(thing))())[0]
 
     def total(
         self,
@@ -110,18 +117,13 @@ class Blocks:
         add : callable
             Several results as one.
         """
-        import dask
-
-        asked = dask.delayed(request, traverse=False)
-        work = dask.delayed(function, pure=False)
-        results = [work(part, shared, asked) for part in self.parts]
-        n_tasks = len(results)
-        adding = dask.delayed(add, pure=False)
+        graph = _Graph([*self.parts, shared])
+        asked = graph.add(_Literal(request))
+        results = [graph.add(function, part.key, shared.key, asked) for part in self.parts]
         while len(results) > 1:
-            results = [adding(results[i : i + FAN_IN]) for i in range(0, len(results), FAN_IN)]
-            n_tasks += len(results)
-        found = self._compute(results)[0]
-        self._count(n_tasks, request, found)
+            results = [graph.add(add, results[i : i + FAN_IN]) for i in range(0, len(results), FAN_IN)]
+        found = self._compute(graph, results)[0]
+        self._count(graph, request, found)
         return found
 
     def fetch(self, ranks: Sequence[IntArray]) -> RowBlock:
@@ -132,34 +134,32 @@ class Blocks:
         ranks : sequence of ndarray of int
             For every class the places of the wanted rows among all rows of that class.
         """
-        import dask
-
         ends = np.cumsum(self.counts, axis=0)
         begins = ends - self.counts
         wanted = [np.sort(own) for own in ranks]
-        tasks = []
-        work = dask.delayed(_take, pure=False)
+        graph, tasks = _Graph(self.parts), []
         for number, part in enumerate(self.parts):
             own = [
                 rows[slice(*np.searchsorted(rows, (begins[number, c], ends[number, c])))] - begins[number, c]
                 for c, rows in enumerate(wanted)
             ]
             if any(rows.size for rows in own):
-                tasks.append(work(part, dask.delayed(own, traverse=False)))
-        found = together(self._compute(tasks))
-        self._count(len(tasks), ranks, found)
+                tasks.append(graph.add(_Take(own), part.key))
+        found = together(self._compute(graph, tasks))
+        self._count(graph, ranks, found)
         return found
 
-    def _compute(self, tasks: Sequence[Any]) -> tuple[Any, ...]:
+    def _compute(self, graph: _Graph, keys: Sequence[str]) -> tuple[Any, ...]:
         """The results; on a cluster where there is one, else by threads of this process."""
         import dask
+        from dask.delayed import Delayed
 
         own = {} if has_cluster() else {"num_workers": self.n_threads}
-        return tuple(dask.compute(*tasks, **own))
+        return tuple(dask.compute(*(Delayed(key, graph.tasks) for key in keys), optimize_graph=False, **own))
 
-    def _count(self, tasks: int, request: Any, found: Any) -> None:
+    def _count(self, graph: _Graph, request: Any, found: Any) -> None:
         self.traffic.passes += 1
-        self.traffic.tasks += tasks
+        self.traffic.tasks += graph.n_new
         self.traffic.bytes_out += _size(request)
         self.traffic.bytes_back += _size(found)
 
@@ -171,8 +171,41 @@ def has_cluster() -> bool:
     return dask.config.get("scheduler", None) in ("dask.distributed", "distributed")
 
 
-def _take(block: Block, ranks: Sequence[IntArray]) -> RowBlock:
-    return block.open().take(ranks)
+class _Graph:
+    """Tasks in dask's own form: a pass makes many, and its wrappers take longer to make one than to run it."""
+
+    def __init__(self, held: Sequence[Any]) -> None:
+        self.tasks: dict[str, Any] = {}
+        for one in held:
+            self.tasks.update(one.dask)
+        self._name, self.n_new = uuid4().hex, 0
+
+    def add(self, function: Callable[..., Any], *arguments: Any) -> str:
+        """A task; names of others among its arguments stand for their results."""
+        self.n_new += 1
+        key = f"rfsc-{self._name}-{self.n_new}"
+        self.tasks[key] = (function, *arguments)
+        return key
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Literal:
+    """Gives a thing that dask is not to look into."""
+
+    thing: Any
+
+    def __call__(self) -> Any:
+        return self.thing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Take:
+    """Takes some rows out of a block."""
+
+    ranks: Sequence[IntArray]
+
+    def __call__(self, block: Block) -> RowBlock:
+        return block.open().take(self.ranks)
 
 
 def _size(thing: Any) -> int:

@@ -1,8 +1,9 @@
 """The distance-correlation test over rows that are not in hand, from sketches that blocks send.
 
-Every feature is cut into bins at quantiles of the rows in hand, and the rows of a bin count as rows at its mean. Each
-block sends the weight of every class in every bin, and their sums of the feature; these add up exactly, and the test is
-the exact one of the binned feature. A feature of no more distinct values than bins is not changed at all.
+Every feature is cut into bins at quantiles of the rows in hand, and into others of equal width, so that none is heavy
+and none is wide; the rows of a bin count as rows at its mean. Each block sends the weight of every class in every bin,
+and the sum of the feature there; these add up exactly, and the test is the exact one of the binned feature. A feature
+of few distinct values is not changed at all.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..prepare.distance_correlation import DistanceTest, independence_test
 from .blocks import Blocks
 from .row_block import Block
 
-BINS = 2048
+BINS = 2048  # of either kind
 
 
 def independence_test_of_blocks(blocks: Blocks, table: FloatArray) -> DistanceTest:
@@ -52,9 +53,10 @@ NAMES = ("statistic", "pvalue", "correlation")
 def _edges(row: FloatArray) -> FloatArray:
     """Upper ends of the bins but for the last; distinct values, where there are few, have a bin each."""
     values = np.unique(row)
+    places = np.arange(1, BINS) / BINS
     if values.size > BINS:
-        values = np.unique(np.quantile(row, np.arange(1, BINS) / BINS))
-    return values
+        values = np.quantile(row, places)
+    return np.union1d(values, places)  # a scaled feature lies in [0, 1]
 
 
 def _sketch(block: Block, edges: Sequence[FloatArray], n_classes: int) -> list[tuple[FloatArray, FloatArray]]:
@@ -64,8 +66,10 @@ def _sketch(block: Block, edges: Sequence[FloatArray], n_classes: int) -> list[t
     for own, row in zip(edges, rows.table, strict=True):
         n_bins = own.size + 1
         at = np.searchsorted(own, row)
-        weights = np.bincount(rows.code * n_bins + at, weights=rows.weight, minlength=n_classes * n_bins)
-        sums = np.bincount(at, weights=rows.weight * row, minlength=n_bins)
+        weights: FloatArray = np.bincount(
+            rows.code * n_bins + at, weights=rows.weight, minlength=n_classes * n_bins
+        ).astype(np.float64)
+        sums: FloatArray = np.bincount(at, weights=rows.weight * row, minlength=n_bins).astype(np.float64)
         found.append((weights.reshape(n_classes, n_bins), sums))
     return found
 

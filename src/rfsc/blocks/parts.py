@@ -103,12 +103,14 @@ def _cut_like(one: Any, n_parts: int, lengths: Sequence[int] | None, name: str) 
         raise ValueError(msg)
     else:
         values = np.asarray(one)
-        ends = np.cumsum(lengths)
+        ends = np.cumsum(lengths or [0])
         if values.ndim != 1 or values.size != ends[-1]:
             msg = f"{name} must hold one entry for each of the {ends[-1]} rows of X, got the shape {values.shape}."
             raise ValueError(msg)
         parts = [dask.delayed(part, traverse=False) for part in np.split(values, ends[:-1])]
     if len(parts) != n_parts:
-        msg = f"{name} must be cut as X is: X has {n_parts} partitions, {name} has {len(parts)}. Repartition one of them."
+        msg = (
+            f"{name} must be cut as X is: X has {n_parts} partitions, {name} has {len(parts)}. Repartition one of them."
+        )
         raise ValueError(msg)
     return parts

@@ -119,7 +119,8 @@ def look(parts: Parts, class_weight: Any, names: Sequence[str] | None, n_threads
         msg = "sample_weight is zero for every row; at least two rows of different classes need a positive weight."
         raise ValueError(msg)
     present, at = np.unique(labels, return_inverse=True)
-    rows = np.bincount(at, weights=np.concatenate([fact.counts for fact in facts]))
+    rows = np.zeros(present.size)
+    np.add.at(rows, at, np.concatenate([fact.counts for fact in facts]))
     factors = class_factors(class_weight, present, rows)
     classes = encode(present[factors > 0]).classes
     counts = np.stack([_by_class(fact.labels, fact.counts, classes) for fact in facts]).astype(np.int64)
@@ -161,8 +162,13 @@ def read_blocks(reading: Reading, n_threads: int) -> Blocks:
     filled = [i for i, own in enumerate(reading.counts) if own.any()]
     tasks = [work(*reading.parts.parts[i], shared, folder, i) for i in filled]
     own = {} if has_cluster() else {"num_workers": n_threads}
-    held = dask.persist(*tasks, **own)
-    return Blocks(held, reading.counts[filled], reading.class_weights, n_threads, scratch)
+    try:
+        held = dask.persist(*tasks, **own)
+    except BaseException:
+        if scratch is not None:
+            scratch.cleanup()
+        raise
+    return Blocks(list(held), reading.counts[filled], reading.class_weights, n_threads, scratch)
 
 
 def fetch_all(reading: Reading) -> tuple[Any, np.ndarray[Any, Any], FloatArray | None]:
@@ -202,7 +208,9 @@ def rows_in_hand(blocks: Blocks, most: int, classes: np.ndarray[Any, Any]) -> tu
     """
     rng = np.random.default_rng(0)
     there = blocks.counts.sum(axis=0)
-    ranks = [rng.choice(n, size, replace=False, shuffle=False) for n, size in zip(there, shares(most, there), strict=True)]
+    ranks = [
+        rng.choice(n, size, replace=False, shuffle=False) for n, size in zip(there, shares(most, there), strict=True)
+    ]
     found = blocks.fetch(ranks)
     n_outputs = 1 if classes.size == 2 else classes.size
     outputs = tuple(found.target(output, classes.size) for output in range(n_outputs))
@@ -215,17 +223,19 @@ def _facts(X: Any, y: Any, sample_weight: Any, zero: Sequence[Any]) -> Facts:
     used = weight > 0
     labels, counts = np.unique(y[used], return_counts=True)
     if labels.size > MOST_LABELS:
-        msg = f"y holds more than {MOST_LABELS:,} different labels; a classifier needs classes. Check which column y is."
+        msg = (
+            f"y holds more than {MOST_LABELS:,} different labels; a classifier needs classes. Check which column y is."
+        )
         raise ValueError(msg)
     weights = np.array([weight[used & (y == label)].sum() for label in labels])
     seen = X[used & ~np.isin(y, list(zero))] if zero else X[used]
-    reach = (seen.min(axis=0), seen.max(axis=0)) if len(seen) else (np.empty(0), np.empty(0))
+    low, high = (seen.min(axis=0), seen.max(axis=0)) if len(seen) else (np.empty(0), np.empty(0))
     content = hashlib.sha256(np.ascontiguousarray(X[used] + 0.0).tobytes())  # -0 counts as 0
     content.update(np.searchsorted(labels, y[used]).tobytes())
     content.update("\0".join(map(repr, labels.tolist())).encode("utf-8", "surrogatepass"))
     own_weights = hashlib.sha256(weight[used].tobytes()).hexdigest()
     unit = bool((weight[used] == 1.0).all())
-    return Facts(*reach, labels, counts, weights, content.hexdigest(), own_weights, unit)
+    return Facts(low, high, labels, counts, weights, content.hexdigest(), own_weights, unit)
 
 
 def _block(
@@ -260,6 +270,10 @@ def _checked(X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, np.ndarray
         msg = "X and sample_weight must have the same rows in every partition, but their lengths differ."
     if msg is not None:
         raise ValueError(msg)
+    if sample_weight is not None and not np.any(
+        np.asarray(sample_weight)
+    ):  # refused for a table, fair for a part of one
+        return X, y, np.zeros(len(X))
     weight = checked_weights(sample_weight, X) if len(X) else np.empty(0)
     return X, y, weight
 

@@ -72,7 +72,7 @@ def fit_support(
         Whether the first steps look at some rows only.
     """
     kept, coef, steps = np.arange(ids.size), np.zeros(ids.size), 0
-    if coarse:
+    if coarse and ids.size:
         rough = yield from _newton(COARSE, ids, penalty * (COARSE_ROWS / CHUNK), coef, COARSE_TOL)
         coef = rough.coef if (np.abs(rough.coef) <= COARSE_RANGE).all() else coef
     while kept.size:

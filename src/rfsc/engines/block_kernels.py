@@ -12,6 +12,7 @@ from numba import njit
 
 from .kernels import (
     BLOCK,
+    SHARED,
     SUMS,
     TILE,
     Data,
@@ -121,7 +122,7 @@ def _add_scores(data, indptr, slots, coef, inverse, leaves, ws, out):  # type: i
         out[s, 2] += lower
 
 
-@njit(fastmath=SUMS, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+@njit(**SHARED)
 def _predict(m, start, coef, data, ws):  # type: ignore[no-untyped-def]
     """Leave the predictor in the workspace, block by block."""
     for first in range(0, data.target.size, BLOCK):

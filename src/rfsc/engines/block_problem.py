@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from .._typing import FloatArray, IntArray
+from .._typing import FloatArray
 from ..blocks import Blocks
 from ..terms import TermSpace
 from .base import FitOptions
@@ -49,7 +49,7 @@ class BlockProblem:
         """The same problem, fitted, tested or scored in another way."""
         return replace(self, in_hand=self.in_hand.with_options(options))
 
-    def take(self, ranks: Sequence[IntArray]) -> Problem:
+    def take(self, ranks: Any) -> Problem:
         """Some of the rows, for a few supports.
 
         Parameters

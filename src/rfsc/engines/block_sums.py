@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -113,12 +113,11 @@ def moments_of_block(block: Block, job: Job, ids: IntArray) -> Moments:
     parts = []
     for first in range(0, ids.size, MOST_COLUMNS):
         some = ids[first : first + MOST_COLUMNS]
-        chunks = [
-            _moments(job.space.columns(table, some), weight)
-            for table, _, weight in _chunks(rows, job, CHUNK)
-        ]
+        chunks = [_moments(job.space.columns(table, some), weight) for table, _, weight in _chunks(rows, job, CHUNK)]
         parts.append(add_moments(chunks))
-    return Moments(parts[0].weight, *(np.concatenate([getattr(p, name) for p in parts]) for name in ("mean", "squares")))
+    return Moments(
+        parts[0].weight, *(np.concatenate([getattr(p, name) for p in parts]) for name in ("mean", "squares"))
+    )
 
 
 def add_moments(found: Sequence[Moments]) -> Moments:
@@ -180,7 +179,8 @@ class _Own(NamedTuple):
     coef: FloatArray
 
 
-class _Room(NamedTuple):
+@dataclass(slots=True)
+class _Room:
     capacity: int
 
 
@@ -210,7 +210,7 @@ def _filled(values: FloatArray, width: int, fill: float) -> FloatArray:
     return out
 
 
-def _compiled():  # type: ignore[no-untyped-def]
+def _compiled() -> Any:
     from . import block_kernels
 
     return block_kernels
@@ -219,7 +219,16 @@ def _compiled():  # type: ignore[no-untyped-def]
 # ---- the same without a compiler
 
 
-def _add_derivatives(columns, target, weight, indptr, slots, coef, begins, out):  # type: ignore[no-untyped-def]
+def _add_derivatives(
+    columns: FloatArray,
+    target: FloatArray,
+    weight: FloatArray,
+    indptr: IntArray,
+    slots: IntArray,
+    coef: FloatArray,
+    begins: IntArray,
+    out: FloatArray,
+) -> None:
     for s in range(indptr.size - 1):
         own = slice(indptr[s], indptr[s + 1])
         terms = columns[slots[own]][None]
@@ -229,7 +238,15 @@ def _add_derivatives(columns, target, weight, indptr, slots, coef, begins, out):
         out[begins[s] + m : begins[s + 1]] += hessian[0][np.triu_indices(m)]
 
 
-def _add_scores(score, columns, target, weight, own, inverse, out):  # type: ignore[no-untyped-def]
+def _add_scores(
+    score: Score,
+    columns: FloatArray,
+    target: FloatArray,
+    weight: FloatArray,
+    own: _Own,
+    inverse: FloatArray,
+    out: FloatArray,
+) -> None:
     for s in range(own.indptr.size - 1):
         entries = slice(own.indptr[s], own.indptr[s + 1])
         terms = columns[own.slots[entries]][None]
@@ -238,4 +255,5 @@ def _add_scores(score, columns, target, weight, own, inverse, out):  # type: ign
             m = terms.shape[1]
             predictor = leave_one_out(np, terms, inverse[s : s + 1, :m, :m], predictor, target, weight)
         loss, hits = row_sums(np, Score.ACCURACY, predictor, target, weight)
+        assert hits is not None  # accuracy needs them
         out[s] += [loss[0], hits[0][0], hits[1][0]]

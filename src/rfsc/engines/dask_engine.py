@@ -1,7 +1,7 @@
 """Rows on many machines: workers hold blocks of rows and send small sums, this process takes the Newton steps.
 
-Every support is fitted by a coroutine that says what it needs next. All coroutines move in step: what they need is asked
-for in one pass over the rows, so a whole population costs as many messages as a single support.
+Every support is fitted by a coroutine that says what it needs next. All coroutines move in step: what they need is
+asked for in one pass over the rows, so a whole population costs as many messages as a single support.
 """
 
 from __future__ import annotations

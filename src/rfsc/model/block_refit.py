@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from ..terms import TermSpace
 from .inference import AT_A_TIME, WaldFit, joined_roots, predictor_and_gradient, refit_by, root_of_hessian
 
 
-class _Model(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Model:
     """What a block must know."""
 
     space: TermSpace

@@ -60,7 +60,6 @@ def refit(
         Ridge of each coefficient, and where to start.
     """
 
-
     def derive(coef: FloatArray) -> tuple[FloatArray, Callable[[], FloatArray]]:
         f, gradient = predictor_and_gradient(columns, target, weight, coef)
         return gradient, lambda: root_of_hessian(f, columns, weight, np.diag(np.sqrt(penalty)))

@@ -10,6 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from .._typing import FloatArray
 from .._validation import check_table
+from ..blocks import is_dask
+from ..blocks.predicting import predict_in_blocks
 from ..prepare.recipe import Recipe
 from .decision import class_codes, class_probabilities, decision_table
 from .sparse_model import SparseModel
@@ -25,52 +27,64 @@ class FormulaPredictions:
         """The features that the models read, checked, shape (n_samples, n_features)."""
         raise NotImplementedError
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Any) -> Any:
         """Value of the formulas.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features_in_)
-            Samples.
+            Samples. For a dask array or data frame the result is a dask array that is not computed yet.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             With two classes, positive for the second.
         """
+        if is_dask(X):
+            return self._in_blocks("decision_function", X, None if len(self.models_) == 1 else len(self.models_))
         table = self._table(X)
         return decision_table([model.decision(table) for model in self.models_])
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> Any:
         """Class probabilities: the sigmoid of each output, normalised over the classes.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features_in_)
-            Samples.
+            Samples. For a dask array or data frame the result is a dask array that is not computed yet.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             Probabilities in the order of `classes_`.
         """
+        if is_dask(X):
+            return self._in_blocks("predict_proba", X, len(self.classes_))
         return class_probabilities(self.decision_function(X))
 
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+    def predict(self, X: Any) -> Any:
         """Most likely class.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features_in_)
-            Samples.
+            Samples. For a dask array or data frame the result is a dask array that is not computed yet.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Labels.
         """
+        if is_dask(X):
+            return self._in_blocks("predict", X, None, self.classes_.dtype)
         code = class_codes(self.decision_function(X))
         return np.asarray(self.classes_[code])
+
+    def _in_blocks(self, method: str, X: Any, width: int | None, dtype: Any = np.float64) -> Any:
+        """The same for a dask table, as a dask array that is not computed yet."""
+        from .access import as_predictor  # which knows what is defined here
+
+        return predict_in_blocks(as_predictor(self), method, X, width, dtype)
 
 
 class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]

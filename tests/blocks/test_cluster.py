@@ -1,0 +1,72 @@
+"""A real cluster: the same bits for one worker and for two, and when one of them is killed in mid-search."""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from sklearn.exceptions import ConvergenceWarning
+
+from rfsc import RFSCClassifier
+from rfsc.export import to_json
+
+N = 3000
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(N, 4))
+    y = (X[:, 0] - X[:, 1] * X[:, 2] + 0.5 * rng.logistic(size=N) > 0).astype(int)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def fitted(X, y, **settings):
+    settings = {"n_restarts": 1, "max_iter": 4, "basis": "polynomial", "random_state": 0, "engine": "dask"} | settings
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return RFSCClassifier(**settings).fit(X, y)
+
+
+def model_text(clf):
+    """The model file without what differs from run to run."""
+    clf.manifest_["timings"] = None
+    return to_json(clf.set_params(callbacks=None))
+
+
+def test_same_bits_on_one_worker_on_two_and_after_a_loss(client, table):
+    X, y = (da.from_array(part, chunks=(800, 4)[: part.ndim]) for part in table)
+    two = fitted(X, y)
+    here = fitted(*table, engine="auto")
+    np.testing.assert_allclose(two.models_[0].coef, here.models_[0].coef, rtol=1e-8)
+    assert two.models_[0].terms == here.models_[0].terms
+
+    killed = []
+
+    def kill_one(record):
+        if record.iteration == 2 and not killed:
+            killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    survived = fitted(X, y, callbacks=kill_one)
+    assert killed
+    assert model_text(survived) == model_text(two)
+
+    first = client.run(os.getpid, workers=None)
+    client.retire_workers(list(first)[1:])
+    one = fitted(X, y)
+    assert model_text(one) == model_text(two)
