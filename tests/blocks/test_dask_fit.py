@@ -153,7 +153,7 @@ def test_filter_of_blocks_is_that_of_all_rows(monkeypatch):
     there = fitted(da.from_array(X, chunks=(7000, 3)), y, **spec)
     here = fitted(X, y, **spec)
     for a, b in zip(here.models_, there.models_, strict=True):
-        np.testing.assert_allclose(b.evidence.filter.statistic, a.evidence.filter.statistic, rtol=2e-3, atol=2e-3)
+        np.testing.assert_allclose(b.evidence.filter.statistic, a.evidence.filter.statistic, rtol=1e-2)
         assert (a.evidence.filter.kept == b.evidence.filter.kept).all()
 
 
