@@ -66,6 +66,14 @@ def command(
         float | None,
         typer.Option(help="Score on this share of the rows instead.", show_default="0.2 above 5000 rows"),
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Where models are fitted; dask reads Parquet or .npy larger than memory.",
+            show_default="auto",
+        ),
+    ] = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
     force: Force = False,
@@ -95,8 +103,37 @@ def command(
     from ..tables.encode import encoder_of
 
     search, given = search_of(
-        basis, setting, degree=degree, n_restarts=restarts, max_terms=max_terms, random_state=seed, n_jobs=jobs
+        basis,
+        setting,
+        degree=degree,
+        n_restarts=restarts,
+        max_terms=max_terms,
+        random_state=seed,
+        n_jobs=jobs,
+        engine=engine,
     )
+    if search.engine == "dask":
+        if report is not None or number:
+            what = "--report" if report is not None else "--number"
+            msg = f"{what} needs the table in memory, which --engine dask does without. Leave out one of the two."
+            raise Failure(msg, 2)
+        from .large import fit_large
+
+        choice = {"drop": drop or (), "keep": keep or (), "only": only or ()}
+        fit_large(
+            voice,
+            data,
+            target,
+            search,
+            given,
+            choice,
+            cv=cv,
+            test_size=test_size,
+            seed=seed,
+            output=output,
+            as_json=as_json,
+        )
+        return
     training = _read(voice, data, target, drop=drop or (), keep=keep or (), only=only or (), number=number or ())
     if len(training.labels) > LONG and "max_samples" not in given:
         search.set_params(max_samples=SAMPLE)
@@ -140,7 +177,7 @@ def _read(voice: Voice, data: str, target: str, **choice: Any) -> Training:
     try:
         training = training_of(table, target, **choice)
     except LeakError as error:
-        raise _refusal(error) from None
+        raise refusal(error) from None
     if training.n_unlabelled:
         n = training.n_unlabelled
         voice.warn(f"{counted(n, 'row')} without a {target} {verb(n, 'was', 'were')} dropped")
@@ -152,8 +189,19 @@ def _read(voice: Voice, data: str, target: str, **choice: Any) -> Training:
     return training
 
 
-def _refusal(error: Any) -> Failure:
-    """The columns that need a decision, and how to go on."""
+def refusal(error: Any) -> Failure:
+    """The columns that need a decision, and how to go on.
+
+    Parameters
+    ----------
+    error : LeakError
+        What was found.
+
+    Returns
+    -------
+    Failure
+        To be raised.
+    """
     found = error.found
     width = max(len(one.column) for one in found)
     lines = [f"  {one.column:<{width}}  {one.why}" for one in found]
@@ -205,17 +253,30 @@ def _finish(
     """Write what was asked for."""
     if output is not None:
         put(checked_json(pipeline, training.frame), output)
-        if output != "-":
-            voice.say(f"Saved: {output}", "green")
-            voice.say(f"Next: rfsc predict {output} new.csv, rfsc explain {output} new.csv --row 1, rfsc export --help")
-    else:
-        voice.say("Not saved; pass -o model.json to keep the model.")
+    saved(voice, output)
     if report is not None:
         from .report import page_of
 
         voice.say("Writing the report ...")
         put(page_of(pipeline, training.frame, training.labels, score, target), report)
         voice.say(f"Written: {report}", "green")
+
+
+def saved(voice: Voice, output: str | None) -> None:
+    """Say where the model is, and what can be done with it.
+
+    Parameters
+    ----------
+    voice : Voice
+        Who speaks.
+    output : str or None
+        The file.
+    """
+    if output is None:
+        voice.say("Not saved; pass -o model.json to keep the model.")
+    elif output != "-":
+        voice.say(f"Saved: {output}", "green")
+        voice.say(f"Next: rfsc predict {output} new.csv, rfsc explain {output} new.csv --row 1, rfsc export --help")
 
 
 def checked_json(pipeline: Any, X: Any) -> str:

@@ -1,0 +1,139 @@
+"""`rfsc fit --engine dask`: a table that memory cannot hold, read part by part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .console import Failure, Voice, show, show_json
+from .files import put
+from .scoring import no_better, score_as_dict, score_text
+
+if TYPE_CHECKING:
+    from ..classifier import RFSCClassifier
+    from ..tables.large import LargeTraining
+
+SAMPLE = 5_000  # rows that models are compared on, unless the user says otherwise
+MOST_LEFT_OUT = 100_000  # rows that the score is taken on
+SHARE = 0.2  # of the rows, where that is less
+
+
+def fit_large(
+    voice: Voice,
+    data: str,
+    target: str,
+    search: RFSCClassifier,
+    given: dict[str, Any],
+    choice: dict[str, Any],
+    *,
+    cv: int | None,
+    test_size: float | None,
+    seed: int,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Fit, score on rows left out, and save.
+
+    Parameters
+    ----------
+    voice : Voice
+        Who speaks.
+    data, target : str
+        The table, and its column with the class.
+    search : RFSCClassifier
+        With all settings.
+    given : dict
+        Those of `--set`.
+    choice : dict
+        Columns to `drop`, `keep` or use `only`.
+    cv, test_size : int or None, float or None
+        How to score: `cv` may be 0 only, for no score.
+    seed : int
+        Of the rows left out.
+    output : str or None
+        Model file.
+    as_json : bool
+        Whether the result is printed as JSON.
+    """
+    from ..tables.large import large_training
+    from ..tables.training import LeakError
+    from .fit import checked_json, refusal, saved
+
+    if cv:
+        msg = "--cv needs the table in memory; with --engine dask pass --test-size, or --cv 0 for no score."
+        raise Failure(msg, 2)
+    try:
+        training = large_training(data, target, **choice)
+    except LeakError as error:
+        raise refusal(error) from None
+    parts, n_features = training.X.npartitions, len(training.X.columns)
+    voice.say(f"{training.name}: {parts} parts, {training.n_columns} columns, {n_features} of them features", "bold")
+    if "max_samples" not in given:
+        search.set_params(max_samples=SAMPLE)
+        voice.say(f"  models are compared on {SAMPLE} rows at a time (--set max_samples=none for all)")
+    voice.say("\nSearching for a model ...", "bold")
+    search.set_params(verbose=int(voice.live), engine="dask").fit(training.X, training.y)
+    search.set_params(verbose=0)
+    search.manifest_["target"] = target
+    score = None if cv == 0 else left_out_score(voice, search, training, test_size, seed)
+    if output != "-" and not as_json:
+        from .info import summaries
+
+        voice.say()
+        show("\n\n".join([*summaries(search), *([score_text(score)] if score is not None else [])]))
+        voice.say()
+    if score is not None and no_better(score):
+        voice.warn(no_better(score))
+    if output is not None:
+        put(checked_json(search, training.head), output)
+    saved(voice, output)
+    if as_json:
+        from .info import model_as_dict
+
+        found = {"model": output, "score": None if score is None else score_as_dict(score)}
+        show_json({**found, **model_as_dict(search)})
+
+
+def left_out_score(
+    voice: Voice, search: RFSCClassifier, training: LargeTraining, test_size: float | None, seed: int
+) -> Any:
+    """The score of a clone on rows that it has not seen.
+
+    Parameters
+    ----------
+    voice : Voice
+        Who shows progress.
+    search : RFSCClassifier
+        Fitted to all rows.
+    training : LargeTraining
+        The table.
+    test_size : float or None
+        Share of the rows to leave out; None leaves out a fifth, or 100,000 rows if that is less.
+    seed : int
+        Which rows.
+
+    Returns
+    -------
+    HonestScore
+        Beside always naming the shares of the classes.
+    """
+    import numpy as np
+    from sklearn.base import clone
+
+    from ..report.honest_score import MAJORITY, OURS, HonestScore, MethodScore, aligned
+    from ..report.metrics import measure
+    from ..report.subject import codes_of
+
+    n_rows = search.manifest_["data"]["rows"]
+    share = test_size or min(SHARE, MOST_LEFT_OUT / n_rows)
+    target = training.y.name
+    seen, unseen = training.X.assign(**{target: training.y}).random_split([1.0 - share, share], random_state=seed)
+    names = list(training.X.columns)
+    with voice.working("scoring on rows left out"):
+        fitted = clone(search).fit(seen[names], seen[target])
+        rows = unseen.compute()
+    code = codes_of(np.asarray(rows[target], dtype=object), search.classes_)
+    proba = aligned(fitted.predict_proba(rows[names]), fitted.classes_, search.classes_)
+    shares = np.tile(np.bincount(code, minlength=len(search.classes_)) / len(code), (len(code), 1))
+    methods = [(OURS, proba), (MAJORITY, shares)]
+    scores = tuple(MethodScore(name, np.array([list(measure(code, said).values())]), 0.0) for name, said in methods)
+    return HonestScore("cross-validation", 1, 1, scores, code, proba, test_share=share / (1.0 - share))

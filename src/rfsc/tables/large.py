@@ -1,0 +1,176 @@
+"""Tables that memory cannot hold: Parquet files and memory-mapped arrays as dask data frames, read part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._optional import require
+from .columns import Column, read_as, understand
+from .leaks import suspects
+from .training import LeakError, check_names
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+PART_BYTES = 32 * 2**20  # of a file that is read at once
+LOOKED_AT = 8  # parts, from each of which some rows are looked at ...
+ROWS = 2000  # ... so many
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LargeTraining:
+    """What is learned from.
+
+    Parameters
+    ----------
+    X : dask data frame
+        The features, numbers all of them; rows without a label are left out.
+    y : dask series
+        The labels, as text.
+    head : DataFrame
+        A few of the rows of X, in memory.
+    name : str
+        What the table is called.
+    n_columns : int
+        Of the file.
+    """
+
+    X: Any
+    y: Any
+    head: DataFrame
+    name: str
+    n_columns: int
+
+
+def open_large(path: str) -> Any:
+    """A file, or a folder of Parquet files, as a dask data frame.
+
+    Parameters
+    ----------
+    path : str
+        Parquet, or an array of NumPy's (.npy) with two dimensions, whose columns are called x0, x1, ...
+
+    Returns
+    -------
+    dask data frame
+        Nothing of it is read yet.
+    """
+    require("fitting a table that memory cannot hold", ["dask", "pandas", "pyarrow"], "dask,cli")
+    where = Path(path)
+    if where.suffix.lower() == ".npy" and where.is_file():
+        return _from_array(where)
+    if not where.exists():
+        msg = f"{where.name}: there is no such file or folder."
+        raise FileNotFoundError(msg)
+    if not (where.is_dir() or where.suffix.lower() in (".parquet", ".pq")):
+        msg = (
+            f"{where.name}: with --engine dask the table must be a Parquet file, a folder of these, or a .npy file of "
+            "numbers. Convert it first, for instance with DuckDB or pyarrow, or leave --engine out."
+        )
+        raise ValueError(msg)
+    return _from_parquet(where)
+
+
+def _from_parquet(path: Path) -> Any:
+    import dask.dataframe as dd
+    from pyarrow import ArrowException
+
+    try:
+        frame = dd.read_parquet(path, split_row_groups="adaptive", blocksize=PART_BYTES)
+    except (ArrowException, OSError, ValueError):
+        frame = None
+    if frame is None or not frame.npartitions:
+        msg = f"{path.name}: expected complete Parquet files, got none, or a damaged one. Copy them again."
+        raise ValueError(msg)
+    return frame
+
+
+def _from_array(path: Path) -> Any:
+    import dask.array as da
+    import dask.dataframe as dd
+
+    try:
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError):
+        values = None
+    if values is None or values.ndim != 2 or values.dtype.kind not in "biuf" or not values.size:
+        msg = f"{path.name}: expected an array of numbers with two dimensions, got something else."
+        raise ValueError(msg)
+    rows = max(PART_BYTES // (values.itemsize * values.shape[1]), 1)
+    chunks = da.from_array(values, chunks=(rows, values.shape[1]), name=False)
+    return dd.from_dask_array(chunks, columns=[f"x{j}" for j in range(values.shape[1])])
+
+
+def large_training(
+    path: str, target: str, *, drop: Collection[str] = (), keep: Collection[str] = (), only: Collection[str] = ()
+) -> LargeTraining:
+    """Take what can be learned from, and look at some rows for columns that give the class away.
+
+    Parameters
+    ----------
+    path : str
+        The file or folder.
+    target : str
+        Column with the class.
+    drop, keep, only : collection of str, default=()
+        As in `rfsc.tables.training.training_of`.
+
+    Returns
+    -------
+    LargeTraining
+        Not read yet but for a few rows. A LeakError names the columns that need a decision.
+    """
+    frame, name = open_large(path), Path(path).name
+    names = [str(column) for column in frame.columns]
+    check_names(names, [target, *drop, *keep, *only], name)
+    wanted = [c for c in names if c != target and c not in drop and (not only or c in only)]
+    other = [c for c in wanted if frame._meta[c].dtype.kind not in "biuf"]
+    if other or not wanted:
+        shown = ", ".join(map(repr, other[:5])) + (f" and {len(other) - 5} more" if len(other) > 5 else "")
+        msg = (
+            f"{name}: --engine dask reads columns of numbers only, but there is something else in {shown}. Leave such "
+            "columns out with --drop, or turn them into numbers first."
+            if other
+            else f"{name}: no column is left to learn from. Check the table, --only and --drop."
+        )
+        raise ValueError(msg)
+    frame = frame[[*wanted, target]]
+    meta = frame._meta.assign(**{target: frame._meta[target].astype(object)})
+    frame = frame.map_partitions(_labelled, target, meta=meta)
+    head = _some_rows(frame)
+    _check_leaks([understand(head[c]) for c in wanted if c not in keep], head[target])
+    return LargeTraining(frame[wanted], frame[target], head[wanted], name, len(names))
+
+
+def _labelled(part: DataFrame, target: str) -> DataFrame:
+    """The rows that have a label, with the label as text."""
+    from pandas import factorize
+
+    code, distinct = factorize(part[target])
+    texts = np.array([*read_as(_series(distinct, target), "text").values, None], dtype=object)  # the last for code -1
+    known = np.array([text is not None for text in texts])
+    return part.assign(**{target: texts[code]})[known[code]]
+
+
+def _series(values: Any, name: str) -> Series:
+    from pandas import Series
+
+    return Series(values, name=name)
+
+
+def _some_rows(frame: Any) -> DataFrame:
+    """The first rows of some parts, spread over the table."""
+    which = np.unique(np.linspace(0, frame.npartitions - 1, LOOKED_AT).astype(int)).tolist()
+    return frame.partitions[which].map_partitions(lambda part: part.iloc[:ROWS]).compute().reset_index(drop=True)
+
+
+def _check_leaks(columns: list[Column], labels: Series) -> None:
+    code = np.unique(np.asarray(labels, dtype=str), return_inverse=True)[1]
+    found = suspects(columns, code)
+    if found:
+        raise LeakError(found)
