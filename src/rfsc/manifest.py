@@ -67,7 +67,7 @@ def fingerprint(
     """
     labels = classes.tolist()
     kinds = sorted({type(label).__name__ for label in labels})
-    content = hash_of(_numbers(X), _numbers(code), texts_of(map(repr, labels)))
+    content = hash_of(numbers_of(X), numbers_of(code), texts_of(map(repr, labels)))
     schema = hash_of(texts_of(kinds), texts_of([f"{X.shape[1]} without names"] if names is None else names))
     return {
         "rows": int(X.shape[0]),
@@ -75,7 +75,7 @@ def fingerprint(
         "classes": len(labels),
         "content": content,
         "schema": schema,
-        "weights": None if (weight == 1.0).all() else hash_of(_numbers(weight)),
+        "weights": None if (weight == 1.0).all() else hash_of(numbers_of(weight)),
     }
 
 
@@ -155,7 +155,7 @@ def hash_of(*parts: Iterable[bytes]) -> str:
     return f"sha256:{found.hexdigest()}"
 
 
-def _numbers(table: Any) -> Iterator[bytes]:
+def numbers_of(table: Any) -> Iterator[bytes]:
     """The shape, then the numbers row by row, in one type and byte order."""
     yield repr(table.shape).encode()
     step = max(1, CHUNK // max(1, table[:1].size))

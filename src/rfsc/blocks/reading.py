@@ -6,7 +6,6 @@ of at most `MOST_ROWS` rows in which every class has its share; all rows, where 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
@@ -17,7 +16,7 @@ from sklearn.base import BaseEstimator
 
 from .._typing import FloatArray, IntArray
 from .._validation import check_table, odd_labels
-from ..manifest import hash_of, texts_of
+from ..manifest import hash_of, numbers_of, texts_of
 from ..prepare.scaling import Scaling
 from ..prepare.shares import shares
 from ..prepare.targets import Targets, checked_weights, class_factors, encode
@@ -221,21 +220,20 @@ def _facts(X: Any, y: Any, sample_weight: Any, zero: Sequence[Any]) -> Facts:
     """Look at one part."""
     X, y, weight = _checked(X, y, sample_weight)
     used = weight > 0
-    labels, counts = np.unique(y[used], return_counts=True)
+    if not used.all():
+        X, y, weight = X[used], y[used], weight[used]
+    labels, code, counts = np.unique(y, return_inverse=True, return_counts=True)
     if labels.size > MOST_LABELS:
         msg = (
             f"y holds more than {MOST_LABELS:,} different labels; a classifier needs classes. Check which column y is."
         )
         raise ValueError(msg)
-    weights = np.array([weight[used & (y == label)].sum() for label in labels])
-    seen = X[used & ~np.isin(y, list(zero))] if zero else X[used]
+    weights = np.array([weight[code == c].sum() for c in range(labels.size)])
+    seen = X[~np.isin(y, list(zero))] if zero else X
     low, high = (seen.min(axis=0), seen.max(axis=0)) if len(seen) else (np.empty(0), np.empty(0))
-    content = hashlib.sha256(np.ascontiguousarray(X[used] + 0.0).tobytes())  # -0 counts as 0
-    content.update(np.searchsorted(labels, y[used]).tobytes())
-    content.update("\0".join(map(repr, labels.tolist())).encode("utf-8", "surrogatepass"))
-    own_weights = hashlib.sha256(weight[used].tobytes()).hexdigest()
-    unit = bool((weight[used] == 1.0).all())
-    return Facts(low, high, labels, counts, weights, content.hexdigest(), own_weights, unit)
+    content = hash_of(numbers_of(X), numbers_of(code), texts_of(map(repr, labels.tolist())))
+    unit = bool((weight == 1.0).all())
+    return Facts(low, high, labels, counts, weights, content, hash_of(numbers_of(weight)), unit)
 
 
 def _block(

@@ -17,7 +17,8 @@ from .training import LeakError, check_names
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-PART_BYTES = 32 * 2**20  # of a file that is read at once
+PARTS = 128  # that a file is cut into, ...
+LEAST_BYTES, MOST_BYTES = 2**22, 2**26  # ... but not into crumbs, nor into parts that are large themselves
 LOOKED_AT = 8  # parts, from each of which some rows are looked at ...
 ROWS = 2000  # ... so many
 
@@ -81,7 +82,7 @@ def _from_parquet(path: Path) -> Any:
     from pyarrow import ArrowException
 
     try:
-        frame = dd.read_parquet(path, split_row_groups="adaptive", blocksize=PART_BYTES)
+        frame = dd.read_parquet(path, split_row_groups="adaptive", blocksize=_part_bytes(path))
     except (ArrowException, OSError, ValueError):
         frame = None
     if frame is None or not frame.npartitions:
@@ -91,7 +92,6 @@ def _from_parquet(path: Path) -> Any:
 
 
 def _from_array(path: Path) -> Any:
-    import dask.array as da
     import dask.dataframe as dd
 
     try:
@@ -101,9 +101,23 @@ def _from_array(path: Path) -> Any:
     if values is None or values.ndim != 2 or values.dtype.kind not in "biuf" or not values.size:
         msg = f"{path.name}: expected an array of numbers with two dimensions, got something else."
         raise ValueError(msg)
-    rows = max(PART_BYTES // (values.itemsize * values.shape[1]), 1)
-    chunks = da.from_array(values, chunks=(rows, values.shape[1]), name=False)
-    return dd.from_dask_array(chunks, columns=[f"x{j}" for j in range(values.shape[1])])
+    rows = max(_part_bytes(path) // (values.itemsize * values.shape[1]), 1)
+    return dd.from_map(_rows_of_array, range(0, len(values), rows), path=path, n_rows=rows)
+
+
+def _rows_of_array(first: int, path: Path, n_rows: int) -> DataFrame:
+    """Some rows; the file is mapped for as long as that takes, so that nothing else of it stays in memory."""
+    from pandas import DataFrame
+
+    values = np.load(path, mmap_mode="r", allow_pickle=False)[first : first + n_rows]
+    return DataFrame(np.array(values), columns=[f"x{j}" for j in range(values.shape[1])])
+
+
+def _part_bytes(path: Path) -> int:
+    """How much of a file, or of a folder of files, is read at once by each thread."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    total = sum(file.stat().st_size for file in files if file.is_file())
+    return min(max(total // PARTS, LEAST_BYTES), MOST_BYTES)
 
 
 def large_training(
