@@ -93,8 +93,8 @@ def sums_of_block(block: Block, job: Job, request: Request) -> Sums:
     """All that was asked for, of the rows of one block."""
     rows = block.open()
     return Sums(
-        _derivatives(rows, job, request.coarse, COARSE_ROWS),
-        _derivatives(rows, job, request.fine, CHUNK),
+        _derivatives(_thinned(rows), job, request.coarse) if request.coarse.ids.size else np.empty(0),
+        _derivatives(rows, job, request.fine),
         _scores(rows, job, request.scored),
     )
 
@@ -113,7 +113,7 @@ def moments_of_block(block: Block, job: Job, ids: IntArray) -> Moments:
     parts = []
     for first in range(0, ids.size, MOST_COLUMNS):
         some = ids[first : first + MOST_COLUMNS]
-        chunks = [_moments(job.space.columns(table, some), weight) for table, _, weight in _chunks(rows, job, CHUNK)]
+        chunks = [_moments(job.space.columns(table, some), weight) for table, _, weight in _chunks(rows, job)]
         parts.append(add_moments(chunks))
     return Moments(
         parts[0].weight, *(np.concatenate([getattr(p, name) for p in parts]) for name in ("mean", "squares"))
@@ -138,19 +138,25 @@ def _moments(columns: FloatArray, weight: FloatArray) -> Moments:
     return Moments(total, mean, (np.square(columns - mean[:, None]) * weight).sum(axis=1))
 
 
-def _chunks(rows: RowBlock, job: Job, n_of_each: int) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-    """Features, target and weight of the first rows of every chunk."""
+def _chunks(rows: RowBlock, job: Job) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
+    """Features, target and weight of every chunk."""
     for first in range(0, rows.weight.size, CHUNK):
-        part = slice(first, min(first + n_of_each, rows.weight.size))
+        part = slice(first, first + CHUNK)
         some = RowBlock(rows.table[:, part], rows.code[part], rows.weight[part])
         yield np.asarray(some.table), some.target(job.output, job.n_classes), np.asarray(some.weight)
 
 
-def _derivatives(rows: RowBlock, job: Job, batch: Batch, n_of_each: int) -> FloatArray:
+def _thinned(rows: RowBlock) -> RowBlock:
+    """The first rows of every chunk."""
+    which = np.flatnonzero(np.arange(rows.weight.size) % CHUNK < COARSE_ROWS)
+    return RowBlock(np.take(rows.table, which, axis=1), rows.code[which], rows.weight[which])
+
+
+def _derivatives(rows: RowBlock, job: Job, batch: Batch) -> FloatArray:
     """Gradients and Hessians of all supports, one after the other in one vector."""
     begins = np.concatenate(([0], np.cumsum(n_numbers(batch.supports.sizes)))).astype(np.int64)
     out = np.zeros(int(begins[-1]))
-    for own, columns, target, weight in _loaded(rows, job, batch, n_of_each):
+    for own, columns, target, weight in _loaded(rows, job, batch):
         add = _compiled().add_derivatives if find_spec("numba") else _add_derivatives
         add(columns, target, weight, own.indptr, own.slots, own.coef, begins[own.first :], out)
     return out
@@ -159,7 +165,7 @@ def _derivatives(rows: RowBlock, job: Job, batch: Batch, n_of_each: int) -> Floa
 def _scores(rows: RowBlock, job: Job, batch: Batch) -> FloatArray:
     """Summed loss and hits of all supports."""
     out = np.zeros((len(batch.supports), 3))
-    for own, columns, target, weight in _loaded(rows, job, batch, CHUNK):
+    for own, columns, target, weight in _loaded(rows, job, batch):
         inverse, mine = batch.inverse[own.first : own.last], out[own.first : own.last]
         if find_spec("numba"):
             leaves = job.score.leaves_one_out
@@ -184,9 +190,7 @@ class _Room:
     capacity: int
 
 
-def _loaded(
-    rows: RowBlock, job: Job, batch: Batch, n_of_each: int
-) -> Iterator[tuple[_Own, FloatArray, FloatArray, FloatArray]]:
+def _loaded(rows: RowBlock, job: Job, batch: Batch) -> Iterator[tuple[_Own, FloatArray, FloatArray, FloatArray]]:
     """The columns of every chunk for as many supports as there is room for; filled up with rows of weight zero."""
     if not batch.ids.size:
         return
@@ -196,7 +200,7 @@ def _loaded(
         ids, slots = np.unique(batch.ids[entries], return_inverse=True)
         own = _Own(first, last, batch.indptr[first : last + 1] - batch.indptr[first], slots, batch.coef[entries])
         columns = aligned(0, ROW_MULTIPLE)
-        for table, target, weight in _chunks(rows, job, n_of_each):
+        for table, target, weight in _chunks(rows, job):
             n, width = weight.size, -(-weight.size // ROW_MULTIPLE) * ROW_MULTIPLE
             if columns.shape != (ids.size, width):
                 columns = aligned(ids.size, width)

@@ -26,6 +26,7 @@ from .screening import Part, centred, column_part, pair_part
 
 AFTER_A_FACTOR = re.compile(r"(?:\^([1-9]))?(?:\*(?=.)|\Z)", re.DOTALL)
 MAX_IDS = 2**60  # leaves room for the sums and products made on the way, all in int64
+LONG = 1024  # rows, from which products are quicker one by one than all together
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +150,11 @@ class MonomialSpace:
 
     def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
         """Values of the terms `ids`, one contiguous row for each."""
+        factors = self.factors(ids)
+        if table.shape[1] >= LONG:
+            return _products(table, factors)
         out = np.ones((len(ids), table.shape[1]))
-        for p in self.factors(ids).T:
+        for p in factors.T:
             present = np.flatnonzero(p >= 0)
             out[present] *= table[p[present]]
         return out
@@ -244,6 +248,20 @@ def rank_subset(chosen: Sequence[int], n: int) -> int:
     """Lexicographic rank of an ascending subset of range(n) among those of its size."""
     k = len(chosen)
     return math.comb(n, k) - 1 - sum(math.comb(n - 1 - c, k - i) for i, c in enumerate(chosen))
+
+
+def _products(table: FloatArray, factors: IntArray) -> FloatArray:
+    """Products of rows of the table, one by one: no copies of the factors are made."""
+    out = np.empty((len(factors), table.shape[1]))
+    for row, padded in zip(out, factors.tolist(), strict=True):
+        own = [p for p in padded if p >= 0]
+        if len(own) < 2:
+            row[:] = table[own[0]] if own else 1.0
+            continue
+        np.multiply(table[own[0]], table[own[1]], out=row)
+        for p in own[2:]:
+            row *= table[p]
+    return out
 
 
 def _unrank(rank: IntArray, n: int, d: int) -> IntArray:
