@@ -28,19 +28,25 @@ class Traffic:
     Parameters
     ----------
     passes : int
-        How many times something was asked of the blocks, and answered.
+        How many times sums over all rows were asked for.
     tasks : int
-        Messages to single blocks, and additions of what they sent.
+        Messages to single blocks for that, and additions of what they sent.
     bytes_out : int
         Size of all that was asked; every worker gets it once.
     bytes_back : int
-        Size of all that came back to this process.
+        Size of the sums that came back to this process.
+    fetches : int
+        How many times some rows were fetched.
+    bytes_fetched : int
+        Size of these rows.
     """
 
     passes: int = 0
     tasks: int = 0
     bytes_out: int = 0
     bytes_back: int = 0
+    fetches: int = 0
+    bytes_fetched: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +129,10 @@ class Blocks:
         while len(results) > 1:
             results = [graph.add(add, results[i : i + FAN_IN]) for i in range(0, len(results), FAN_IN)]
         found = self._compute(graph, results)[0]
-        self._count(graph, request, found)
+        self.traffic.passes += 1
+        self.traffic.tasks += graph.n_new
+        self.traffic.bytes_out += _size(request)
+        self.traffic.bytes_back += _size(found)
         return found
 
     def fetch(self, ranks: Sequence[IntArray]) -> RowBlock:
@@ -146,7 +155,8 @@ class Blocks:
             if any(rows.size for rows in own):
                 tasks.append(graph.add(_Take(own), part.key))
         found = together(self._compute(graph, tasks))
-        self._count(graph, ranks, found)
+        self.traffic.fetches += 1
+        self.traffic.bytes_fetched += _size(found)
         return found
 
     def _compute(self, graph: _Graph, keys: Sequence[str]) -> tuple[Any, ...]:
@@ -156,12 +166,6 @@ class Blocks:
 
         own = {} if has_cluster() else {"num_workers": self.n_threads}
         return tuple(dask.compute(*(Delayed(key, graph.tasks) for key in keys), optimize_graph=False, **own))
-
-    def _count(self, graph: _Graph, request: Any, found: Any) -> None:
-        self.traffic.passes += 1
-        self.traffic.tasks += graph.n_new
-        self.traffic.bytes_out += _size(request)
-        self.traffic.bytes_back += _size(found)
 
 
 def has_cluster() -> bool:

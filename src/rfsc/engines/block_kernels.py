@@ -24,9 +24,11 @@ from .kernels import (
     _log1p_unit,
 )
 
+Scratch = dict[tuple[int, int], Workspace]
+
 
 def add_derivatives(
-    columns: Any, target: Any, weight: Any, indptr: Any, slots: Any, coef: Any, begins: Any, out: Any
+    columns: Any, target: Any, weight: Any, indptr: Any, slots: Any, coef: Any, begins: Any, out: Any, scratch: Scratch
 ) -> None:
     """Add gradient and upper half of the Hessian of every support at its coefficients.
 
@@ -42,13 +44,24 @@ def add_derivatives(
         Where in `out` the numbers of each support begin.
     out : ndarray
         Added to.
+    scratch : dict
+        Workspaces of earlier calls.
     """
-    data, workspace = _prepared(columns, target, weight, indptr)
+    data, workspace = _prepared(columns, target, weight, indptr, scratch)
     _add_derivatives(data, indptr, slots, coef, begins, workspace, out)
 
 
 def add_scores(
-    columns: Any, target: Any, weight: Any, indptr: Any, slots: Any, coef: Any, inverse: Any, leaves: bool, out: Any
+    columns: Any,
+    target: Any,
+    weight: Any,
+    indptr: Any,
+    slots: Any,
+    coef: Any,
+    inverse: Any,
+    leaves: bool,
+    out: Any,
+    scratch: Scratch,
 ) -> None:
     """Add loss and hits of both classes of every support; of left-out predictions where `leaves` says so.
 
@@ -62,15 +75,20 @@ def add_scores(
         Whether predictions are those of fits that have not seen their row.
     out : ndarray of shape (n_supports, 3)
         Added to.
+    scratch : dict
+        Workspaces of earlier calls.
     """
-    data, workspace = _prepared(columns, target, weight, indptr)
+    data, workspace = _prepared(columns, target, weight, indptr, scratch)
     _add_scores(data, indptr, slots, coef, inverse, leaves, workspace, out)
 
 
-def _prepared(columns: Any, target: Any, weight: Any, indptr: Any) -> tuple[Data, Workspace]:
+def _prepared(columns: Any, target: Any, weight: Any, indptr: Any, scratch: Scratch) -> tuple[Data, Workspace]:
     none = np.empty(0)
     data = Data(columns, none, target, weight, 0.0, 0.0, np.empty((0, 0)), none)
-    return data, Workspace.allocate(int(np.diff(indptr).max()), target.size)
+    size = int(np.diff(indptr).max()), target.size
+    if size not in scratch:
+        scratch[size] = Workspace.allocate(*size)
+    return data, scratch[size]
 
 
 @njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)

@@ -156,20 +156,23 @@ def _derivatives(rows: RowBlock, job: Job, batch: Batch) -> FloatArray:
     """Gradients and Hessians of all supports, one after the other in one vector."""
     begins = np.concatenate(([0], np.cumsum(n_numbers(batch.supports.sizes)))).astype(np.int64)
     out = np.zeros(int(begins[-1]))
+    scratch: dict[Any, Any] = {}
     for own, columns, target, weight in _loaded(rows, job, batch):
         add = _compiled().add_derivatives if find_spec("numba") else _add_derivatives
-        add(columns, target, weight, own.indptr, own.slots, own.coef, begins[own.first :], out)
+        add(columns, target, weight, own.indptr, own.slots, own.coef, begins[own.first :], out, scratch)
     return out
 
 
 def _scores(rows: RowBlock, job: Job, batch: Batch) -> FloatArray:
     """Summed loss and hits of all supports."""
     out = np.zeros((len(batch.supports), 3))
+    scratch: dict[Any, Any] = {}
     for own, columns, target, weight in _loaded(rows, job, batch):
         inverse, mine = batch.inverse[own.first : own.last], out[own.first : own.last]
         if find_spec("numba"):
             leaves = job.score.leaves_one_out
-            _compiled().add_scores(columns, target, weight, own.indptr, own.slots, own.coef, inverse, leaves, mine)
+            given = columns, target, weight, own.indptr, own.slots, own.coef
+            _compiled().add_scores(*given, inverse, leaves, mine, scratch)
         else:
             _add_scores(job.score, columns, target, weight, own, inverse, mine)
     return out
@@ -232,6 +235,7 @@ def _add_derivatives(
     coef: FloatArray,
     begins: IntArray,
     out: FloatArray,
+    _: Any,
 ) -> None:
     for s in range(indptr.size - 1):
         own = slice(indptr[s], indptr[s + 1])

@@ -111,11 +111,15 @@ class MonomialSpace:
             )
             raise ValueError(msg)
         self.n_terms = count
+        self._last = (np.empty(0, np.int64), np.empty((0, degree), np.int64))
         self._first = np.array([math.comb(n + d - 1, d - 1) if d else 0 for d in range(degree + 1)], dtype=np.int64)
 
     def factors(self, ids: IntArray) -> IntArray:
         """Feature indices of every id, shape (n_ids, degree), ascending; -1 fills up lower degrees in front."""
         ids = checked_ids(ids, self.n_terms)
+        last = self._last
+        if np.array_equal(ids, last[0]):  # a table is gone through chunk by chunk, with the same terms each time
+            return last[1]
         out = np.full((ids.size, self.degree), -1, dtype=np.int64)
         degree_of = np.searchsorted(self._first, ids, side="right") - 1
         for d in range(1, self.degree + 1):
@@ -123,6 +127,8 @@ class MonomialSpace:
             if rows.size:
                 local = _unrank(ids[rows] - self._first[d], self.features.size, d)
                 out[rows, self.degree - d :] = self.features[local]
+        out.flags.writeable = False
+        self._last = ids.copy(), out
         return out
 
     def rank(self, factors: Sequence[int]) -> int:
