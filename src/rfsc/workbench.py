@@ -292,12 +292,13 @@ class Workbench:
     @cached_property
     def engine(self) -> Engine:
         """Fits on all rows."""
-        return Memo(_engine(self.spec, self._all_rows(self.spec.options), self.rules))
+        problem = self._all_rows(self.spec.options, few_supports=self._subsamples is not None)
+        return Memo(_engine(self.spec, problem, self.rules))
 
-    def _all_rows(self, options: FitOptions) -> Problem | BlockProblem:
+    def _all_rows(self, options: FitOptions, *, few_supports: bool) -> Problem | BlockProblem:
         """All rows, to be fitted, tested or scored in some way."""
         problem = self.problem.with_options(options)
-        return replace(problem, few_supports=self._some is not None) if isinstance(problem, Problem) else problem
+        return replace(problem, few_supports=few_supports) if isinstance(problem, Problem) else problem
 
     @cached_property
     def start(self) -> RIPs | None:
@@ -369,12 +370,12 @@ class Workbench:
         only the best models on the way see all.
         """
         spec, some = self.spec, self._some
-        problem = self._all_rows(replace(spec.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST))
+        options = replace(spec.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
+        problem = self._all_rows(options, few_supports=True)
         few = problem.in_hand if isinstance(problem, BlockProblem) else problem
-        few = few if some is None else problem.take(some)
+        few = replace(few, few_supports=True) if some is None else problem.take(some)
         engine = _engine(spec, few, self.rules)
-        sees_all = few.target.size == problem.n_rows
-        all_rows = None if sees_all else _engine(spec, problem, self.rules)
+        all_rows = None if few.n_rows == problem.n_rows else _engine(spec, problem, self.rules)
         most, largest = few.max_terms, spec.pool_terms
         return pool(
             restarts.searches, engine, most=most, largest=largest, rules=self.rules, all_rows=all_rows, brake=brake

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from .console import Failure, Voice, show, show_json
 from .files import put
 from .scoring import no_better, score_as_dict, score_text
 
 if TYPE_CHECKING:
     from ..classifier import RFSCClassifier
+    from ..search import Checkpoint
     from ..tables.large import LargeTraining
+    from .budget import Clock
 
 SAMPLE = 5_000  # rows that models are compared on, unless the user says otherwise
 MOST_LEFT_OUT = 100_000  # rows that the score is taken on
@@ -24,6 +28,8 @@ def fit_large(
     search: RFSCClassifier,
     given: dict[str, Any],
     choice: dict[str, Any],
+    clock: Clock,
+    keeper: list[Checkpoint],
     *,
     cv: int | None,
     test_size: float | None,
@@ -45,6 +51,10 @@ def fit_large(
         Those of `--set`.
     choice : dict
         Columns to `drop`, `keep` or use `only`.
+    clock : Clock
+        The time that is left.
+    keeper : list of Checkpoint
+        Where the fit is kept.
     cv, test_size : int or None, float or None
         How to score: `cv` may be 0 only, for no score.
     seed : int
@@ -71,10 +81,16 @@ def fit_large(
         search.set_params(max_samples=SAMPLE)
         voice.say(f"  models are compared on {SAMPLE} rows at a time (--set max_samples=none for all)")
     voice.say("\nSearching for a model ...", "bold")
-    search.set_params(verbose=int(voice.live), engine="dask").fit(training.X, training.y)
-    search.set_params(verbose=0)
+    n_scored = int(cv is None)
+    search.set_params(verbose=int(voice.live), callbacks=[*clock.limit(1 + n_scored), *keeper])
+    search.fit(training.X, training.y)
+    was_interrupted = search.stop_reason_ == "interrupted"
+    search.set_params(verbose=0, callbacks=clock.limit(n_scored) or None)
     search.manifest_["target"] = target
-    score = None if cv == 0 else left_out_score(voice, search, training, test_size, seed)
+    if was_interrupted:
+        voice.warn("it is not scored")
+    score = None if was_interrupted or cv == 0 else left_out_score(voice, search, training, test_size, seed)
+    search.set_params(callbacks=None)  # the file does not depend on who watched
     if output != "-" and not as_json:
         from .info import summaries
 
@@ -91,6 +107,8 @@ def fit_large(
 
         found = {"model": output, "score": None if score is None else score_as_dict(score)}
         show_json({**found, **model_as_dict(search)})
+    if was_interrupted:
+        raise typer.Exit(130)
 
 
 def left_out_score(
