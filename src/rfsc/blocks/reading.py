@@ -27,7 +27,7 @@ from .row_block import Block, RowBlock, StoredBlock
 MOST_ROWS = 100_000  # in hand
 MOST_NUMBERS = 2**24  # in hand: 128 MiB, for tables of many features
 MOST_LABELS = 10_000  # beyond, y is no class label, and a list of all labels is no small thing to send
-IN_MEMORY = 2**27  # bytes of blocks that are kept in memory where there is no cluster; others are written to files
+IN_MEMORY = 2**26  # bytes of blocks that are kept in memory where there is no cluster; others are written to files
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,137 @@
+"""`rfsc fit --engine dask`: tables that memory cannot hold."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfsc.cli import main
+from rfsc.export import from_json
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+QUICK = ["--basis", "polynomial", "--restarts", "1", "--set", "max_iter=4", "--set", "n_models=40", "--quiet"]
+N = 1200
+
+# the peak is taken above what Python, its packages and the compiled kernels need: a small fit has loaded all of it
+MEASURED = """
+import sys, threading, time
+from pathlib import Path
+from rfsc.cli import main
+
+def resident():
+    return 1024 * int(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmRSS")))
+
+peak = [0]
+def watch():
+    while True:
+        peak[0] = max(peak[0], resident())
+        time.sleep(0.002)
+
+small, large, model = sys.argv[1:4]
+options = ["-t", "x15", "--engine", "dask", "--cv", "0", "--jobs", "1", "--force", "-o", model, *sys.argv[4:]]
+assert main(["fit", small, *options]) == 0
+before = peak[0] = resident()
+threading.Thread(target=watch, daemon=True).start()
+assert main(["fit", large, *options]) == 0
+Path(model + ".peak").write_text(str(peak[0] - before))
+"""
+
+
+def numbers(n_rows, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 15))
+    y = X[:, 0] - X[:, 1] * X[:, 2] + 0.5 * rng.logistic(size=n_rows) > 0
+    return np.column_stack([X, y])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """One table as a file, as a folder of files, and as an array."""
+    folder = tmp_path_factory.mktemp("large")
+    values = numbers(N)
+    frame = pd.DataFrame(values[:, :15], columns=[f"f{j}" for j in range(15)])
+    frame["flag"] = frame["f3"] > 0
+    frame["out"] = np.where(values[:, 15] > 0, "yes", "no")
+    frame.to_parquet(folder / "whole.parquet", row_group_size=500)
+    (folder / "pieces").mkdir()
+    for number in range(3):
+        frame.iloc[400 * number : 400 * (number + 1)].to_parquet(folder / "pieces" / f"{number}.parquet")
+    np.save(folder / "values.npy", values)
+    frame.assign(name="someone").to_parquet(folder / "text.parquet")
+    frame.assign(ID=np.arange(N) + 10_000).to_parquet(folder / "identifier.parquet")
+    return folder
+
+
+def model_of(path, *options):
+    out = path.with_suffix(".json")
+    assert main(["fit", str(path), *options, *QUICK, "--force", "-o", str(out)]) == 0
+    return from_json(out.read_text()).models_[0]
+
+
+def test_same_model_as_from_memory(folder, capsys):
+    here = model_of(folder / "whole.parquet", "-t", "out", "--cv", "0", "--set", "max_samples=300")
+    for name in ("whole.parquet", "pieces"):
+        options = ("-t", "out", "--engine", "dask", "--cv", "0", "--set", "max_samples=300")
+        there = model_of(folder / name, *options)
+        assert there.names == here.names
+        np.testing.assert_allclose(there.coef, here.coef, rtol=1e-8)
+    capsys.readouterr()
+
+
+def test_arrays_and_a_score_on_rows_left_out(folder, capsys):
+    out = folder / "array.json"
+    line = ["fit", str(folder / "values.npy"), "-t", "x15", "--engine", "dask", *QUICK, "--force", "-o", str(out)]
+    assert main([*line, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["classes"] == ["0", "1"]
+    assert said["manifest"]["engine"] == "dask"
+    assert said["manifest"]["data"]["rows"] == N
+    ours, others = (one["accuracy"]["mean"] for one in said["score"]["methods"].values())
+    assert ours > others
+    assert 0.1 * N < said["score"]["n_rows"] < 0.3 * N
+    fresh = numbers(300, seed=1)
+    assert np.mean(from_json(out.read_text()).predict(fresh[:, :15]) == fresh[:, 15].astype(int).astype(str)) > 0.7
+
+
+@pytest.mark.parametrize(
+    ("words", "file", "options", "status"),
+    [
+        ("numbers only.*'name'.*--drop", "text.parquet", (), 1),
+        ("looks like an identifier", "identifier.parquet", (), 1),
+        ("no column 'outt'.*Did you mean 'out'", "whole.parquet", ("-t", "outt"), 1),
+        ("must be a Parquet file", "whole.csv", (), 1),
+        ("no such file", "nowhere.parquet", (), 1),
+        ("damaged", "damaged.parquet", (), 1),
+        ("two dimensions", "flat.npy", (), 1),
+        ("--report needs the table in memory", "whole.parquet", ("--report", "r.html"), 2),
+        ("--cv needs the table in memory", "whole.parquet", ("--cv", "5"), 2),
+    ],
+)
+def test_what_cannot_be_done(folder, words, file, options, status, capsys):
+    (folder / "whole.csv").write_text("a,out\n1,x\n")
+    (folder / "damaged.parquet").write_bytes(b"PAR1 but nothing else")
+    np.save(folder / "flat.npy", np.arange(5.0))
+    line = ["fit", str(folder / file), "-t", "out", "--engine", "dask", *QUICK, *options]
+    assert main(line) == status
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert re.search(words, " ".join(said.split()))
+
+
+def test_memory_stays_below_the_size_of_the_table(tmp_path):
+    small, large, model = (str(tmp_path / name) for name in ("small.npy", "large.npy", "model.json"))
+    np.save(small, numbers(3000))
+    np.save(large, numbers(600_000))
+    options = [*QUICK, "--set", "max_samples=500", "--set", "max_iter=2"]
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, small, large, model, *options], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    size = (tmp_path / "large.npy").stat().st_size
+    assert int((tmp_path / "model.json.peak").read_text()) < 0.9 * size
