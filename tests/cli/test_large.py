@@ -76,12 +76,13 @@ def model_of(path, *options):
 
 def test_same_model_as_from_memory(folder, capsys):
     here = model_of(folder / "whole.parquet", "-t", "out", "--cv", "0", "--set", "max_samples=300")
-    for name in ("whole.parquet", "pieces"):
+    for name in ("pieces", "whole.parquet"):
         options = ("-t", "out", "--engine", "dask", "--cv", "0", "--set", "max_samples=300")
         there = model_of(folder / name, *options)
         assert there.names == here.names
         np.testing.assert_allclose(there.coef, here.coef, rtol=1e-8)
-    capsys.readouterr()
+    assert main(["verify", str(folder / "whole.json"), str(folder / "whole.parquet"), "--quiet"]) == 0
+    assert "identical" in capsys.readouterr().out
 
 
 def test_arrays_and_a_score_on_rows_left_out(folder, capsys):

@@ -52,9 +52,14 @@ def command(
         msg = "the model file does not say which column holds the class; name it with --target."
         raise Failure(msg)
     search = _search(predictor, jobs)
-    table = _known_columns(predictor, read_raw(data), column)
+    in_blocks = search.engine == "dask" and predictor.recipe_ is None and data != "-"
+    table = None if in_blocks else _known_columns(predictor, read_raw(data), column)
     voice.say(f"Fitting again: {manifest['data']['rows']} rows, seed {manifest['seed']} ...")
-    answer = _answer(predictor, _refitted(voice, predictor, search, table, column), tolerance)
+    if table is None:
+        again = _refitted_in_blocks(predictor, search, data, column)
+    else:
+        again = _refitted(voice, predictor, search, table, column)
+    answer = _answer(predictor, again, tolerance)
     if as_json:
         show_json(answer)
     else:
@@ -135,6 +140,15 @@ def _refitted(voice: Voice, predictor: Predictor, search: RFSCClassifier, table:
         return search.fit(X if predictor.named else X.to_numpy(), labels)
     training = training_of(table, target, keep=[str(name) for name in table.frame.columns if name != target])
     return make_pipeline(encoder_of(training.columns), search).fit(training.frame, training.labels)
+
+
+def _refitted_in_blocks(predictor: Predictor, search: RFSCClassifier, data: str, target: str) -> Any:
+    """The search, fitted to a table that memory cannot hold, cut as `rfsc fit --engine dask` cuts it."""
+    from ..tables.large import large_training
+
+    names = list(predictor.models_[0].feature_names)
+    training = large_training(data, target, keep=names, only=names)
+    return search.fit(training.X, training.y)
 
 
 def _answer(predictor: Predictor, again: Any, tolerance: float) -> dict[str, Any]:
