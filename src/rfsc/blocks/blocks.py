@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from .errands import Here, Literal, OnCluster, has_cluster
 from .row_block import Block, RowBlock, together
 
 FAN_IN = 8  # sums that are added in one place
@@ -67,6 +67,8 @@ class Blocks:
         Where blocks lie that memory cannot hold.
     traffic : Traffic
         Counted as it comes.
+    places : dict of str to str
+        Which worker of a cluster holds which block.
     """
 
     parts: list[Any]
@@ -75,6 +77,7 @@ class Blocks:
     n_threads: int = 1
     scratch: TemporaryDirectory[str] | None = None
     traffic: Traffic = field(default_factory=Traffic)
+    places: dict[str, str] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -101,7 +104,7 @@ class Blocks:
         """Something that later requests need, sent once."""
         import dask
 
-        return dask.persist(dask.delayed(_Literal(thing))())[0]
+        return dask.persist(dask.delayed(Literal(thing))())[0]
 
     def total(
         self,
@@ -123,14 +126,14 @@ class Blocks:
         add : callable
             Several results as one.
         """
-        graph = _Graph([*self.parts, shared])
-        asked = graph.add(_Literal(request))
-        results = [graph.add(function, part.key, shared.key, asked) for part in self.parts]
+        errand = self._errand()
+        asked = errand.add(Literal(request))
+        results = [errand.add(function, shared, asked, block=part) for part in self.parts]
         while len(results) > 1:
-            results = [graph.add(add, results[i : i + FAN_IN]) for i in range(0, len(results), FAN_IN)]
-        found = self._compute(graph, results)[0]
+            results = [errand.add(add, results[i : i + FAN_IN]) for i in range(0, len(results), FAN_IN)]
+        found = errand.results(results)[0]
         self.traffic.passes += 1
-        self.traffic.tasks += graph.n_new
+        self.traffic.tasks += errand.n_tasks
         self.traffic.bytes_out += _size(request)
         self.traffic.bytes_back += _size(found)
         return found
@@ -146,60 +149,21 @@ class Blocks:
         ends = np.cumsum(self.counts, axis=0)
         begins = ends - self.counts
         wanted = [np.sort(own) for own in ranks]
-        graph, tasks = _Graph(self.parts), []
+        errand, tasks = self._errand(), []
         for number, part in enumerate(self.parts):
             own = [
                 rows[slice(*np.searchsorted(rows, (begins[number, c], ends[number, c])))] - begins[number, c]
                 for c, rows in enumerate(wanted)
             ]
             if any(rows.size for rows in own):
-                tasks.append(graph.add(_Take(own), part.key))
-        found = together(self._compute(graph, tasks))
+                tasks.append(errand.add(_Take(own), block=part))
+        found = together(errand.results(tasks))
         self.traffic.fetches += 1
         self.traffic.bytes_fetched += _size(found)
         return found
 
-    def _compute(self, graph: _Graph, keys: Sequence[str]) -> tuple[Any, ...]:
-        """The results; on a cluster where there is one, else by threads of this process."""
-        import dask
-        from dask.delayed import Delayed
-
-        own = {} if has_cluster() else {"num_workers": self.n_threads}
-        return tuple(dask.compute(*(Delayed(key, graph.tasks) for key in keys), optimize_graph=False, **own))
-
-
-def has_cluster() -> bool:
-    """Whether dask sends work to a cluster."""
-    import dask
-
-    return dask.config.get("scheduler", None) in ("dask.distributed", "distributed")
-
-
-class _Graph:
-    """Tasks in dask's own form: a pass makes many, and its wrappers take longer to make one than to run it."""
-
-    def __init__(self, held: Sequence[Any]) -> None:
-        self.tasks: dict[str, Any] = {}
-        for one in held:
-            self.tasks.update(one.dask)
-        self._name, self.n_new = uuid4().hex, 0
-
-    def add(self, function: Callable[..., Any], *arguments: Any) -> str:
-        """A task; names of others among its arguments stand for their results."""
-        self.n_new += 1
-        key = f"rfsc-{self._name}-{self.n_new}"
-        self.tasks[key] = (function, *arguments)
-        return key
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Literal:
-    """Gives a thing that dask is not to look into."""
-
-    thing: Any
-
-    def __call__(self) -> Any:
-        return self.thing
+    def _errand(self) -> Here | OnCluster:
+        return OnCluster(self.places, self.parts) if has_cluster() else Here(self.n_threads)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

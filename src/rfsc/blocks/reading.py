@@ -20,7 +20,8 @@ from ..manifest import hash_of, numbers_of, texts_of
 from ..prepare.scaling import Scaling
 from ..prepare.shares import shares
 from ..prepare.targets import Targets, checked_weights, class_factors, encode
-from .blocks import Blocks, has_cluster
+from .blocks import Blocks
+from .errands import has_cluster
 from .parts import Parts
 from .row_block import Block, RowBlock, StoredBlock
 
