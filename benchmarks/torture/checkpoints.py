@@ -269,7 +269,7 @@ def place_fault(name: str, folder: Path, expected: str) -> Place:
             return Place(True, f"{type(error).__name__}: {error}"[:LONGEST])
         if text != expected or again != expected:
             return Place(True, "another model")
-        left = [file.name for file in place.iterdir() if file != path] if place.is_dir() else []
+        left = [file.name for file in place.iterdir() if file != path] if os.path.isdir(place) else []
         if left:
             return Place(True, f"left in the folder: {left}")
         return Place(True, None if len(warned) == 1 and "goes on" in warned[0] else f"{len(warned)} warnings")

@@ -8,18 +8,16 @@ was never interrupted; the digest sees to it that a state that was damaged on th
 
 from __future__ import annotations
 
-import contextlib
-import glob
 import hashlib
 import json
 import os
-import tempfile
 import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from .._files import remove_leavings, whole_file
 from .history import IterationRecord
 
 FORMAT, VERSION = "rfsc-checkpoint", 1
@@ -65,7 +63,7 @@ class Checkpoint:
         """
         self._fingerprint, self._units, self._has_warned = fingerprint, {}, False
         self._written = time.monotonic()
-        _sweep(self.path)
+        remove_leavings(self.path)
         if not os.path.exists(self.path):  # unlike the path's own method, it answers whatever the name
             return
         found = self._read()
@@ -115,7 +113,8 @@ class Checkpoint:
         content = json.dumps({"fingerprint": self._fingerprint, "units": self._units}, allow_nan=False)
         head = json.dumps({"format": FORMAT, "version": VERSION, "digest": _digest(content)})
         try:
-            _replace(self.path, f"{head}\n{content}")
+            with whole_file(self.path) as part:
+                part.write_text(f"{head}\n{content}", encoding="utf-8")
         except OSError as error:
             if not self._has_warned:
                 self._has_warned = True
@@ -128,23 +127,3 @@ class Checkpoint:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _sweep(path: Path) -> None:
-    """Remove what writes that were killed have left; a fit that is killed every night must not fill the folder."""
-    for part in path.parent.glob(f".{glob.escape(path.name)}.????????.part"):
-        with contextlib.suppress(OSError):  # the folder may be read-only, which is warned of when it matters
-            part.unlink()
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
