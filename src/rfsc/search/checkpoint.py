@@ -13,7 +13,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ class Checkpoint:
         self.path = Path(path)
         self.every = every
         self._units: dict[str, Any] = {}
+        self._running: dict[str, Callable[[], Any]] = {}
         self._fingerprint: Mapping[str, Any] = {}
         self._written = 0.0
         self._has_warned = False
@@ -61,7 +62,7 @@ class Checkpoint:
         fingerprint : mapping
             What the fit depends on, as plain numbers and texts.
         """
-        self._fingerprint, self._units, self._has_warned = fingerprint, {}, False
+        self._fingerprint, self._units, self._running, self._has_warned = fingerprint, {}, {}, False
         self._written = time.monotonic()
         remove_leavings(self.path)
         if not os.path.exists(self.path):  # unlike the path's own method, it answers whatever the name
@@ -102,14 +103,33 @@ class Checkpoint:
         """What was kept of a part of the fit; None where nothing was."""
         return self._units.get(key)
 
-    def put(self, key: str, value: Any, *, is_finished: bool) -> None:
-        """Keep the state of a part of the fit, in the file at once where it is finished."""
-        self._units[key] = value
+    def put(self, key: str, value: Callable[[], Any], *, is_finished: bool = False) -> None:
+        """Keep the state of a part of the fit, in the file at once where it is finished.
+
+        Parameters
+        ----------
+        key : str
+            Which part.
+        value : callable
+            Gives its state as plain numbers, texts and lists; asked when the file is written.
+        is_finished : bool, default=False
+            Whether this is its last state.
+        """
+        self._running = {} if is_finished else {key: value}
+        if is_finished:
+            self._units[key] = value()
         if is_finished or time.monotonic() - self._written >= self.every:
+            self.write()
+
+    def save(self) -> None:
+        """Write what was put since the file was written last: the fit ends early."""
+        if self._running:
             self.write()
 
     def write(self) -> None:
         """Replace the file by one that holds all that is known."""
+        self._units |= {key: value() for key, value in self._running.items()}
+        self._running = {}
         content = json.dumps({"fingerprint": self._fingerprint, "units": self._units}, allow_nan=False)
         head = json.dumps({"format": FORMAT, "version": VERSION, "digest": _digest(content)})
         try:

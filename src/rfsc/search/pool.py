@@ -15,6 +15,8 @@ from .._typing import IntArray
 from ..engines.base import Engine, Supports
 from ..terms.rules import Rules
 from .history import Candidate, SearchResult
+from .parts import evaluate_in_parts
+from .stopping import NEVER, Brake, StoppedEarly
 from .subsample import FINALISTS
 
 
@@ -26,6 +28,7 @@ def pool(
     largest: int,
     rules: Rules | None = None,
     all_rows: Engine | None = None,
+    brake: Brake = NEVER,
 ) -> Candidate | None:
     """The best model of at most `largest` terms on the way from all pooled terms down to one.
 
@@ -45,11 +48,13 @@ def pool(
         What models obey; the engine must obey them too.
     all_rows : Engine or None
         Scores the best models on the way once more, and decides between them, where `engine` sees part of the rows.
+    brake : Brake
+        Ends the way down early.
 
     Returns
     -------
     Candidate or None
-        None where no restart has found a term.
+        None where no restart has found a term, or the brake was pulled before a model was small enough.
     """
     support = _most_frequent(searches, most, rules)
     if support.size == 0:
@@ -57,10 +62,15 @@ def pool(
     leader = Candidate.best_of(engine.evaluate(Supports.from_lists([support])))
     small = [leader] if support.size <= largest else []
     while shorter := _one_step_down(support, rules):
-        leader = Candidate.best_of(engine.evaluate(shorter))
+        try:
+            leader = Candidate.best_of(evaluate_in_parts(engine, shorter, brake))
+        except StoppedEarly:
+            break
         support = leader.ids if leader.ids.size else shorter[0]
         if support.size <= largest:
             small.append(leader)
+    if not small and brake.reason:
+        return None
     found = sorted(small or [leader], key=lambda c: c.rank)
     if all_rows is None:
         return found[0]
