@@ -43,8 +43,15 @@ def _tables() -> dict[str, tuple[Any, Any]]:
     return {
         "iris": load_iris(return_X_y=True),
         "wdbc": load_breast_cancer(return_X_y=True),
+        "long": _long_table(rng),
         "wide": (wide, wide[:, 0] + wide[:, 1] * wide[:, 2] + 0.3 * rng.logistic(size=200) > 0),
     }
+
+
+def _long_table(rng: np.random.Generator) -> tuple[Any, Any]:
+    """So long that libraries begin to use threads for it."""
+    X = rng.random((20_000, 4))
+    return X, rng.random(20_000) < 1 / (1 + np.exp(4 - 4 * X[:, 0] - 6 * X[:, 1] * X[:, 2]))
 
 
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -56,6 +63,11 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "three classes, subsamples, best": ("iris", {"basis": "hinge", "max_samples": 0.6, "combine": "best"}),
     "3,321 terms, screened": ("wide", {"basis": "polynomial", "initial_rip": "screened", "rescreen_every": 4}),
     "several families, screened": ("wide", {"basis": ["polynomial", "hinge", "radial"], "initial_rip": "screened"}),
+    "20,000 rows": ("long", {"basis": ["polynomial", "radial"], "n_restarts": 2, "max_iter": 3, "n_models": 20}),
+    "20,000 rows, subsamples, average": (
+        "long",
+        {"max_samples": 1000, "n_restarts": 2, "max_iter": 4, "n_models": 20, "combine": "average"},
+    ),
     "engine numpy": ("iris", {"basis": "polynomial", "engine": "numpy", "n_models": 30}),
 }
 
@@ -76,6 +88,9 @@ CHUNKS: list[tuple[str, str, tuple[int, ...]]] = [
     ("rfsc.terms.screening", "COLUMN_BYTES", (1, 100_000)),
     ("rfsc.terms.screening", "PAIR_FEATURES", (1, 7, 33)),
     ("rfsc.engines.array_engine", "STACK_BYTES", (1, 1_000_000)),
+    ("rfsc.search.parts", "FIRST", (1, 31)),
+    ("rfsc.search.parts", "LEAST", (1, 13)),
+    ("rfsc.search.parts", "SECONDS", (0, 1_000)),
 ]
 BUDGETS = (1, 2_000_000)  # bytes of the store of columns
 
@@ -170,9 +185,7 @@ def dask_cluster(n_workers: int = 2) -> Iterator[None]:
         yield
 
 
-def hashes(
-    cases: tuple[str, ...], backends: tuple[str, ...], jobs: tuple[int, ...]
-) -> dict[str, dict[str, str]]:
+def hashes(cases: tuple[str, ...], backends: tuple[str, ...], jobs: tuple[int, ...]) -> dict[str, dict[str, str]]:
     """By case and way the hash of the model file; of a way that failed, the error."""
     found: dict[str, dict[str, str]] = {}
     with ExitStack() as stack:
