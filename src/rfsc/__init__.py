@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from .classifier import RFSCClassifier
     from .model import SparseModel
     from .restrictions import Restrictions
-    from .search import IterationRecord, SearchResult, Verdict
+    from .search import Checkpoint, CheckpointError, IterationRecord, SearchResult, StopAfter, Verdict
     from .selectors import DistanceCorrelationFilter, RFSCSelector
 
 __all__ = [
+    "Checkpoint",
+    "CheckpointError",
     "DistanceCorrelationFilter",
     "IterationRecord",
     "RFSCClassifier",
@@ -24,12 +26,15 @@ __all__ = [
     "Restrictions",
     "SearchResult",
     "SparseModel",
+    "StopAfter",
     "Verdict",
     "__version__",
 ]
 
 # imported when asked for: `rfsc --help` must not wait for scikit-learn
 _HOMES = {
+    "Checkpoint": "search",
+    "CheckpointError": "search",
     "DistanceCorrelationFilter": "selectors",
     "IterationRecord": "search",
     "RFSCClassifier": "classifier",
@@ -37,6 +42,7 @@ _HOMES = {
     "Restrictions": "restrictions",
     "SearchResult": "search",
     "SparseModel": "model",
+    "StopAfter": "search",
     "Verdict": "search",
 }
 
