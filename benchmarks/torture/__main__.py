@@ -1,0 +1,81 @@
+"""All long trials, one table: python -m benchmarks.torture --write docs/reliability.md
+
+The status is 1 unless nothing was lost and nothing was wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from rfsc import __version__
+
+from ..markdown import replace_section, table
+from . import checkpoints, guided, hostile, kills, memory, model_files, numerics, resources, same_answer
+
+Row = tuple[str, int, int, int]
+HEAD = ("what was done", "how often", "lost", "wrong", "seconds")
+PARTS: dict[str, tuple[Callable[[], list[Row]], Callable[[], list[Row]]]] = {
+    "catalogue": (hostile.catalogue, lambda: hostile.catalogue(slow=False)),
+    "fuzzing": (lambda: hostile.fuzzing(45.0), lambda: hostile.fuzzing(1.0)),
+    "guided": (lambda: guided.guided_fuzzing(45), lambda: guided.guided_fuzzing(3)),
+    "models": (lambda: model_files.rows(60.0), lambda: model_files.rows(3.0)),
+    "numerics": (numerics.numerical_torture, lambda: numerics.numerical_torture(range(1))),
+    "kills": (kills.kill_torture, lambda: kills.kill_torture(4, 2)),
+    "checkpoints": (checkpoints.checkpoint_torture, checkpoints.checkpoint_torture),
+    "same": (same_answer.grid_torture, lambda: same_answer.grid_torture(tuple(same_answer.CASES)[:2])),
+    "engines": (same_answer.engine_torture, lambda: same_answer.engine_torture(range(1))),
+    "seeds": (same_answer.random_state_torture, lambda: same_answer.random_state_torture(range(1))),
+    "memory": (memory.memory_torture, memory.memory_torture),
+    "leaks": (resources.leak_torture, lambda: resources.leak_torture(100)),
+    "processes": (resources.process_torture, lambda: resources.process_torture(3)),
+    "notebook": (resources.notebook_torture, resources.notebook_torture),
+}
+"""Each with its stated size, and with a small one."""
+
+
+def run(name: str, *, quick: bool) -> tuple[list[Row], float]:
+    """The rows of one part, and how long it took; a part that fails counts as one that was lost."""
+    began = time.perf_counter()
+    try:
+        rows = PARTS[name][quick]()
+    except Exception:
+        traceback.print_exc()
+        rows = [(f"{name} (failed)", 1, 1, 0)]
+    return rows, time.perf_counter() - began
+
+
+def main() -> int:
+    """Run what was asked for, print the table, and say whether all went well."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.torture", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, for a look")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table into this page")
+    arguments = parser.parse_args()
+    began, cells, bad = time.perf_counter(), [], 0
+    for name in arguments.only:
+        rows, seconds = run(name, quick=arguments.quick)
+        bad += sum(lost + wrong for _, _, lost, wrong in rows)
+        for place, (what, *counts) in enumerate(rows):
+            share = f"{seconds:.0f}" if place == 0 else ""  # the time of the whole part
+            cells.append([what, *(f"{count:,}" for count in counts), share])
+        print(f"{name}: {seconds:.0f} s", file=sys.stderr, flush=True)
+    minutes = (time.perf_counter() - began) / 60
+    text = table(HEAD, cells)
+    text += (
+        f"\n\nrfsc {__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, {minutes:.0f} minutes."
+    )
+    print(text)
+    if arguments.write:
+        replace_section(arguments.write, "torture", text)
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
