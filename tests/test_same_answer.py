@@ -21,25 +21,25 @@ from torture.same_answer import (
     random_state_torture,
 )
 
-SHORT = ("three classes, polynomial", "two classes, subsamples", "3,321 terms, screened", "several families, screened")
+SHORT = ("three classes, polynomial", "two classes, subsamples", "several families, screened")
 
 
-@pytest.mark.parametrize("case", SHORT)
+@pytest.mark.parametrize("case", [SHORT[0], SHORT[2]])
 def test_jobs_threads_chunks_and_interruptions(case):
-    found = hashes((case,), ("threading",), (1, 2, 3))[case]
+    found = hashes((case,), ("threading",), (1, 3))[case]
     assert len(found) > 20
     assert len(set(found.values())) == 1, found
 
 
 def test_processes():
-    for case in SHORT[:2]:
+    for case in SHORT:
         assert compared_text(in_parallel("loky", 2)(case)) == compared_text(fit(case))
 
 
 def test_a_cluster():
     pytest.importorskip("distributed")
     with dask_cluster():
-        for case in SHORT[:2]:
+        for case in SHORT:
             assert compared_text(in_parallel("dask", 2)(case)) == compared_text(fit(case))
 
 
@@ -66,8 +66,8 @@ def test_shares_do_not_depend_on_the_threads_of_blas(rng, n_classes):
 
 
 def test_engines_agree_to_eight_digits():
-    for _, tried, lost, wrong in engine_torture(range(1)):
-        assert tried > 5
+    for _, tried, lost, wrong in engine_torture(range(1), SHORT[:2]):
+        assert tried == 2
         assert lost == wrong == 0
 
 

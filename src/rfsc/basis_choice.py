@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 from scipy.optimize import minimize
 
+from ._blas import one_blas_thread
 from ._random import Seed
 from ._typing import FloatArray, IntArray
 from .dispatch import chosen_backend
@@ -263,8 +264,7 @@ def _log_loss(values: FloatArray, rows: Rows) -> float:
     """Weighted mean over all rows."""
     code = rows.targets.code
     right = class_probabilities(values)[np.arange(code.size), code]
-    # einsum, here and below: the rounding of a matrix product would depend on the threads of the BLAS library
-    return float(np.einsum("k,k->", rows.weight, -np.log(np.maximum(right, SMALLEST)))) / float(rows.weight.sum())
+    return float((rows.weight * -np.log(np.maximum(right, SMALLEST))).sum()) / float(rows.weight.sum())
 
 
 def _best_shares(values: Sequence[FloatArray], rows: Rows) -> FloatArray:
@@ -272,11 +272,12 @@ def _best_shares(values: Sequence[FloatArray], rows: Rows) -> FloatArray:
     stacked = np.stack(values)
 
     def loss(shares: FloatArray) -> float:
-        return _log_loss(np.einsum("m,m...->...", shares, stacked), rows)
+        return _log_loss(np.tensordot(shares, stacked, axes=1), rows)
 
     n = len(values)
     whole = {"type": "eq", "fun": lambda shares: shares.sum() - 1.0}
     options = {"method": "SLSQP", "jac": "3-point", "options": {"ftol": SHARE_TOL}}
-    found = minimize(loss, np.full(n, 1.0 / n), bounds=[(0.0, 1.0)] * n, constraints=[whole], **options)
+    with one_blas_thread():  # more would only change the rounding
+        found = minimize(loss, np.full(n, 1.0 / n), bounds=[(0.0, 1.0)] * n, constraints=[whole], **options)
     shares = np.clip(found.x, 0.0, 1.0)
     return np.asarray(shares / shares.sum())

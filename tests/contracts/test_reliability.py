@@ -11,7 +11,7 @@ PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (?P<promise>[^|]+) \| (?P<tests>`tests/.+`) \|$", re.MULTILINE)
 
 
-def tests_of(file):
+def names_in(file):
     """Names of the test functions of a file."""
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
@@ -23,7 +23,7 @@ def test_every_test_that_is_named_exists():
     missing = [
         f"{file}::{name}"
         for file, name in named
-        if not (ROOT / file).exists() or not name.startswith("test_") or name not in tests_of(file)
+        if not (ROOT / file).exists() or not name.startswith("test_") or name not in names_in(file)
     ]
     assert missing == []
 

@@ -67,8 +67,8 @@ def test_parts_that_a_kill_has_left_do_no_harm_and_are_removed(tmp_path):
     assert {file.name for file in tmp_path.iterdir()} == {"fit.checkpoint", *others}
 
 
-@pytest.mark.parametrize("aimed", [False, True], ids=["at any moment", "in the middle of a write"])
-def test_kills(aimed):
-    found = kill_and_resume("quick", 2, 0, aimed=aimed)
-    assert (found.in_writes if aimed else found.kills) == 2
+@pytest.mark.parametrize(("n_kills", "aimed"), [(2, False), (1, True)], ids=["at any moment", "in a write"])
+def test_kills(n_kills, aimed):
+    found = kill_and_resume("quick", n_kills, 0, aimed=aimed)
+    assert (found.in_writes if aimed else found.kills) == n_kills
     assert found.lost == found.wrong == 0
