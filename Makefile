@@ -61,7 +61,7 @@ bench-gpu: $(VENV)/extra-bench $(VENV)/extra-torch  ## the same on an NVIDIA GPU
 	$(BIN)/python benchmarks/gpu.py --raw docs/performance/gpu.json --write docs/performance.md
 
 torture: $(VENV)/extra-test $(VENV)/extra-torture  ## faults, kills and hostile input by the thousand (most of an hour); writes docs/reliability.md
-	$(BIN)/python -m benchmarks.torture --write docs/reliability.md
+	$(BIN)/python -m benchmarks.torture --raw docs/reliability.json --write docs/reliability.md
 
 accuracy: $(VENV)/extra-bench  ## measure the accuracy bars; writes docs/accuracy.md
 	$(BIN)/python benchmarks/recovery.py --write docs/accuracy.md

@@ -1,11 +1,13 @@
-"""All long trials, one table: python -m benchmarks.torture --write docs/reliability.md
+"""All long trials, one table: python -m benchmarks.torture --raw FILE --write docs/reliability.md
 
-The status is 1 unless nothing was lost and nothing was wrong.
+The file keeps what every part has counted, so that one of them can be run again without the others (`--only`). The
+status is 1 unless nothing was lost and nothing was wrong.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import sys
@@ -13,6 +15,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from rfsc import __version__
 
@@ -40,7 +43,7 @@ PARTS: dict[str, tuple[Callable[[], list[Row]], Callable[[], list[Row]]]] = {
 """Each with its stated size, and with a small one."""
 
 
-def run(name: str, *, quick: bool) -> tuple[list[Row], float]:
+def run(name: str, *, quick: bool) -> dict[str, Any]:
     """The rows of one part, and how long it took; a part that fails counts as one that was lost."""
     began = time.perf_counter()
     try:
@@ -48,33 +51,43 @@ def run(name: str, *, quick: bool) -> tuple[list[Row], float]:
     except Exception:
         traceback.print_exc()
         rows = [(f"{name} (failed)", 1, 1, 0)]
-    return rows, time.perf_counter() - began
+    seconds = round(time.perf_counter() - began)
+    print(f"{name}: {seconds} s", file=sys.stderr, flush=True)
+    return {"rows": rows, "seconds": seconds, "versions": f"rfsc {__version__}, Python {platform.python_version()}"}
+
+
+def page_table(found: dict[str, Any]) -> str:
+    """All rows in the order of the parts; the time stands beside the first row of each."""
+    cells = [
+        [what, *(f"{count:,}" for count in counts), str(found[name]["seconds"]) if place == 0 else ""]
+        for name in PARTS
+        if name in found
+        for place, (what, *counts) in enumerate(found[name]["rows"])
+    ]
+    minutes = sum(part["seconds"] for part in found.values()) / 60
+    versions = sorted({part["versions"] for part in found.values()})
+    return f"{table(HEAD, cells)}\n\n{'; '.join(versions)}; {os.cpu_count()} cores; {minutes:.0f} minutes."
 
 
 def main() -> int:
     """Run what was asked for, print the table, and say whether all went well."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.torture", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, for a look")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--raw", type=Path, metavar="FILE", help="keep what was counted here, beside what is there")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table into this page")
     arguments = parser.parse_args()
-    began, cells, bad = time.perf_counter(), [], 0
+    found: dict[str, Any] = {}
+    if arguments.raw and arguments.raw.exists():
+        found = json.loads(arguments.raw.read_text())
     for name in arguments.only:
-        rows, seconds = run(name, quick=arguments.quick)
-        bad += sum(lost + wrong for _, _, lost, wrong in rows)
-        for place, (what, *counts) in enumerate(rows):
-            share = f"{seconds:.0f}" if place == 0 else ""  # the time of the whole part
-            cells.append([what, *(f"{count:,}" for count in counts), share])
-        print(f"{name}: {seconds:.0f} s", file=sys.stderr, flush=True)
-    minutes = (time.perf_counter() - began) / 60
-    text = table(HEAD, cells)
-    text += (
-        f"\n\nrfsc {__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, {minutes:.0f} minutes."
-    )
-    print(text)
+        found[name] = run(name, quick=arguments.quick)
+        if arguments.raw:
+            arguments.raw.write_text(json.dumps(found, indent=1) + "\n")
+    print(page_table(found))
     if arguments.write:
-        replace_section(arguments.write, "torture", text)
-    return int(bad > 0)
+        replace_section(arguments.write, "torture", page_table(found))
+    return int(any(lost or wrong for part in found.values() for _, _, lost, wrong in part["rows"]))
 
 
 if __name__ == "__main__":
