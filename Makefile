@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(shell find src -name '*.py')
 
-.PHONY: help demo test system lint audit docs bench bench-gpu accuracy reproduce clean
+.PHONY: help demo test system lint audit docs bench bench-gpu torture accuracy reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -59,6 +59,9 @@ bench: $(VENV)/extra-bench  ## measure the speed bars (most of an hour); writes 
 
 bench-gpu: $(VENV)/extra-bench $(VENV)/extra-torch  ## the same on an NVIDIA GPU
 	$(BIN)/python benchmarks/gpu.py --raw docs/performance/gpu.json --write docs/performance.md
+
+torture: $(VENV)/extra-test $(VENV)/extra-torture  ## faults, kills and hostile input by the thousand (most of an hour); writes docs/reliability.md
+	$(BIN)/python -m benchmarks.torture --raw docs/reliability.json --write docs/reliability.md
 
 accuracy: $(VENV)/extra-bench  ## measure the accuracy bars; writes docs/accuracy.md
 	$(BIN)/python benchmarks/recovery.py --write docs/accuracy.md
