@@ -12,6 +12,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .classifier import RFSCClassifier
     from .model import SparseModel
+    from .partitioned import PartitionedRFSC
     from .restrictions import Restrictions
     from .search import IterationRecord, SearchResult, Verdict
     from .selectors import DistanceCorrelationFilter, RFSCSelector
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DistanceCorrelationFilter",
     "IterationRecord",
+    "PartitionedRFSC",
     "RFSCClassifier",
     "RFSCSelector",
     "Restrictions",
@@ -32,6 +34,7 @@ __all__ = [
 _HOMES = {
     "DistanceCorrelationFilter": "selectors",
     "IterationRecord": "search",
+    "PartitionedRFSC": "partitioned",
     "RFSCClassifier": "classifier",
     "RFSCSelector": "selectors",
     "Restrictions": "restrictions",

@@ -193,6 +193,7 @@ def fit_output(
     observers: Sequence[Any] = (),
     first: int = 0,
     checkpoint: Checkpoint | None = None,
+    space: TermSpace | None = None,
 ) -> OutputFit:
     """Search one output with every generator and combine what was found.
 
@@ -214,8 +215,10 @@ def fit_output(
         Number of the first restart, as the observers are told.
     checkpoint : Checkpoint or None, default=None
         Where the searches are kept, and taken up from.
+    space : TermSpace or None, default=None
+        The candidate terms; None for all that the families offer.
     """
-    space = candidate_terms(rows, features, spec)
+    space = candidate_terms(rows, features, spec) if space is None else space
     rules = output_rules(rows, space, spec)
     target = rows.targets.outputs[output]
     problem = Problem(space, rows.table, target, rows.weight, spec.options, spec.search.max_terms)
@@ -245,7 +248,7 @@ def fit_output(
     )
     if spec.combine == "average":
         return OutputFit(space, restarts, *restarts.average(), None, None, began)
-    largest = min(POOL_TERMS, max(POOL_LEAST, POOL_TOTAL // len(rows.targets.outputs)))
+    largest = largest_pooled(rows)
     best = restarts.best
     if spec.combine == "pool":
         some = None if subsamples is None else subsamples.rows(generators[0])
@@ -256,6 +259,11 @@ def fit_output(
     penalty = spec.options.ridge * store.variance[:n_terms]
     final = refit(store.columns[:n_terms], target, rows.weight, penalty, best.coef)
     return OutputFit(space, restarts, best.ids, final.coef, final.standard_error, best.score, began)
+
+
+def largest_pooled(rows: Rows) -> int:
+    """Most terms of the model of one output that is made of the terms of several searches."""
+    return min(POOL_TERMS, max(POOL_LEAST, POOL_TOTAL // len(rows.targets.outputs)))
 
 
 def start_by_size(n_observations: float) -> str:

@@ -52,8 +52,21 @@ def pool(
         None where no restart has found a term.
     """
     support = _most_frequent(searches, most, rules)
-    if support.size == 0:
-        return None
+    return shortened(support, engine, largest=largest, rules=rules, all_rows=all_rows) if support.size else None
+
+
+def shortened(
+    support: IntArray, engine: Engine, *, largest: int, rules: Rules | None = None, all_rows: Engine | None = None
+) -> Candidate:
+    """The best model of at most `largest` terms on the way from a support down to one term.
+
+    Parameters
+    ----------
+    support : ndarray of int
+        Terms to begin with, ascending, at least one.
+    engine, largest, rules, all_rows
+        As in `pool`.
+    """
     leader = Candidate.best_of(engine.evaluate(Supports.from_lists([support])))
     small = [leader] if support.size <= largest else []
     while shorter := _one_step_down(support, rules):

@@ -1,0 +1,283 @@
+"""Rounds of bins: the terms are dealt into bins, every bin is searched, and what they find is shared in the next round.
+
+This is the distributed form of the method (D-RFSC) with two changes that let the number of bins grow. Not all that the
+bins find is shared, for a thousand bins of noise find thousands of terms, but a pool of the terms that are worth most.
+And the model that stands for the pool is not the best one that some bin happened to hold, but the best small one among
+the terms of the pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from .._typing import FloatArray, IntArray
+from ..engines import Problem, Score, make_engine
+from ..terms.subspace import SubSpace
+from .bins import BinResult, BinSpec, BinTask, search_bin
+from .checkpoint import Checkpoint
+from .history import Candidate
+from .observers import Verdict, ask
+from .pool import shortened
+
+NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
+AT_ONCE = 4  # bins for each worker between two looks at the observers and the checkpoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundsSpec:
+    """How the bins work together.
+
+    Parameters
+    ----------
+    n_rounds : int
+        Largest number of rounds.
+    patience : int
+        The pool is stable when its model has stood for so many rounds.
+    sharing : {"pool", "model", "none"}
+        What all bins hold: the pool, only the terms of its model, or nothing.
+    reshuffle : bool
+        Whether the terms are dealt anew in every round.
+    max_pool : int
+        Most terms of the pool.
+    largest : int
+        Most terms of its model.
+    """
+
+    n_rounds: int
+    patience: int
+    sharing: str
+    reshuffle: bool
+    max_pool: int
+    largest: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Round:
+    """What one round has come to.
+
+    Parameters
+    ----------
+    pool : ndarray of int
+        Terms of the pool after the round, ascending.
+    model : ndarray of int
+        Those of its best small model, ascending.
+    score : float
+        exp(-left-out log-loss) of that model.
+    best_score : float
+        Best score of a bin, by what the search maximises.
+    n_found : int
+        Distinct terms in the models of all bins.
+    n_fitted : int
+        Models that were fitted.
+    """
+
+    pool: IntArray
+    model: IntArray
+    score: float
+    best_score: float
+    n_found: int
+    n_fitted: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolResult:
+    """All rounds of one output.
+
+    Parameters
+    ----------
+    rounds : tuple of Round
+        In their order.
+    stop_reason : {"stable", "perfect", "n_rounds", "observer"}
+        Why there was no further one.
+    """
+
+    rounds: tuple[Round, ...]
+    stop_reason: str
+
+    @property
+    def pool(self) -> IntArray:
+        """The terms that were left at the end."""
+        return self.rounds[-1].pool
+
+
+def find_pool(
+    problem: Problem,
+    bins: BinSpec,
+    spec: RoundsSpec,
+    seed: int,
+    *,
+    n_jobs: int | None = None,
+    observers: Sequence[Any] = (),
+    output: int = 0,
+    checkpoint: Checkpoint | None = None,
+) -> PoolResult:
+    """Search bins in rounds until their pool is stable.
+
+    Parameters
+    ----------
+    problem : Problem
+        The output, with all terms.
+    bins : BinSpec
+        How a bin is searched.
+    spec : RoundsSpec
+        How the bins work together.
+    seed : int
+        Of everything random; the result depends neither on the number of jobs nor on the backend.
+    n_jobs : int or None
+        Bins that are searched at the same time, by whatever backend joblib is set to.
+    observers : sequence
+        Shown the iterations of a bin when it is finished, bin by bin. One that says "stop_all" ends the rounds there.
+    output : int
+        Which output.
+    checkpoint : Checkpoint or None
+        Where finished bins are kept, and taken from.
+    """
+    bins = replace(bins, tells=bool(observers))
+    rounds: list[Round] = []
+    shared, best, stood, reason = np.empty(0, np.int64), None, 0, ""
+    at_once = AT_ONCE * effective_n_jobs(n_jobs)
+    with Parallel(n_jobs=n_jobs) as parallel:
+        while not reason:
+            number = len(rounds)
+            dealing = np.random.SeedSequence(seed, spawn_key=(output, number if spec.reshuffle else 0))
+            tasks = [
+                BinTask(output, number * bins.n_bins + k, k, dealing, _seed_of(seed, output, number, k), shared)
+                for k in range(bins.n_bins)
+            ]
+            results = _results(parallel, problem, bins, tasks, at_once, checkpoint)
+            found, stopped = _gather(results, tasks, observers, checkpoint)
+            this, model = _conclude(problem, spec, found, shared, best, bins.n_bins)
+            stood = stood + 1 if best is not None and np.array_equal(model.ids, best.ids) else 0
+            rounds.append(this)
+            best, shared = model, _to_share(spec.sharing, this)
+            reason = _stop_reason(this, spec, stood, len(rounds), stopped)
+    return PoolResult(tuple(rounds), reason)
+
+
+def ranked(found: Sequence[BinResult], shared: IntArray, n_bins: int) -> IntArray:
+    """All terms that the bins found, those that are worth most first.
+
+    A term's worth is the fall of the score without it, averaged over the bins that could have held it: all of them for
+    a shared term, one for any other.
+
+    Parameters
+    ----------
+    found : sequence of BinResult
+        What the bins found.
+    shared : ndarray of int
+        Terms that all of them held, ascending.
+    n_bins : int
+        How many they are.
+    """
+    ids, at = np.unique(np.concatenate([one.model.ids for one in found]), return_inverse=True)
+    worth: FloatArray = np.bincount(at, weights=np.concatenate([one.worth for one in found]), minlength=ids.size)
+    worth /= np.where(np.isin(ids, shared), n_bins, 1)
+    return np.asarray(ids[np.lexsort((ids, -worth))])
+
+
+def _gather(
+    results: Iterator[BinResult], tasks: Sequence[BinTask], observers: Sequence[Any], checkpoint: Checkpoint | None
+) -> tuple[list[BinResult], bool]:
+    """The bins of one round in their order, up to where an observer asked to stop; and whether one did."""
+    found: list[BinResult] = []
+    for task, result in zip(tasks, results, strict=True):
+        found.append(result)
+        verdicts = [ask(observers, record) for record in result.history]
+        if Verdict.STOP_ALL in verdicts:
+            return found, True
+        if checkpoint is not None:
+            checkpoint.put(_key(task), _as_dict(result), is_finished=len(found) == len(tasks))
+    return found, False
+
+
+def _results(
+    parallel: Parallel,
+    problem: Problem,
+    bins: BinSpec,
+    tasks: Sequence[BinTask],
+    at_once: int,
+    checkpoint: Checkpoint | None,
+) -> Iterator[BinResult]:
+    """Every bin in order, from the checkpoint where it is there; a few at a time, so that little is lost or late."""
+    kept = {} if checkpoint is None else {task.number: checkpoint.find(_key(task)) for task in tasks}
+    for first in range(0, len(tasks), at_once):
+        some = tasks[first : first + at_once]
+        missing = [task for task in some if kept.get(task.number) is None]
+        data = problem.table, problem.target, problem.weight, problem.space
+        fresh = iter(parallel(delayed(search_bin)(*data, bins, task) for task in missing))
+        for task in some:
+            known = kept.get(task.number)
+            yield next(fresh) if known is None else _from_dict(known)
+
+
+def _conclude(
+    problem: Problem, spec: RoundsSpec, found: Sequence[BinResult], shared: IntArray, best: Candidate | None, n_bins: int
+) -> tuple[Round, Candidate]:
+    """The pool after a round, and its model: the one of the rounds before, unless a better one was found."""
+    order = ranked(found, shared, n_bins)
+    standing = np.empty(0, np.int64) if best is None else best.ids
+    top = min(found, key=lambda one: one.model.rank).model
+    # what has stood and the best model that a bin held are never lost, whatever the worth of their terms
+    first = np.concatenate([standing, top.ids, order])
+    first = first[np.sort(np.unique(first, return_index=True)[1])]
+    model, n_fitted = _best_small(problem, np.sort(first[: min(spec.max_pool, problem.max_terms)]), spec.largest)
+    if best is not None and best.rank <= model.rank:
+        model = best
+    pool = np.union1d(model.ids, first[: spec.max_pool])
+    n_fitted += sum(one.n_fitted for one in found)
+    return Round(pool, model.ids, model.score, top.score, order.size, n_fitted), model
+
+
+def _best_small(problem: Problem, ids: IntArray, largest: int) -> tuple[Candidate, int]:
+    """The best small model among some terms by left-out log-loss, and how many models were fitted to find it."""
+    part = SubSpace(problem.space, ids)
+    options = replace(problem.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
+    n = min(ids.size, problem.max_terms)
+    engine = make_engine("auto", replace(problem, space=part, options=options))
+    found = shortened(np.arange(n), engine, largest=largest)
+    return replace(found, ids=part.outside(found.ids)), n * (n + 1) // 2
+
+
+def _to_share(sharing: str, last: Round) -> IntArray:
+    """What the bins of the next round hold beside their own terms."""
+    return {"pool": last.pool, "model": last.model, "none": np.empty(0, np.int64)}[sharing]
+
+
+def _stop_reason(last: Round, spec: RoundsSpec, stood: int, n_rounds: int, stopped: bool) -> str:
+    if stopped:
+        return "observer"
+    if last.best_score >= 1.0:
+        return "perfect"
+    if stood >= spec.patience:
+        return "stable"
+    return "n_rounds" if n_rounds >= spec.n_rounds else ""
+
+
+def _seed_of(seed: int, output: int, number: int, which: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed, spawn_key=(output, number, which))
+
+
+def _key(task: BinTask) -> str:
+    return f"bin/{task.output}/{task.number}"
+
+
+def _as_dict(result: BinResult) -> dict[str, Any]:
+    model = result.model
+    return {
+        "ids": model.ids.tolist(),
+        "coef": model.coef.tolist(),
+        "score": model.score,
+        "log_loss": model.log_loss,
+        "worth": result.worth.tolist(),
+        "n_fitted": result.n_fitted,
+    }
+
+
+def _from_dict(d: dict[str, Any]) -> BinResult:
+    model = Candidate(np.array(d["ids"], dtype=np.int64), np.array(d["coef"]), d["score"], d["log_loss"])
+    return BinResult(model, np.array(d["worth"], dtype=np.float64), d["n_fitted"])
