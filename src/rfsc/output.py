@@ -85,6 +85,8 @@ class OutputSpec:
         Threads that it may use.
     initial_rip : {"uniform", "screened", "as far as possible", "by terms"}
         Whether score tests of all terms set the RIPs with which the searches begin; see `start_by_size`.
+    price : float, default=0.0
+        What a term of the pooled model must improve the left-out log-loss by.
     """
 
     bases: tuple[Basis, ...]
@@ -99,6 +101,7 @@ class OutputSpec:
     precision: str
     n_threads: int
     initial_rip: str
+    price: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -322,5 +325,5 @@ def _pooled(
     engine = _engine(spec, problem if some is None else problem.take(some), rules)
     all_rows = None if some is None else _engine(spec, problem, rules)
     most = problem.max_terms
-    pooled = pool(restarts.searches, engine, most=most, largest=largest, rules=rules, all_rows=all_rows)
+    pooled = pool(restarts.searches, engine, most=most, largest=largest, rules=rules, all_rows=all_rows, price=spec.price)
     return restarts.best if pooled is None else pooled

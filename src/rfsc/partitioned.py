@@ -298,6 +298,7 @@ class PartitionedRFSC(RFSCClassifier):
             reshuffle=self.reshuffle,
             max_pool=self.max_pool,
             largest=largest_pooled(rows),
+            price=_price(space, rows),
         )
         return find_pool(
             Problem(space, rows.table, target, rows.weight, spec.options, most),
@@ -323,7 +324,7 @@ class PartitionedRFSC(RFSCClassifier):
     ) -> OutputFit:
         """The plain search among the terms that the rounds have left; a single iteration after "stop_all"."""
         part = SubSpace(space, np.union1d(found.pool, [CONSTANT]))
-        spec = replace(spec, initial_rip="uniform")
+        spec = replace(spec, initial_rip="uniform", price=_price(space, rows))
         if stopped:
             spec, generators = replace(spec, search=replace(spec.search, max_iter=1)), generators[:1]
         first = len(found.rounds) * int(self.n_bins_[output])
@@ -331,6 +332,12 @@ class PartitionedRFSC(RFSCClassifier):
         features = np.arange(self.n_features_in_)
         fit = fit_output(rows, output, features, spec, generators, observers, first, checkpoint, part)
         return _in_the_whole_space(fit, part, "observer" if stopped else None)
+
+
+import os
+def _price(space: TermSpace, rows: Rows) -> float:
+    """The best of so many irrelevant terms improves the log-likelihood by about the logarithm of their number."""
+    return float(os.environ.get("PRICE", "1"))*float(np.log(space.n_terms) / rows.weight.sum())
 
 
 def _in_the_whole_space(fit: OutputFit, part: SubSpace, stop_reason: str | None) -> OutputFit:

@@ -26,6 +26,7 @@ def pool(
     largest: int,
     rules: Rules | None = None,
     all_rows: Engine | None = None,
+    price: float = 0.0,
 ) -> Candidate | None:
     """The best model of at most `largest` terms on the way from all pooled terms down to one.
 
@@ -45,6 +46,8 @@ def pool(
         What models obey; the engine must obey them too.
     all_rows : Engine or None
         Scores the best models on the way once more, and decides between them, where `engine` sees part of the rows.
+    price : float, default=0.0
+        What a term must improve the log-loss by.
 
     Returns
     -------
@@ -52,11 +55,17 @@ def pool(
         None where no restart has found a term.
     """
     support = _most_frequent(searches, most, rules)
-    return shortened(support, engine, largest=largest, rules=rules, all_rows=all_rows) if support.size else None
+    return shortened(support, engine, largest=largest, rules=rules, all_rows=all_rows, price=price) if support.size else None
 
 
 def shortened(
-    support: IntArray, engine: Engine, *, largest: int, rules: Rules | None = None, all_rows: Engine | None = None
+    support: IntArray,
+    engine: Engine,
+    *,
+    largest: int,
+    rules: Rules | None = None,
+    all_rows: Engine | None = None,
+    price: float = 0.0,
 ) -> Candidate:
     """The best model of at most `largest` terms on the way from a support down to one term.
 
@@ -64,7 +73,7 @@ def shortened(
     ----------
     support : ndarray of int
         Terms to begin with, ascending, at least one.
-    engine, largest, rules, all_rows
+    engine, largest, rules, all_rows, price
         As in `pool`.
     """
     leader = Candidate.best_of(engine.evaluate(Supports.from_lists([support])))
@@ -74,10 +83,15 @@ def shortened(
         support = leader.ids if leader.ids.size else shorter[0]
         if support.size <= largest:
             small.append(leader)
-    found = sorted(small or [leader], key=lambda c: c.rank)
+    found = sorted(small or [leader], key=lambda c: priced(c, price))
     if all_rows is None:
         return found[0]
     return Candidate.best_of(all_rows.evaluate(Supports.from_lists(c.ids for c in found[:FINALISTS])))
+
+
+def priced(model: Candidate, price: float) -> tuple[float, ...]:
+    """Sorts better models first, where every term has its price in log-loss."""
+    return (model.log_loss + price * model.ids.size, *model.rank) if price else model.rank
 
 
 def _one_step_down(support: IntArray, rules: Rules | None) -> Supports:

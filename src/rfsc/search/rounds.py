@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from .._typing import FloatArray, IntArray
+from .._typing import IntArray
 from ..engines import Problem, Score, make_engine
 from ..terms.subspace import SubSpace
 from .bins import BinResult, BinSpec, BinTask, search_bin
 from .checkpoint import Checkpoint
 from .history import Candidate
 from .observers import Verdict, ask
-from .pool import shortened
+from .pool import priced, shortened
 
 NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
 AT_ONCE = 4  # bins for each worker between two looks at the observers and the checkpoint
@@ -46,6 +46,8 @@ class RoundsSpec:
         Most terms of the pool.
     largest : int
         Most terms of its model.
+    price : float
+        What each of them must improve the left-out log-loss by.
     """
 
     n_rounds: int
@@ -54,6 +56,7 @@ class RoundsSpec:
     reshuffle: bool
     max_pool: int
     largest: int
+    price: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,7 +154,7 @@ def find_pool(
             ]
             results = _results(parallel, problem, bins, tasks, at_once, checkpoint)
             found, stopped = _gather(results, tasks, observers, checkpoint)
-            this, model = _conclude(problem, spec, found, shared, best, bins.n_bins)
+            this, model = _conclude(problem, bins, spec, found, shared, best)
             stood = stood + 1 if best is not None and np.array_equal(model.ids, best.ids) else 0
             rounds.append(this)
             best, shared = model, _to_share(spec.sharing, this)
@@ -175,8 +178,8 @@ def ranked(found: Sequence[BinResult], shared: IntArray, n_bins: int) -> IntArra
         How many they are.
     """
     ids, at = np.unique(np.concatenate([one.model.ids for one in found]), return_inverse=True)
-    worth: FloatArray = np.bincount(at, weights=np.concatenate([one.worth for one in found]), minlength=ids.size)
-    worth /= np.where(np.isin(ids, shared), n_bins, 1)
+    total = np.bincount(at, weights=np.concatenate([one.worth for one in found]), minlength=ids.size)
+    worth = total / np.where(np.isin(ids, shared), n_bins, 1)
     return np.asarray(ids[np.lexsort((ids, -worth))])
 
 
@@ -216,30 +219,35 @@ def _results(
 
 
 def _conclude(
-    problem: Problem, spec: RoundsSpec, found: Sequence[BinResult], shared: IntArray, best: Candidate | None, n_bins: int
+    problem: Problem,
+    bins: BinSpec,
+    spec: RoundsSpec,
+    found: Sequence[BinResult],
+    shared: IntArray,
+    best: Candidate | None,
 ) -> tuple[Round, Candidate]:
     """The pool after a round, and its model: the one of the rounds before, unless a better one was found."""
-    order = ranked(found, shared, n_bins)
+    order = ranked(found, shared, bins.n_bins)
     standing = np.empty(0, np.int64) if best is None else best.ids
     top = min(found, key=lambda one: one.model.rank).model
     # what has stood and the best model that a bin held are never lost, whatever the worth of their terms
-    first = np.concatenate([standing, top.ids, order])
+    first = np.concatenate([standing, top.ids, order, [bins.constant]])
     first = first[np.sort(np.unique(first, return_index=True)[1])]
-    model, n_fitted = _best_small(problem, np.sort(first[: min(spec.max_pool, problem.max_terms)]), spec.largest)
-    if best is not None and best.rank <= model.rank:
+    model, n_fitted = _best_small(problem, np.sort(first[: min(spec.max_pool, problem.max_terms)]), spec)
+    if best is not None and priced(best, spec.price) <= priced(model, spec.price):
         model = best
     pool = np.union1d(model.ids, first[: spec.max_pool])
     n_fitted += sum(one.n_fitted for one in found)
     return Round(pool, model.ids, model.score, top.score, order.size, n_fitted), model
 
 
-def _best_small(problem: Problem, ids: IntArray, largest: int) -> tuple[Candidate, int]:
+def _best_small(problem: Problem, ids: IntArray, spec: RoundsSpec) -> tuple[Candidate, int]:
     """The best small model among some terms by left-out log-loss, and how many models were fitted to find it."""
     part = SubSpace(problem.space, ids)
     options = replace(problem.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
     n = min(ids.size, problem.max_terms)
     engine = make_engine("auto", replace(problem, space=part, options=options))
-    found = shortened(np.arange(n), engine, largest=largest)
+    found = shortened(np.arange(n), engine, largest=spec.largest, price=spec.price)
     return replace(found, ids=part.outside(found.ids)), n * (n + 1) // 2
 
 
