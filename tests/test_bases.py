@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, SplineTransformer, StandardScaler
 
 from rfsc import RFSCClassifier, RFSCSelector
-from rfsc._random import spawn_generators, spawn_with_seed
+from rfsc._random import seeds_of_searches, stream
 from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step, Transformed, build_space, resolve
 from rfsc.explain import equation, for_and_against, summary
 from rfsc.prepare.scaling import Scaling
@@ -190,26 +190,26 @@ def test_the_seed_alone_decides_the_layout():
 
 
 @pytest.mark.parametrize("make", [lambda: 7, lambda: np.random.RandomState(7), lambda: np.random.default_rng(7)])
-def test_the_layout_seed_leaves_the_generators_as_they_were(make):
-    def before(random_state, n_outputs, n_restarts):
-        """The generators as they were made before families needed a seed."""
-        if isinstance(random_state, np.random.RandomState):
-            random_state = random_state.randint(0, 2**32, size=4, dtype=np.uint32)
-        return [output.spawn(n_restarts) for output in np.random.default_rng(random_state).spawn(n_outputs)]
-
-    states = [make() for _ in range(3)]
-    for n_outputs, n_restarts in [(1, 4), (3, 2)]:  # the second time too: a Generator remembers what it has spawned
-        old = before(states[0], n_outputs, n_restarts)
-        new, seed = spawn_with_seed(states[1], n_outputs, n_restarts)
-        plain = spawn_generators(states[2], n_outputs, n_restarts)
-        for generators in (new, plain):
-            numbers = [[g.bit_generator.random_raw(5).tolist() for g in row] for row in copy.deepcopy(generators)]
-            assert numbers == [[g.bit_generator.random_raw(5).tolist() for g in row] for row in copy.deepcopy(old)]
-        assert 0 <= seed < 2**63
+def test_seeds_are_those_that_numpy_spawns_and_move_no_generator(make):
+    state = make()
+    seeds, layout = seeds_of_searches(state, 3, 2)
+    root = np.random.SeedSequence(seeds[0][0].entropy)
+    for own, output in zip(seeds, root.spawn(3), strict=True):
+        for seed, spawned in zip(own, output.spawn(2), strict=True):
+            assert seed.generate_state(8).tolist() == spawned.generate_state(8).tolist()
+            streams = [stream(seed, k).random(3).tolist() for k in range(3)]
+            assert streams == [np.random.default_rng(one).random(3).tolist() for one in spawned.spawn(3)]
+    again, same = seeds_of_searches(state, 3, 2)
+    assert again[2][1].generate_state(4).tolist() == seeds[2][1].generate_state(4).tolist()
+    assert layout == same
+    if not isinstance(state, int):
+        moved = make()
+        moved.random()
+        assert seeds_of_searches(moved, 3, 2)[1] != layout
 
 
 def test_the_layout_does_not_depend_on_the_number_of_restarts():
-    assert spawn_with_seed(3, 1, 2)[1] == spawn_with_seed(3, 4, 9)[1] != spawn_with_seed(4, 1, 2)[1]
+    assert seeds_of_searches(3, 1, 2)[1] == seeds_of_searches(3, 4, 9)[1] != seeds_of_searches(4, 1, 2)[1]
 
 
 @pytest.mark.parametrize("degree", [1, 3])

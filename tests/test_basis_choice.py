@@ -10,10 +10,10 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from rfsc import RFSCClassifier, basis_choice
-from rfsc._random import spawn_with_seed
+from rfsc._random import child, seeds_of_searches
 from rfsc.bases import auto_mixes
 from rfsc.basis_choice import _best_shares, _log_loss
-from rfsc.output import fit_output
+from rfsc.workbench import Job, Workbench
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 QUICK = {"n_models": 40, "max_iter": 30, "n_restarts": 2, "random_state": 0}
@@ -93,13 +93,13 @@ def test_average_of_mixes_is_the_mean_of_their_models():
     assert sum(shares.values()) == pytest.approx(1.0)
     assert len(clf.searches_[0]) == QUICK["n_restarts"] * len(shares)
     assert clf.n_terms_[0] == sum(len(columns) for columns in _all_terms(clf))
-    generators, seed = spawn_with_seed(QUICK["random_state"], 1, QUICK["n_restarts"])
-    children = [generator.spawn(len(shares)) for generator in generators[0]]
+    seeds, layout = seeds_of_searches(QUICK["random_state"], 1, QUICK["n_restarts"])
     expected = np.zeros(len(X))
     for k, (name, share) in enumerate(shares.items()):
         alone = RFSCClassifier(basis=list(auto_mixes(2, 6)[name]), **QUICK)
         rows = alone._read_rows(X, y, None)
-        fit = fit_output(rows, 0, np.arange(6), alone._spec(rows, seed), [own[k] for own in children])
+        job = Job(0, np.arange(6), alone._spec(rows, layout), tuple(child(seed, k) for seed in seeds[0]))
+        fit = Workbench.over(rows, job).fit()
         expected += share * fit.model(rows, tuple("abcdef"), 1).decision(X)
     np.testing.assert_allclose(clf.decision_function(X), expected, rtol=1e-12, atol=1e-12)
     assert len(set(clf.models_[0].terms)) == len(clf.models_[0].terms)

@@ -1,42 +1,51 @@
-"""Independent generators out of a scikit-learn style random_state."""
+"""Seeds out of a scikit-learn style random_state: one stream for every iteration of every search.
+
+A stream is named by its place (output, restart, iteration), not by what was drawn before: a search that is taken up
+again, or that runs on another machine, draws the same numbers.
+"""
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
-
-def spawn_with_seed(random_state: Any, n_outputs: int, n_restarts: int) -> tuple[list[list[np.random.Generator]], int]:
-    """What `spawn_generators` gives, and a seed that is independent of them.
-
-    Parameters
-    ----------
-    random_state : int, RandomState, Generator or None
-        An int gives the same each time; None takes fresh entropy.
-    n_outputs, n_restarts : int
-        How many generators.
-    """
-    outputs = _root(random_state).spawn(n_outputs)
-    generators = [output.spawn(n_restarts) for output in outputs]
-    # a number of a stream that nothing else reads; one more spawn would move a Generator that is used for several fits
-    return generators, int(outputs[0].integers(2**63))
+Seed = np.random.SeedSequence
 
 
-def spawn_generators(random_state: Any, n_outputs: int, n_restarts: int) -> list[list[np.random.Generator]]:
-    """One independent generator for every restart of every output.
+def seeds_of_searches(random_state: Any, n_outputs: int, n_restarts: int) -> tuple[list[list[Seed]], int]:
+    """One seed for every restart of every output, and a number that is independent of them.
 
     Parameters
     ----------
     random_state : int, RandomState, Generator or None
-        An int gives the same generators each time; None takes fresh entropy.
+        An int gives the same each time; so does a generator, which is looked at and not moved. None takes fresh
+        entropy.
     n_outputs, n_restarts : int
-        How many.
+        How many seeds.
     """
-    return spawn_with_seed(random_state, n_outputs, n_restarts)[0]
+    root = _root(random_state)
+    outputs = [child(root, output) for output in range(n_outputs)]
+    seeds = [[child(output, restart) for restart in range(n_restarts)] for output in outputs]
+    return seeds, int(np.random.default_rng(outputs[0]).integers(2**63))
 
 
-def _root(random_state: Any) -> np.random.Generator:
+def child(seed: Seed, *key: int) -> Seed:
+    """The seed at a place below another; `SeedSequence.spawn` counts, this does not."""
+    return Seed(seed.entropy, spawn_key=(*seed.spawn_key, *key), pool_size=seed.pool_size)
+
+
+def stream(seed: Seed, *key: int) -> np.random.Generator:
+    """The random numbers at a place below a seed."""
+    return np.random.default_rng(child(seed, *key))
+
+
+def _root(random_state: Any) -> Seed:
     if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
-    return np.random.default_rng(random_state)
+        return Seed(deepcopy(random_state).randint(0, 2**32, size=4, dtype=np.uint32).tolist())
+    if isinstance(random_state, np.random.Generator):
+        return Seed(deepcopy(random_state).integers(0, 2**32, size=4, dtype=np.uint32).tolist())
+    if isinstance(random_state, np.random.SeedSequence):
+        return random_state
+    return Seed(random_state)

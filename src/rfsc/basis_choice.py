@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import joblib
 import numpy as np
 from scipy.optimize import minimize
 
+from ._random import Seed
 from ._typing import FloatArray, IntArray
+from .dispatch import chosen_backend
 from .model import class_probabilities, decision_table
-from .output import OutputSpec, Rows, candidate_terms, fit_output, output_rules
 from .prepare.distinct import distinct_rows
+from .prepare.scaling import Scaling
+from .prepare.targets import Targets
 from .restrictions import TermNotOfferedError
-from .search import Checkpoint
+from .search import Brake, Checkpoint
+from .search.stopping import NEVER, brake_on_ctrl_c
 from .terms import Basis
+from .workbench import Job, OutputSpec, Rows, Workbench, candidate_terms, output_rules
 
 N_FOLDS = 5
 # distinct rows that are compared on: enough to see which family suits, and long tables stay affordable
@@ -40,12 +46,38 @@ class Choice:
     losses: dict[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One model of the comparison.
+
+    Parameters
+    ----------
+    mix : str
+        Families of terms.
+    fold, output : int
+        Which fold is left out, and which output is fitted.
+    features : ndarray of int
+        Features that it may use.
+    """
+
+    mix: str
+    fold: int
+    output: int
+    features: IntArray
+
+    @property
+    def key(self) -> str:
+        """What a checkpoint calls it."""
+        return f"compared/{self.mix}/{self.fold}/{self.output}"
+
+
 def choose_bases(
     mixes: Mapping[str, tuple[Basis, ...]],
     rows: Rows,
     features_of: Callable[[Rows], Sequence[IntArray]],
     spec: OutputSpec,
     progress: Callable[[str, float], None] | None = None,
+    brake: Brake = NEVER,
     checkpoint: Checkpoint | None = None,
 ) -> Choice:
     """The mix of families whose models predict left-out training rows best; for an average, the share of each.
@@ -62,6 +94,8 @@ def choose_bases(
         How outputs are fitted; its `bases` are replaced.
     progress : callable or None
         Told before every fit which mix it is for, and what part of the work is done.
+    brake : Brake
+        Ends the comparison early: only mixes that were compared on all folds count, the first where there is none.
     checkpoint : Checkpoint or None
         Where finished comparisons are kept, and taken from.
     """
@@ -72,16 +106,28 @@ def choose_bases(
     rows, fold = rows.take(np.flatnonzero(fold >= 0)), fold[fold >= 0]
     # once for all mixes: a filter tests every feature
     features = [features_of(rows.take(np.flatnonzero(fold != number))) for number in range(int(fold.max()) + 1)]
-    values: dict[str, FloatArray] = {}
-    for place, (name, bases) in enumerate(mixes.items()):
-        own = replace(spec, bases=bases, combine="best")
-        tell = (lambda part, place=place, name=name: progress(name, (place + part) / len(mixes))) if progress else None
-        values[name] = _left_out_values(rows, features, own, fold, tell, checkpoint, name)
-    losses = {name: _log_loss(value, rows) for name, value in values.items()}
+    cells = [
+        Cell(name, number, output, allowed)
+        for name in mixes
+        for number, own in enumerate(features)
+        for output, allowed in enumerate(own)
+    ]
+    if progress is not None:
+        progress(cells[0].mix, 0.0)
+    told: dict[str, FloatArray] = {}
+    for cell, value in _left_out_values(cells, mixes, rows, fold, spec, brake, checkpoint):
+        told[cell.key] = value
+        if progress is not None:
+            progress(cell.mix, len(told) / len(cells))
+    values = {name: _assembled(name, cells, told, fold) for name in mixes}
+    complete = {name: value for name, value in values.items() if value is not None}
+    if not complete:
+        return Choice({next(iter(mixes)): 1.0}, {})
+    losses = {name: _log_loss(value, rows) for name, value in complete.items()}
     if spec.combine != "average":
         return Choice({min(losses, key=lambda name: losses[name]): 1.0}, losses)
-    shares = _best_shares(list(values.values()), rows)
-    taken = {name: share for name, share in zip(values, shares.tolist(), strict=True) if share >= LEAST_SHARE}
+    shares = _best_shares(list(complete.values()), rows)
+    taken = {name: share for name, share in zip(complete, shares.tolist(), strict=True) if share >= LEAST_SHARE}
     total = sum(taken.values())
     return Choice({name: share / total for name, share in taken.items()}, losses)
 
@@ -133,36 +179,82 @@ def _fold_of_rows(rows: Rows, rng: np.random.Generator) -> IntArray | None:
 
 
 def _left_out_values(
+    cells: Sequence[Cell],
+    mixes: Mapping[str, tuple[Basis, ...]],
     rows: Rows,
-    features: Sequence[Sequence[IntArray]],
-    spec: OutputSpec,
     fold: IntArray,
-    tell: Callable[[float], None] | None,
+    spec: OutputSpec,
+    brake: Brake,
     checkpoint: Checkpoint | None,
-    name: str,
+) -> Iterator[tuple[Cell, FloatArray]]:
+    """What a model of each cell says of the rows that it has not seen, as far as the brake lets it."""
+    known = {} if checkpoint is None else {cell.key: checkpoint.find(cell.key) for cell in cells}
+    todo = [cell for cell in cells if known.get(cell.key) is None]
+    yield from ((cell, np.array(known[cell.key])) for cell in cells if known.get(cell.key) is not None)
+    backend = chosen_backend(spec.n_jobs)
+    specs = {name: replace(spec, bases=bases, combine="best") for name, bases in mixes.items()}
+    if backend is None:
+        found = (value_left_out(rows, fold, cell, specs[cell.mix], brake) for cell in todo)
+    else:
+        parts = rows.table, rows.weight, rows.targets, rows.scaling, fold
+        here = {name: replace(own, n_threads=1) for name, own in specs.items()}
+        found = backend(joblib.delayed(_value_elsewhere)(*parts, cell, here[cell.mix], brake.deadline) for cell in todo)
+    for cell, value in zip(todo, found, strict=True):
+        if brake.reason:
+            return  # this model may not have been searched to its end
+        if checkpoint is not None:
+            checkpoint.put(cell.key, value.tolist, is_finished=True)
+        yield cell, value
+
+
+def _value_elsewhere(
+    table: FloatArray,
+    weight: FloatArray,
+    targets: Targets,
+    scaling: Scaling,
+    fold: IntArray,
+    cell: Cell,
+    spec: OutputSpec,
+    deadline: float,
 ) -> FloatArray:
-    """What models say of rows that they have not seen: one search for each fold and output, with its features."""
-    n_folds, n_outputs = len(features), len(rows.targets.outputs)
-    values = np.empty((n_outputs, fold.size))
-    for number, own_features in enumerate(features):
-        held_out = np.flatnonzero(fold == number)
-        part = rows.take(np.flatnonzero(fold != number))
-        most = min(spec.search.max_terms, max(int(part.weight.sum()) - 1, 1))
-        own = replace(spec, search=replace(spec.search, max_terms=most))
-        unseen = np.ascontiguousarray(rows.table[:, held_out])
-        for output, allowed in enumerate(own_features):
-            if tell is not None:
-                tell((number + output / n_outputs) / n_folds)
-            key = f"compared/{name}/{number}/{output}"
-            known = None if checkpoint is None else checkpoint.find(key)
-            if known is not None:
-                values[output, held_out] = known
-                continue
-            generator = np.random.default_rng([spec.layout_seed, number, output])
-            fit = fit_output(part, output, allowed, own, [generator])
-            values[output, held_out] = np.einsum("j,jk->k", fit.coef, fit.space.columns(unseen, fit.ids))
-            if checkpoint is not None:
-                checkpoint.put(key, values[output, held_out].tolist(), is_finished=True)
+    """`value_left_out` in another process; the table comes as an argument of its own, so that it is sent once."""
+    with brake_on_ctrl_c(deadline) as brake:
+        return value_left_out(Rows(targets, scaling, table, weight), fold, cell, spec, brake)
+
+
+def value_left_out(rows: Rows, fold: IntArray, cell: Cell, spec: OutputSpec, brake: Brake = NEVER) -> FloatArray:
+    """What a model, found by one search on the other folds, says of the rows of a fold.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows that are compared on.
+    fold : ndarray of int
+        Fold of every row.
+    cell : Cell
+        Which fold to leave out, and which output to fit.
+    spec : OutputSpec
+        How.
+    brake : Brake
+        Ends the search early.
+    """
+    part = rows.take(np.flatnonzero(fold != cell.fold))
+    most = min(spec.search.max_terms, max(int(part.weight.sum()) - 1, 1))
+    own = replace(spec, search=replace(spec.search, max_terms=most))
+    seed = Seed([spec.layout_seed, cell.fold, cell.output])
+    fit = Workbench.over(part, Job(cell.output, cell.features, own, (seed,)), brake).fit()
+    unseen = np.ascontiguousarray(rows.table[:, fold == cell.fold])
+    return np.asarray(np.einsum("j,jk->k", fit.coef, fit.space.columns(unseen, fit.ids)))
+
+
+def _assembled(name: str, cells: Sequence[Cell], told: Mapping[str, FloatArray], fold: IntArray) -> FloatArray | None:
+    """The values of all outputs of one mix on all rows; None where a fold was not compared."""
+    own = [cell for cell in cells if cell.mix == name]
+    if any(cell.key not in told for cell in own):
+        return None
+    values = np.empty((max(cell.output for cell in own) + 1, fold.size))
+    for cell in own:
+        values[cell.output, fold == cell.fold] = told[cell.key]
     return decision_table(list(values))
 
 

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ._compat import Interval, RealNotInt, StrOptions
-from ._random import spawn_with_seed
+from ._random import seeds_of_searches
 from ._score_parameter import ScoreParameter
 from ._threads import thread_count
 from ._typing import BoolArray, FloatArray, IntArray
@@ -26,15 +26,18 @@ from .engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
 from .export.onnx import converts
 from .manifest import fingerprint, manifest_of
 from .model import FilterEvidence, FormulaPredictions, SparseModel, weighted_mean
-from .output import OutputFit, OutputSpec, Rows, fit_outputs, start_by_size
+from .output import fit_outputs
 from .output_evidence import gather
 from .prepare.distance_correlation import independence_test, threshold
 from .prepare.scaling import Scaling
 from .prepare.targets import encode, row_weights
 from .restrictions import Restrictions, barred_features, named_features
-from .search import Checkpoint, SearchSpec, sample_size
+from .search import Brake, Checkpoint, SearchSpec, StopAfter, sample_size
 from .search.progress import ConsoleProgress
+from .search.stopping import INTERRUPTED, TIME_LIMIT, brake_on_ctrl_c
+from .workbench import OutputFit, OutputSpec, Rows, pool_terms, start_by_size
 
+COMPARING = 0.4  # of a time limit; the rest is for the searches with the basis that was chosen
 FEW_OBSERVATIONS = 20  # below, the t-test hardly lets a term pass
 
 # the paper names no ridge; without one, separable classes (Iris, Wine) have no fit and the test drops good terms
@@ -128,7 +131,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Seed of the search.
     callbacks : object, list of objects or None, default=None
         Observers: functions of an `IterationRecord`, or objects with a method `on_iteration`. An observer may return
-        "stop_search" or "stop_all". They are not shown the searches by which "auto" compares bases.
+        "stop_search" or "stop_all". They are not shown the searches by which "auto" compares bases. `Checkpoint(path)`
+        keeps the fit in a file, from which it goes on; `StopAfter(seconds)` ends it in time.
     verbose : int, default=0
         1 shows a progress bar on stderr.
 
@@ -161,6 +165,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Features that do not vary over the training rows; they were left out.
     n_iter_ : ndarray of shape (n_outputs,)
         Most iterations that a restart took.
+    stop_reason_ : {"finished", "time_limit", "interrupted", "observer"}
+        Whether the fit ran to its end, or why not: `StopAfter`, Ctrl-C, or another callback. Then this is the best
+        model so far.
     manifest_ : dict
         What the fit was made with and made of: versions, engine, seed, a fingerprint of the data without values, why
         the searches ended, timings. It is saved with the model.
@@ -318,15 +325,16 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             Itself.
         """
         self._validate_params()
-        began = time.perf_counter()
-        with unchanged_on_error(self):
+        began = time.time()
+        with unchanged_on_error(self), brake_on_ctrl_c(began + self._seconds) as brake:
             rows = self._read_rows(X, y, sample_weight)
             self.engine_ = choose_engine(self.engine, rows.weight.size, self.precision)
             self._open_checkpoint()
             tests = self._filter(rows)
-            fits = self._fit_outputs(rows, tests)
+            fits = self._fit_outputs(rows, tests, brake)
             self._publish(rows, fits, tests)
-            self.manifest_ = self._manifest(y, time.perf_counter() - began)
+            self.stop_reason_ = self._stop_reason(brake)
+            self.manifest_ = self._manifest(y, time.time() - began)
         self._warn_unless_settled()
         return self
 
@@ -343,21 +351,28 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         scaling = Scaling.from_rows(X)
         return Rows(targets, scaling, scaling.table(X), weight)
 
-    def _fit_outputs(self, rows: Rows, tests: list[FilterEvidence | None]) -> list[list[OutputFit]]:
+    @property
+    def _seconds(self) -> float:
+        """How long a fit may take."""
+        return min((one.seconds for one in _as_list(self.callbacks) if isinstance(one, StopAfter)), default=np.inf)
+
+    def _fit_outputs(self, rows: Rows, tests: list[FilterEvidence | None], brake: Brake) -> list[list[OutputFit]]:
         """Per output one fit for each mix of families that was chosen; one mix, unless mixes are averaged."""
         n_outputs = len(rows.targets.outputs)
-        generators, layout_seed = spawn_with_seed(self.random_state, n_outputs, self.n_restarts)
+        seeds, layout_seed = seeds_of_searches(self.random_state, n_outputs, self.n_restarts)
         spec, features = self._spec(rows, layout_seed), self._allowed_features(rows, tests)
         bar = ConsoleProgress(n_outputs, self.n_restarts, self.max_iter) if self.verbose else None
         observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
         try:
-            specs = self._specs_of_mixes(rows, spec, bar)
-            fits = fit_outputs(rows, features, specs, generators, observers, self._checkpoint)
+            specs = self._specs_of_mixes(rows, spec, bar, brake.within(COMPARING))
+            fits = fit_outputs(rows, features, specs, seeds, observers, brake, self._checkpoint)
             if bar:
                 bar.finished = True
         finally:
             if bar:
                 bar.close()
+            if self._checkpoint is not None:
+                self._checkpoint.save()
         return fits
 
     @property
@@ -405,14 +420,18 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             engine=self.engine,
             precision=self.precision,
             n_threads=thread_count(self.n_jobs),
+            n_jobs=self.n_jobs,
             initial_rip=start_by_size(rows.weight.sum()) if self.initial_rip == "auto" else self.initial_rip,
+            pool_terms=pool_terms(len(rows.targets.outputs)),
         )
 
     @property
     def _chooses_basis(self) -> bool:
         return isinstance(self.basis, str) and self.basis == "auto"
 
-    def _specs_of_mixes(self, rows: Rows, spec: OutputSpec, bar: ConsoleProgress | None) -> list[OutputSpec]:
+    def _specs_of_mixes(
+        self, rows: Rows, spec: OutputSpec, bar: ConsoleProgress | None, brake: Brake
+    ) -> list[OutputSpec]:
         """The settings for each mix of families: the one that was asked for or chosen, or all that are averaged."""
         self.basis_losses_: dict[str, float] = {}
         self.basis_shares_: dict[str, float] = {}
@@ -420,7 +439,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         if self._chooses_basis:
             mixes = auto_mixes(self.degree, self.n_features_in_)
             allowed = lambda some: self._allowed_features(some, self._filter(some))  # noqa: E731
-            choice = choose_bases(mixes, rows, allowed, spec, bar.on_choice if bar else None, self._checkpoint)
+            choice = choose_bases(mixes, rows, allowed, spec, bar.on_choice if bar else None, brake, self._checkpoint)
             self.basis_losses_, self.basis_shares_ = choice.losses, choice.shares
             # the parts of an average of mixes are small models already
             combine = "pool" if self.combine == "average" else self.combine
@@ -470,6 +489,11 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             self.support_[list(model.features)] = True
         self._spaces = [[fit.space for fit in own for _ in fit.restarts.searches] for own in fits]
 
+    def _stop_reason(self, brake: Brake) -> str:
+        """Why the fit as a whole ended; a brake that was pulled while models were combined counts too."""
+        reasons = {brake.reason, *(search.stop_reason for searches in self.searches_ for search in searches)}
+        return next((reason for reason in (INTERRUPTED, TIME_LIMIT, "observer") if reason in reasons), "finished")
+
     def _manifest(self, y: Any, seconds: float) -> dict[str, Any]:
         reasons = [[search.stop_reason for search in searches] for searches in self.searches_]
         target = getattr(y, "name", None)
@@ -481,8 +505,10 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         return tuple(str(name) for name in given)
 
     def _warn_unless_settled(self) -> None:
-        """Warn of outputs for which no restart came to a decision, unless a callback cut the searches short."""
-        if any(search.stop_reason == "observer" for searches in self.searches_ for search in searches):
+        """Warn of outputs for which no restart came to a decision, unless the searches were cut short."""
+        if self.stop_reason_ == INTERRUPTED:
+            warnings.warn("The fit was interrupted; this is the best model so far.", ConvergenceWarning, stacklevel=3)
+        if self.stop_reason_ != "finished":
             return
         for output, searches in enumerate(self.searches_):
             if all(search.limit is None for search in searches):

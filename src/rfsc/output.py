@@ -1,158 +1,32 @@
-"""One output from the training rows to a model: candidate terms, restarts, and what is made of them."""
+"""All outputs of a fit: here, one search after the other, or as tasks of a joblib backend."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
+import joblib
 
+from ._random import Seed, child
 from ._typing import FloatArray, IntArray
-from .bases import CONSTANT, build_space
-from .engines import Engine, FitOptions, Memo, Problem, Restricted, Score, make_engine
-from .model import SparseModel, refit
-from .prepare.scaling import Scaling
-from .prepare.targets import Targets
-from .restrictions import Restrictions, rules_for
-from .search import Candidate, Checkpoint, RestartsResult, RIPs, Screening, SearchSpec, Subsamples, pool, run_restarts
-from .terms import Basis, TermSpace, Training
+from .dispatch import chosen_backend
+from .search import Brake, Checkpoint, RestartsResult, RIPs, SearchResult, Verdict
+from .search.observers import ask
+from .search.restarts import Kept
+from .search.stopping import NEVER, brake_on_ctrl_c
+from .terms import TermSpace
 from .terms.rules import Rules
-
-POOL_TERMS = 15  # largest model of one output that combine="pool" returns
-POOL_TOTAL = 20  # and of all outputs together, as long as that leaves each at least
-POOL_LEAST = 5
-FEW_TERMS = 2_000  # beyond, random draws find less than half of what screening finds, in ten times the time
-FEW_OBSERVATIONS = 5_000  # beyond, the tests tell well what matters, and draws soon give up what they tried too early
-NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """The training rows as every output sees them.
-
-    Parameters
-    ----------
-    targets : Targets
-        Classes and outputs.
-    scaling : Scaling
-        Ranges of the features.
-    table : ndarray of shape (n_features, n_rows)
-        The scaled features.
-    weight : ndarray of shape (n_rows,)
-        Observations that each row stands for, positive.
-    """
-
-    targets: Targets
-    scaling: Scaling
-    table: FloatArray
-    weight: FloatArray
-
-    def take(self, which: IntArray) -> Rows:
-        """Some of the rows; classes and scaling stay those of all."""
-        targets = self.targets
-        some = Targets(targets.classes, targets.code[which], tuple(output[which] for output in targets.outputs))
-        return Rows(some, self.scaling, np.take(self.table, which, axis=1), self.weight[which])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputSpec:
-    """How every output is fitted.
-
-    Parameters
-    ----------
-    bases : tuple of Basis
-        Families of terms.
-    restrictions : Restrictions or None
-        Which models are searched.
-    feature_names : tuple of str
-        Names that the restrictions are read by.
-    layout_seed : int
-        Seed of the families that need randomness; the same for every output, so that they share their terms.
-    options : FitOptions
-        How a support is fitted, tested and scored.
-    search : SearchSpec
-        How supports are searched.
-    max_samples : int or None
-        Rows that each iteration is scored on; None for all.
-    combine : {"pool", "best", "average"}
-        How the restarts become one model.
-    engine : str
-        Name of the engine.
-    precision : str
-        In which precision a device begins to fit.
-    n_threads : int
-        Threads that it may use.
-    initial_rip : {"uniform", "screened", "as far as possible", "by terms"}
-        Whether score tests of all terms set the RIPs with which the searches begin; see `start_by_size`.
-    price : float, default=0.0
-        What a term of the pooled model must improve the left-out log-loss by.
-    """
-
-    bases: tuple[Basis, ...]
-    restrictions: Restrictions | None
-    feature_names: tuple[str, ...]
-    layout_seed: int
-    options: FitOptions
-    search: SearchSpec
-    max_samples: int | None
-    combine: str
-    engine: str
-    precision: str
-    n_threads: int
-    initial_rip: str
-    price: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OutputFit:
-    """What the search of one output has found.
-
-    Parameters
-    ----------
-    space : TermSpace
-        The candidate terms.
-    restarts : RestartsResult
-        Every restart.
-    ids, coef : ndarray of shape (n_terms,)
-        The answer.
-    standard_error : ndarray of shape (n_terms,) or None
-        None for an average.
-    score : float or None
-        Score of the answer; None for an average.
-    initial_rip : {"uniform", "screened", "partly screened"}
-        How the searches began.
-    """
-
-    space: TermSpace
-    restarts: RestartsResult
-    ids: IntArray
-    coef: FloatArray
-    standard_error: FloatArray | None
-    score: float | None
-    initial_rip: str
-
-    def model(self, rows: Rows, feature_names: tuple[str, ...], label: object) -> SparseModel:
-        """The frozen model, terms by falling coefficient."""
-        order = np.argsort(-np.abs(self.coef), kind="stable")
-        return SparseModel(
-            terms=self.space.terms(self.ids[order]),
-            coef=self.coef[order],
-            standard_error=None if self.standard_error is None else self.standard_error[order],
-            scaling=rows.scaling,
-            feature_names=feature_names,
-            label=label,
-            n_observations=float(rows.weight.sum()),
-            score=self.score,
-        )
+from .workbench import SEARCHING, Job, OutputFit, OutputSpec, Rows, Workbench
 
 
 def fit_outputs(
     rows: Rows,
     features: Sequence[IntArray],
     specs: Sequence[OutputSpec],
-    generators: Sequence[Sequence[np.random.Generator]],
+    seeds: Sequence[Sequence[Seed]],
     observers: Sequence[Any],
+    brake: Brake = NEVER,
     checkpoint: Checkpoint | None = None,
 ) -> list[list[OutputFit]]:
     """Fit every output with every spec. After an observer's "stop_all" what is left gets a single iteration.
@@ -165,165 +39,130 @@ def fit_outputs(
         Features that each output may use.
     specs : sequence of OutputSpec
         Settings; with more than one, the restarts of an output are numbered on from one to the next.
-    generators : sequence of sequence of numpy.random.Generator
+    seeds : sequence of sequence of numpy.random.SeedSequence
         Per output one for each restart.
     observers : sequence
         Shown every finished iteration.
+    brake : Brake
+        Ends the fit early; every output gets its share of the time.
     checkpoint : Checkpoint or None, default=None
         Where searches are kept, and taken up from.
     """
+    jobs = [
+        [
+            Job(output, allowed, spec, tuple(child(seed, k) for seed in own) if len(specs) > 1 else tuple(own), k)
+            for k, spec in enumerate(specs)
+        ]
+        for output, (allowed, own) in enumerate(zip(features, seeds, strict=True))
+    ]
+    backend = chosen_backend(specs[0].n_jobs)
+    if backend is not None:
+        return fit_elsewhere(backend, rows, jobs, observers, brake, checkpoint)
     fits: list[list[OutputFit]] = []
-    stopped = False
-    for output, allowed in enumerate(features):
-        own = [[generator] if len(specs) == 1 else generator.spawn(len(specs)) for generator in generators[output]]
-        found: list[OutputFit] = []
-        for spec, seeds in zip(specs, zip(*own, strict=True), strict=True):
-            first = sum(len(fit.restarts.searches) for fit in found)
-            if stopped:
-                seeds, spec = seeds[:1], replace(spec, search=replace(spec.search, max_iter=1))
-            found.append(fit_output(rows, output, allowed, spec, seeds, observers, first, checkpoint))
-            stopped = stopped or found[-1].restarts.stopped
-        fits.append(found)
+    stopped, left = False, sum(map(len, jobs))
+    for own in jobs:
+        fits.append([])
+        for job in own:
+            bench = Workbench.over(rows, job.shortened() if stopped else job, brake.within(1.0 / left))
+            fits[-1].append(bench.fit(observers, checkpoint))
+            stopped = stopped or fits[-1][-1].restarts.stopped
+            left -= 1
     return fits
 
 
-def fit_output(
+def fit_elsewhere(
+    backend: Any,
     rows: Rows,
-    output: int,
-    features: IntArray,
-    spec: OutputSpec,
-    generators: Sequence[np.random.Generator],
-    observers: Sequence[Any] = (),
-    first: int = 0,
-    checkpoint: Checkpoint | None = None,
-    space: TermSpace | None = None,
-) -> OutputFit:
-    """Search one output with every generator and combine what was found.
+    jobs: Sequence[Sequence[Job]],
+    observers: Sequence[Any],
+    brake: Brake,
+    checkpoint: Checkpoint | None,
+) -> list[list[OutputFit]]:
+    """As `fit_outputs`, with every search as a task of a joblib backend.
+
+    Observers are shown the iterations of a search when it has ended, in the same order as otherwise. Where one of them
+    stops it, the search is run once more, here, up to that iteration: so the outcome is the same.
 
     Parameters
     ----------
-    rows : Rows
-        The training rows.
-    output : int
-        Which output.
-    features : ndarray of int
-        Features that it may use.
-    spec : OutputSpec
-        Settings.
-    generators : sequence of numpy.random.Generator
-        One for each restart.
-    observers : sequence
-        Shown every finished iteration.
-    first : int, default=0
-        Number of the first restart, as the observers are told.
-    checkpoint : Checkpoint or None, default=None
-        Where the searches are kept, and taken up from.
-    space : TermSpace or None, default=None
-        The candidate terms; None for all that the families offer.
+    backend : joblib.Parallel
+        Gives results in order.
+    rows, observers, brake, checkpoint
+        As in `fit_outputs`.
+    jobs : sequence of sequence of Job
+        Per output and mix.
     """
-    space = candidate_terms(rows, features, spec) if space is None else space
-    rules = output_rules(rows, space, spec)
-    target = rows.targets.outputs[output]
-    problem = Problem(space, rows.table, target, rows.weight, spec.options, spec.search.max_terms)
-    # each subsample remembers as well: late populations hold the same few supports many times
-    subsamples = Subsamples.of_size(
-        spec.max_samples, rows.targets.code, lambda some: Memo(_engine(spec, problem.take(some), rules))
+    n_jobs = sum(map(len, jobs))
+    benches = [Workbench.over(rows, job, brake.within(1.0 / n_jobs)) for own in jobs for job in own]
+    # the first restart of every output, then the second: whenever the fit is stopped, each has its share
+    places = sorted(((restart, k) for k, bench in enumerate(benches) for restart in range(len(bench.job.seeds))))
+    kept = {place: Kept(checkpoint, benches[place[1]].key(place[0])) for place in places}
+    found = {place: one.result for place, one in kept.items() if one.result is not None}
+    todo = [place for place in places if place not in found]
+    searching = brake.within(SEARCHING)
+    share = searching.seconds_left / max(1, -(-len(todo) // backend._effective_n_jobs()))
+    results = backend(
+        joblib.delayed(search_elsewhere)(*benches[k].parcel, restart, benches[k].start, searching.deadline, share)
+        for restart, k in todo
     )
-    problem = replace(problem, few_supports=subsamples is not None)
-    engine = Memo(_engine(spec, problem, rules))
-    tested = problem if subsamples is None else problem.take(subsamples.rows(generators[0]))
-    screening = Screening(tested, spec.search, rules, spec.n_threads)
-    start = _first_rips(screening, engine, space, spec)
-    began = "uniform" if start is None else "screened" if screening.is_complete else "partly screened"
-    restarts = run_restarts(
-        engine,
-        space.n_terms,
-        spec.search,
-        generators,
-        rules=rules,
-        start=start,
-        rescreen=screening.again,
-        subsamples=subsamples,
-        observers=observers,
-        output=output,
-        first=first,
-        checkpoint=checkpoint,
-    )
-    if spec.combine == "average":
-        return OutputFit(space, restarts, *restarts.average(), None, None, began)
-    largest = largest_pooled(rows)
-    best = restarts.best
-    if spec.combine == "pool":
-        some = None if subsamples is None else subsamples.rows(generators[0])
-        best = _pooled(problem, restarts, spec, largest, rules, some)
-    store = problem.store()
-    store.slots_of(best.ids)  # an empty store fills up from its first slot
-    n_terms = best.ids.size
-    penalty = spec.options.ridge * store.variance[:n_terms]
-    final = refit(store.columns[:n_terms], target, rows.weight, penalty, best.coef)
-    return OutputFit(space, restarts, best.ids, final.coef, final.standard_error, best.score, began)
+    stopped = False
+    for (restart, k), result in zip(todo, results, strict=True):
+        found[restart, k], verdict = _as_watched(result, benches[k], restart, observers, brake)
+        kept[restart, k].finish(found[restart, k])
+        stopped = verdict is Verdict.STOP_ALL
+        if stopped or brake.reason:
+            break
+    fits: list[list[OutputFit]] = []
+    for k, bench in enumerate(benches):
+        own = [found[restart, k] for restart in range(len(bench.job.seeds)) if (restart, k) in found]
+        if own:
+            fit = bench.combined(RestartsResult(tuple(own), stopped), brake.within(1.0 / (n_jobs - k)))
+        else:
+            fit = Workbench.over(rows, bench.job.shortened(), brake).fit(observers)
+        if bench.job.mix == 0:
+            fits.append([])
+        fits[-1].append(fit)
+    return fits
 
 
-def largest_pooled(rows: Rows) -> int:
-    """Most terms of the model of one output that is made of the terms of several searches."""
-    return min(POOL_TERMS, max(POOL_LEAST, POOL_TOTAL // len(rows.targets.outputs)))
-
-
-def start_by_size(n_observations: float) -> str:
-    """What initial_rip="auto" means for a table: screened where it is long, else where a space has many terms.
-
-    Decided once for a fit, so that the parts of the rows on which bases are compared are searched like the whole.
-    """
-    return "as far as possible" if n_observations > FEW_OBSERVATIONS else "by terms"
-
-
-def candidate_terms(rows: Rows, features: IntArray, spec: OutputSpec) -> TermSpace:
-    """All terms of the families over the features that an output may use."""
-    return build_space(spec.bases, Training(rows.table, rows.weight, features, rows.scaling), spec.layout_seed)
-
-
-def output_rules(rows: Rows, space: TermSpace, spec: OutputSpec) -> Rules | None:
-    """What the models of an output obey."""
-    constant, most = rows.scaling.constant, spec.search.max_terms
-    return rules_for(spec.restrictions, space, spec.feature_names, constant=constant, max_terms=most)
-
-
-def _first_rips(screening: Screening, engine: Engine, space: TermSpace, spec: OutputSpec) -> RIPs | None:
-    """RIPs that follow the score tests where these were asked for or pay; None where all terms begin alike."""
-    if spec.initial_rip == "uniform" or (spec.initial_rip == "by terms" and space.n_terms <= FEW_TERMS):
-        return None
-    if spec.initial_rip == "screened" and not screening.is_complete:
-        msg = (
-            f'initial_rip="screened" tests every term, but of {space.n_terms:,} only {screening.n_tested:,} can be '
-            "tested in reasonable time. Lower degree, keep fewer features with filter_significance, or use "
-            'initial_rip="auto", which tests as many as it can.'
-        )
-        raise ValueError(msg)
-    return screening.first_rips(CONSTANT, engine) if screening.n_tested else None
-
-
-def _engine(spec: OutputSpec, problem: Problem, rules: Rules | None) -> Engine:
-    """The engine that was asked for, made to obey the rules."""
-    engine = make_engine(spec.engine, problem, spec.n_threads, spec.precision)
-    return engine if rules is None else Restricted(engine, rules)
-
-
-def _pooled(
-    problem: Problem,
-    restarts: RestartsResult,
-    spec: OutputSpec,
-    largest: int,
+def search_elsewhere(
+    table: FloatArray,
+    target: FloatArray,
+    weight: FloatArray,
+    code: IntArray,
+    space: TermSpace,
     rules: Rules | None,
-    some: IntArray | None,
-) -> Candidate:
-    """The small model among the terms of all restarts, by left-out log-loss whatever the search maximised.
+    job: Job,
+    restart: int,
+    start: RIPs | None,
+    deadline: float,
+    share: float,
+) -> SearchResult:
+    """One search, in another process or on another machine; a single thread.
 
-    Where `some` rows are given, terms are taken out by these, and only the best models on the way see all.
+    Parameters
+    ----------
+    table, target, weight, code, space, rules, job
+        As in `Workbench`.
+    restart : int
+        Which search of the job.
+    start : RIPs or None
+        As in `run_search`.
+    deadline, share : float
+        When it must have ended, and how many seconds it may take.
     """
-    options = replace(problem.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
-    problem = replace(problem, options=options)
-    engine = _engine(spec, problem if some is None else problem.take(some), rules)
-    all_rows = None if some is None else _engine(spec, problem, rules)
-    most = problem.max_terms
-    pooled = pool(restarts.searches, engine, most=most, largest=largest, rules=rules, all_rows=all_rows, price=spec.price)
-    return restarts.best if pooled is None else pooled
+    bench = Workbench(table, target, weight, code, space, rules, job)
+    with brake_on_ctrl_c(min(deadline, time.time() + share)) as brake:
+        return bench.search(restart, start, (), brake)
+
+
+def _as_watched(
+    result: SearchResult, bench: Workbench, restart: int, observers: Sequence[Any], brake: Brake
+) -> tuple[SearchResult, Verdict]:
+    """What becomes of a search under the eyes of the observers, and their last word."""
+    for record in result.history:
+        verdict = ask(observers, record)
+        if verdict is not Verdict.CONTINUE:
+            stop = lambda seen, last=record, verdict=verdict: verdict if seen.iteration == last.iteration else None  # noqa: E731
+            return bench.search(restart, bench.start, [stop], brake), verdict
+    return result, Verdict.CONTINUE

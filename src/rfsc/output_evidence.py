@@ -9,9 +9,9 @@ import numpy as np
 
 from ._typing import FloatArray, IntArray
 from .model import Evidence, FilterEvidence, SparseModel, Trace
-from .output import OutputFit
 from .search import SearchResult
 from .terms import Term
+from .workbench import OutputFit
 
 MOST_OTHERS = 30  # terms that are in no model but whose inclusion probability rose: the losers of the picture
 NOTABLE = 0.1  # inclusion probability that such a term has reached

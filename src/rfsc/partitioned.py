@@ -9,20 +9,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ._compat import Interval, StrOptions
-from ._random import spawn_with_seed
+from ._random import seeds_of_searches
 from .bases import CONSTANT
 from .classifier import PAPER, RFSCClassifier, _as_list
 from .engines import Problem
 from .export.onnx import converts
 from .model import FilterEvidence
-from .output import FEW_TERMS, OutputFit, OutputSpec, Rows, candidate_terms, fit_output, largest_pooled
-from .search import Candidate, RestartsResult, SearchResult
+from .search import Brake, Candidate, RestartsResult, SearchResult
 from .search.bins import BinSpec, outside
 from .search.progress import ConsoleProgress
 from .search.rounds import PoolResult, Round, RoundsSpec, find_pool
 from .terms import TermSpace
 from .terms.subspace import SubSpace
+from .workbench import FEW_TERMS, Job, OutputFit, Rows, Workbench, candidate_terms
 
+FINDING = 0.8  # of the time that an output has; the rest is for the searches of the pool
 TERMS_IN_A_BIN = 250  # that n_bins="auto" aims at: few enough for random draws to try them all
 MOST_BINS = 1_000  # of n_bins="auto": beyond, bins grow
 OWN = ("restrictions", "rescreen_every", "max_samples", "precision")  # parameters of the plain search that bins lack
@@ -239,39 +240,62 @@ class PartitionedRFSC(RFSCClassifier):
         """
         return cls(**(PAPER | overrides))
 
-    def _fit_outputs(self, rows: Rows, tests: list[FilterEvidence | None]) -> list[list[OutputFit]]:
-        """Per output the search of its pool, after the rounds that found it."""
+    def _fit_outputs(self, rows: Rows, tests: list[FilterEvidence | None], brake: Brake) -> list[list[OutputFit]]:
+        """Per output the rounds that find its pool, and the searches of that pool."""
         if self._chooses_basis:
             msg = 'basis="auto" compares families by plain searches. Name a family, such as "polynomial" or "centred".'
             raise ValueError(msg)
         n_outputs = len(rows.targets.outputs)
-        generators, layout_seed = spawn_with_seed(self.random_state, n_outputs, self.n_restarts)
-        (spec,) = self._specs_of_mixes(rows, self._spec(rows, layout_seed), None)
-        spaces = [candidate_terms(rows, features, spec) for features in self._allowed_features(rows, tests)]
-        self.n_bins_ = np.array([self._bin_count(space) for space in spaces], dtype=np.int64)
-        searches = int(self.n_bins_.max()) * self.n_rounds + self.n_restarts
-        bar = ConsoleProgress(n_outputs, searches, self.max_iter) if self.verbose else None
-        observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
+        seeds, layout_seed = seeds_of_searches(self.random_state, n_outputs, self.n_restarts)
+        (spec,) = self._specs_of_mixes(rows, self._spec(rows, layout_seed), None, brake)
+        jobs = [
+            Job(output, features, spec, tuple(own))
+            for output, (features, own) in enumerate(zip(self._allowed_features(rows, tests), seeds, strict=True))
+        ]
         self.rounds_: list[list[Round]] = []
         self.round_stop_reasons_: list[str] = []
-        fits: list[OutputFit] = []
-        stopped = False
+        self.n_bins_ = np.zeros(n_outputs, dtype=np.int64)
+        self.n_fits_ = np.zeros(n_outputs, dtype=np.int64)
+        fits: list[list[OutputFit]] = []
+        bar = ConsoleProgress(n_outputs, self.n_restarts, self.max_iter) if self.verbose else None
+        observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
         try:
-            for output, (space, own) in enumerate(zip(spaces, generators, strict=True)):
-                found = self._find_pool(rows, space, spec, output, observers, stopped)
-                stopped = stopped or found.stop_reason == "observer"
-                fit = self._search_pool(rows, space, spec, own, output, observers, found, stopped)
-                stopped = stopped or fit.restarts.stopped
-                fits.append(fit)
-                self.rounds_.append(list(found.rounds))
-                self.round_stop_reasons_.append(found.stop_reason)
+            for job in jobs:
+                stopped = any(fit.restarts.stopped for (fit,) in fits)
+                share = brake.within(1.0 / (n_outputs - job.output))
+                fits.append([self._fit_output(rows, job, observers, bar, share, stopped)])
             if bar:
                 bar.finished = True
         finally:
             if bar:
                 bar.close()
-        self.n_fits_ = np.array([_n_fits(rounds, fit) for rounds, fit in zip(self.rounds_, fits, strict=True)])
-        return [[fit] for fit in fits]
+            if self._checkpoint is not None:
+                self._checkpoint.save()
+        return fits
+
+    def _fit_output(
+        self, rows: Rows, job: Job, observers: list[Any], bar: ConsoleProgress | None, brake: Brake, stopped: bool
+    ) -> OutputFit:
+        """One output; after an observer's "stop_all" a glance at its bins and a single iteration."""
+        space = candidate_terms(rows, job.features, job.spec)
+        n_bins = self.n_bins_[job.output] = self._bin_count(space)
+        if bar:
+            bar.n_restarts = int(n_bins) * self.n_rounds + self.n_restarts
+        spec = replace(job.spec, initial_rip="uniform", price=price_of_a_term(space.n_terms, rows.weight.sum()))
+        checkpoint = None if stopped else self._checkpoint
+        found = self._find_pool(rows, replace(job, spec=spec), space, observers, brake.within(FINDING), stopped)
+        stopped = stopped or found.stop_reason == "observer"
+        part = SubSpace(space, np.union1d(found.pool, [CONSTANT]))
+        job = replace(job, spec=spec, before=len(found.rounds) * int(n_bins))
+        job = job.shortened() if stopped else job
+        target, code = rows.targets.outputs[job.output], rows.targets.code
+        fit = Workbench(rows.table, target, rows.weight, code, part, None, job, brake).fit(observers, checkpoint)
+        fit = _in_the_whole_space(fit, part, stopped)
+        records = [record for search in fit.restarts.searches for record in search.history]
+        self.rounds_.append(list(found.rounds))
+        self.round_stop_reasons_.append(found.stop_reason)
+        self.n_fits_[job.output] = sum(one.n_fitted for one in (*found.rounds, *records))
+        return fit
 
     def _bin_count(self, space: TermSpace) -> int:
         if isinstance(self.n_bins, str):
@@ -279,15 +303,15 @@ class PartitionedRFSC(RFSCClassifier):
         return min(self.n_bins, space.n_terms)
 
     def _find_pool(
-        self, rows: Rows, space: TermSpace, spec: OutputSpec, output: int, observers: list[Any], stopped: bool
+        self, rows: Rows, job: Job, space: TermSpace, observers: list[Any], brake: Brake, stopped: bool
     ) -> PoolResult:
-        """The rounds of one output; only a glance at its bins where an observer has stopped everything."""
-        target, most = rows.targets.outputs[output], spec.search.max_terms
+        """The rounds of one output; a single iteration of every bin where everything is to stop."""
+        spec, target = job.spec, rows.targets.outputs[job.output]
         bins = BinSpec(
             options=spec.options,
             search=replace(spec.search, max_iter=1) if stopped else spec.search,
             engine=self.engine_,
-            n_bins=int(self.n_bins_[output]),
+            n_bins=int(self.n_bins_[job.output]),
             constant=CONSTANT,
             most_uniform={"auto": FEW_TERMS, "uniform": space.n_terms, "screened": 0}[self.initial_rip],
         )
@@ -297,68 +321,53 @@ class PartitionedRFSC(RFSCClassifier):
             sharing=self.sharing,
             reshuffle=self.reshuffle,
             max_pool=self.max_pool,
-            largest=largest_pooled(rows),
-            price=_price(space, rows),
+            largest=spec.pool_terms,
+            price=spec.price,
         )
         return find_pool(
-            Problem(space, rows.table, target, rows.weight, spec.options, most),
+            Problem(space, rows.table, target, rows.weight, spec.options, spec.search.max_terms),
             bins,
             rounds,
             spec.layout_seed,
             n_jobs=self.n_jobs,
             observers=observers,
-            output=output,
+            output=job.output,
+            brake=brake,
             checkpoint=None if stopped else self._checkpoint,
         )
 
-    def _search_pool(
-        self,
-        rows: Rows,
-        space: TermSpace,
-        spec: OutputSpec,
-        generators: list[np.random.Generator],
-        output: int,
-        observers: list[Any],
-        found: PoolResult,
-        stopped: bool,
-    ) -> OutputFit:
-        """The plain search among the terms that the rounds have left; a single iteration after "stop_all"."""
-        part = SubSpace(space, np.union1d(found.pool, [CONSTANT]))
-        spec = replace(spec, initial_rip="uniform", price=_price(space, rows))
-        if stopped:
-            spec, generators = replace(spec, search=replace(spec.search, max_iter=1)), generators[:1]
-        first = len(found.rounds) * int(self.n_bins_[output])
-        checkpoint = None if stopped else self._checkpoint
-        features = np.arange(self.n_features_in_)
-        fit = fit_output(rows, output, features, spec, generators, observers, first, checkpoint, part)
-        return _in_the_whole_space(fit, part, "observer" if stopped else None)
-
 
 import os
-def _price(space: TermSpace, rows: Rows) -> float:
-    """The best of so many irrelevant terms improves the log-likelihood by about the logarithm of their number."""
-    return float(os.environ.get("PRICE", "1"))*float(np.log(space.n_terms) / rows.weight.sum())
+def price_of_a_term(n_terms: int, n_observations: float) -> float:
+    """What a term must improve the mean log-loss by: the best of so many irrelevant ones does that much by chance.
+
+    Twice the gain in log-likelihood of an irrelevant term is about the square of a standard normal number, and the
+    largest of n such squares is about 2 log n.
+
+    Parameters
+    ----------
+    n_terms : int
+        Candidate terms.
+    n_observations : float
+        Observations that the log-loss is the mean of.
+    """
+    return float(os.environ.get("PRICE", "1")) * float(np.log(n_terms) / n_observations)
 
 
-def _in_the_whole_space(fit: OutputFit, part: SubSpace, stop_reason: str | None) -> OutputFit:
-    """The fit of a part of a space, by the ids of the whole; with another reason why it stopped, where one is given."""
+def _in_the_whole_space(fit: OutputFit, part: SubSpace, stopped: bool) -> OutputFit:
+    """The fit of a part of a space, by the ids of the whole space."""
     searches = tuple(
         SearchResult(
             _renamed(search.model, part),
             None if search.limit is None else _renamed(search.limit, part),
             tuple(replace(record, rips=outside(record.rips, part)) for record in search.history),
-            stop_reason or search.stop_reason,
+            "observer" if stopped else search.stop_reason,
         )
         for search in fit.restarts.searches
     )
-    restarts = RestartsResult(searches, fit.restarts.stopped)
+    restarts = RestartsResult(searches, stopped or fit.restarts.stopped)
     return replace(fit, space=part.whole, restarts=restarts, ids=part.outside(fit.ids))
 
 
 def _renamed(model: Candidate, part: SubSpace) -> Candidate:
     return replace(model, ids=part.outside(model.ids))
-
-
-def _n_fits(rounds: list[Round], fit: OutputFit) -> int:
-    records = (record for search in fit.restarts.searches for record in search.history)
-    return sum(one.n_fitted for one in rounds) + sum(record.n_fitted for record in records)

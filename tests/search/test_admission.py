@@ -57,7 +57,7 @@ def restricted(request, make_problem):
     )
     fast, plain = both(problem.space, **request.param)
     engine = Memo(Restricted(make_engine("numba", problem), fast))
-    seeds = np.random.default_rng(1).spawn(4)
+    seeds = np.random.SeedSequence(1).spawn(4)
     spec = SearchSpec(n_models=30, max_iter=20, max_terms=12)
     result = run_restarts(engine, 15, spec, seeds, rules=fast)
     return result, fast, plain, untested
@@ -106,6 +106,6 @@ def test_too_many_forced_terms_are_the_answer(make_problem):
     rules, _ = both(problem.space, forced=range(7))
     engine = Restricted(make_engine("numba", problem), rules)
     searches = run_restarts(
-        engine, 15, SearchSpec(n_models=10, max_iter=5), np.random.default_rng(0).spawn(2), rules=rules
+        engine, 15, SearchSpec(n_models=10, max_iter=5), np.random.SeedSequence(0).spawn(2), rules=rules
     ).searches
     assert pool(searches, engine, most=15, largest=5, rules=rules).ids.tolist() == list(range(7))

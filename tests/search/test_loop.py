@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
+from rfsc._random import stream
 from rfsc.engines import Memo, Score, Supports, make_engine
 from rfsc.engines.base import Evaluation
 from rfsc.search import RIPs, Screening, SearchSpec, Verdict, run_restarts, run_search
@@ -24,11 +27,11 @@ def sparse(rip, common):
 def test_agrees_step_by_step_with_the_naive_search(unseen, score, engine, rng, make_problem):
     problem = make_problem(rng, n_rows=120, n_features=3, score=score, ridge=0.1, max_terms=10)
     spec = SearchSpec(n_models=30, max_iter=8, tol=0.0, unseen=unseen, max_terms=10)
-    result, _ = run_search(Memo(make_engine(engine, problem)), 10, spec, np.random.default_rng(5))
-    draws = np.random.default_rng(5)
+    result, _ = run_search(Memo(make_engine(engine, problem)), 10, spec, np.random.SeedSequence(5))
+    draws = (stream(np.random.SeedSequence(5), iteration) for iteration in itertools.count(1))
 
     def draw(rip, common):
-        population = sample_population(sparse(rip, common), 30, 10, draws)
+        population = sample_population(sparse(rip, common), 30, 10, next(draws))
         return [population[m] for m in range(30)]
 
     slow = naive.search(problem, draw, 8, unseen, naive.one_step_left_out_predictor)
@@ -56,13 +59,13 @@ def test_agrees_with_the_naive_search_from_screened_rips_and_when_screened_again
         return missing, 0.03 * missing
 
     result, _ = run_search(
-        engine, 10, spec, np.random.default_rng(5), start=start, rescreen=lambda best: lacking(best.ids)
+        engine, 10, spec, np.random.SeedSequence(5), start=start, rescreen=lambda best: lacking(best.ids)
     )
-    plain, _ = run_search(engine, 10, spec, np.random.default_rng(5), start=start)
-    draws = np.random.default_rng(5)
+    plain, _ = run_search(engine, 10, spec, np.random.SeedSequence(5), start=start)
+    draws = (stream(np.random.SeedSequence(5), iteration) for iteration in itertools.count(1))
 
     def draw(rip, common):
-        population = sample_population(sparse(rip, common), 30, 10, draws)
+        population = sample_population(sparse(rip, common), 30, 10, next(draws))
         return [population[m] for m in range(30)]
 
     one_step = naive.one_step_left_out_predictor
@@ -78,7 +81,7 @@ def test_agrees_with_the_naive_search_from_screened_rips_and_when_screened_again
 def test_a_search_from_unequal_rips_that_has_drawn_nothing_yet_goes_on(rng, make_problem):
     engine = Memo(make_engine("numba", make_problem(rng, ridge=0.1)))
     start = RIPs(21, 1e-9, np.array([1]), np.array([0.02]))
-    result, _ = run_search(engine, 21, SearchSpec(n_models=2, max_iter=40), rng, start=start)
+    result, _ = run_search(engine, 21, SearchSpec(n_models=2, max_iter=40), np.random.SeedSequence(1), start=start)
     drawn = [record.mean_size_drawn > 0 for record in result.history]
     assert not drawn[0]
     assert any(drawn) or len(drawn) == 40
@@ -95,8 +98,8 @@ def test_a_search_is_screened_again_before_it_ends_by_itself(rng, make_problem):
 
     spec = SearchSpec(n_models=50, max_iter=300, rescreen_every=1000)
     engine = Memo(make_engine("numba", problem))
-    free, _ = run_search(engine, 21, spec, np.random.default_rng(1))
-    result, _ = run_search(engine, 21, spec, np.random.default_rng(1), rescreen=rescreen)
+    free, _ = run_search(engine, 21, spec, np.random.SeedSequence(1))
+    result, _ = run_search(engine, 21, spec, np.random.SeedSequence(1), rescreen=rescreen)
     assert free.stop_reason == result.stop_reason == "converged"
     assert len(asked) == 2
     assert result.n_iter > free.n_iter
@@ -106,7 +109,7 @@ def test_same_seed_same_search_whatever_the_threads(make_problem):
     problem = make_problem(np.random.default_rng(0), n_rows=200, ridge=0.1)
     spec = SearchSpec(n_models=40, max_iter=20)
     runs = [
-        run_search(make(make_engine("numba", problem, threads)), 21, spec, np.random.default_rng(1))[0]
+        run_search(make(make_engine("numba", problem, threads)), 21, spec, np.random.SeedSequence(1))[0]
         for threads, make in ((1, Memo), (2, Memo), (3, Memo))
     ]
     for other in runs[1:]:
@@ -117,7 +120,7 @@ def test_same_seed_same_search_whatever_the_threads(make_problem):
 def test_returns_the_better_of_limit_and_best_visited(rng, make_problem):
     problem = make_problem(rng, ridge=0.1)
     engine = Memo(make_engine("numba", problem))
-    result, verdict = run_search(engine, 21, SearchSpec(n_models=50, max_iter=300), rng)
+    result, verdict = run_search(engine, 21, SearchSpec(n_models=50, max_iter=300), np.random.SeedSequence(1))
     assert verdict is Verdict.CONTINUE
     assert result.stop_reason == "converged"
     assert result.model.score == max(r.best_score for r in result.history)
@@ -139,7 +142,7 @@ def test_observers_see_every_iteration_and_can_stop(rng, make_problem):
         return None
 
     spec = SearchSpec(n_models=10, max_iter=50, tol=0.0)
-    result = run_restarts(engine, 21, spec, rng.spawn(4), observers=[watch])
+    result = run_restarts(engine, 21, spec, np.random.SeedSequence(1).spawn(4), observers=[watch])
     assert seen == [(0, 1), (0, 2), (1, 1), (1, 2), (1, 3)]
     assert result.stopped
     assert [s.stop_reason for s in result.searches] == ["observer", "observer"]
@@ -148,12 +151,19 @@ def test_observers_see_every_iteration_and_can_stop(rng, make_problem):
 def test_an_observer_that_answers_nonsense_is_named(rng, make_problem):
     engine = make_engine("numba", make_problem(rng, ridge=0.1))
     with pytest.raises(TypeError, match="expected None or one of 'continue', 'stop_search', 'stop_all'"):
-        run_search(engine, 21, SearchSpec(n_models=5, max_iter=2), rng, observers=[lambda record: 17])
+        run_search(
+            engine, 21, SearchSpec(n_models=5, max_iter=2), np.random.SeedSequence(1), observers=[lambda record: 17]
+        )
 
 
 def test_average_is_the_mean_of_the_restarts(rng, make_problem):
     problem = make_problem(rng, ridge=0.1)
-    result = run_restarts(Memo(make_engine("numba", problem)), 21, SearchSpec(n_models=20, max_iter=15), rng.spawn(3))
+    result = run_restarts(
+        Memo(make_engine("numba", problem)),
+        21,
+        SearchSpec(n_models=20, max_iter=15),
+        np.random.SeedSequence(1).spawn(3),
+    )
     ids, coef = result.average()
     f = np.mean([s.model.coef @ problem.space.columns(problem.table, s.model.ids) for s in result.searches], axis=0)
     np.testing.assert_allclose(coef @ problem.space.columns(problem.table, ids), f, atol=1e-10)
@@ -161,14 +171,18 @@ def test_average_is_the_mean_of_the_restarts(rng, make_problem):
 
 def test_no_information_leaves_no_limit_model(rng, make_problem):
     problem = make_problem(rng, ridge=0.1)
-    result, _ = run_search(make_engine("numba", problem), 21, SearchSpec(n_models=2, max_iter=1), rng)
+    result, _ = run_search(
+        make_engine("numba", problem), 21, SearchSpec(n_models=2, max_iter=1), np.random.SeedSequence(1)
+    )
     assert result.limit is None
     assert result.n_iter == 1
 
 
 def test_history_keeps_no_dead_terms(rng, make_problem):
     problem = make_problem(rng, ridge=0.1)
-    result, _ = run_search(make_engine("numba", problem), 21, SearchSpec(n_models=50, max_iter=40), rng)
+    result, _ = run_search(
+        make_engine("numba", problem), 21, SearchSpec(n_models=50, max_iter=40), np.random.SeedSequence(1)
+    )
     assert all((record.rips.values > 0).all() for record in result.history)
 
 
@@ -182,7 +196,7 @@ def test_supports_handed_to_the_engine_respect_max_terms(rng, make_problem):
             sizes.extend(supports.sizes.tolist())
             return engine.evaluate(supports)
 
-    run_search(Watch(), 21, SearchSpec(n_models=30, max_iter=30, max_terms=3), rng)
+    run_search(Watch(), 21, SearchSpec(n_models=30, max_iter=30, max_terms=3), np.random.SeedSequence(1))
     assert max(sizes) == 3
 
 
@@ -204,7 +218,7 @@ def test_a_search_that_has_found_nothing_yet_goes_on():
                 supports, kept, np.ones(kept.size), score, -np.log(score), zeros.astype(np.int8), zeros.astype(np.int64)
             )
 
-    result, _ = run_search(Pruning(), 2000, SearchSpec(n_models=400, max_iter=60), np.random.default_rng(0))
+    result, _ = run_search(Pruning(), 2000, SearchSpec(n_models=400, max_iter=60), np.random.SeedSequence(0))
     assert result.n_iter > 3
     assert result.model.ids.size > 0
 
@@ -218,7 +232,7 @@ def test_a_search_ends_when_everything_has_died():
                 supports, kept, np.ones(kept.size), zeros + 0.5, zeros, zeros.astype(np.int8), zeros.astype(np.int64)
             )
 
-    result, _ = run_search(Nothing(), 20, SearchSpec(n_models=50, max_iter=300), np.random.default_rng(0))
+    result, _ = run_search(Nothing(), 20, SearchSpec(n_models=50, max_iter=300), np.random.SeedSequence(0))
     assert result.stop_reason == "converged"
     assert result.n_iter < 50
     assert result.model.ids.size == 0

@@ -16,7 +16,7 @@ def pooled(rng, make_problem):
     """Restarts on a small problem, and the same problem without test."""
     problem = make_problem(rng, n_rows=150, n_features=4, ridge=0.5)
     spec = SearchSpec(n_models=30, max_iter=20)
-    searches = run_restarts(Memo(make_engine("numba", problem)), 15, spec, rng.spawn(5)).searches
+    searches = run_restarts(Memo(make_engine("numba", problem)), 15, spec, np.random.SeedSequence(1).spawn(5)).searches
     untested = make_problem(
         np.random.default_rng(0), n_rows=150, n_features=4, ridge=0.5, significance=0.5, score=Score.LOO_LOG_LOSS
     )
@@ -76,6 +76,6 @@ def test_only_the_most_frequent_terms_are_pooled(pooled):
 def test_nothing_found_nothing_pooled(make_problem):
     problem = make_problem(np.random.default_rng(0), significance=1e-12)
     spec = SearchSpec(n_models=2, max_iter=1)
-    searches = run_restarts(make_engine("numba", problem), 21, spec, np.random.default_rng(0).spawn(1)).searches
+    searches = run_restarts(make_engine("numba", problem), 21, spec, np.random.SeedSequence(0).spawn(1)).searches
     assert searches[0].model.ids.size == 0
     assert pool(searches, make_engine("numba", problem), most=5, largest=5) is None

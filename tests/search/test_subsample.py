@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc import RFSCClassifier
+from rfsc._random import stream
 from rfsc.engines import Memo, Score, make_engine
 from rfsc.search import Candidate, SearchSpec, Subsamples, run_restarts, run_search, sample_size
 from rfsc.search.sampling import sample_population
@@ -31,15 +32,16 @@ def test_agrees_step_by_step_with_the_naive_search(engine, score, rng, make_prob
     spec = SearchSpec(n_models=30, max_iter=6, tol=0.0, max_terms=10)
     all_rows = Memo(make_engine(engine, problem))
     subsamples = subsamples_of(problem, 90, engine)
-    result, _ = run_search(all_rows, 10, spec, np.random.default_rng(5), subsamples=subsamples)
-    draws = np.random.default_rng(5)
+    result, _ = run_search(all_rows, 10, spec, np.random.SeedSequence(5), subsamples=subsamples)
+    draws = []
 
     def draw(rip, common):
-        population = sample_population(sparse(rip, common), 30, 10, draws)
+        draws.append(stream(np.random.SeedSequence(5), len(draws) + 1))
+        population = sample_population(sparse(rip, common), 30, 10, draws[-1])
         return [population[m] for m in range(30)]
 
     def sample():
-        return naive.stratified_rows(problem.target > 0, 90, draws)
+        return naive.stratified_rows(problem.target > 0, 90, draws[-1])
 
     slow = naive.search(problem, draw, 6, "keep", naive.one_step_left_out_predictor, sample)
     steps = list(zip(result.history, slow, strict=False))
@@ -118,7 +120,9 @@ def test_none_of_the_engines_sees_all_rows_before_the_end(rng, make_problem):
         100, (problem.target > 0).astype(int), lambda rows: Watch(rows.size, make_engine("numba", problem.take(rows)))
     )
     spec = SearchSpec(n_models=20, max_iter=30)
-    result, _ = run_search(Watch("all", make_engine("numba", problem)), 21, spec, rng, subsamples=few)
+    result, _ = run_search(
+        Watch("all", make_engine("numba", problem)), 21, spec, np.random.SeedSequence(1), subsamples=few
+    )
     n = result.n_iter
     assert asked[:n] == [(asked[0][0], 20)] * n
     assert 98 <= asked[0][0] <= 102
@@ -149,7 +153,7 @@ def test_same_seed_same_search_whatever_the_threads(make_problem):
         few = Subsamples.of_size(
             200, (problem.target > 0).astype(int), lambda rows, n=threads: make_engine("numba", problem.take(rows), n)
         )
-        rngs = np.random.default_rng(1).spawn(2)
+        rngs = np.random.SeedSequence(1).spawn(2)
         runs.append(run_restarts(make_engine("numba", problem, threads), 21, spec, rngs, subsamples=few).searches)
     for other in runs[1:]:
         for one, two in zip(runs[0], other, strict=True):
@@ -161,7 +165,11 @@ def test_searches_settle_although_the_rows_change(rng, make_problem):
     problem = make_problem(rng, n_rows=3000, ridge=0.1)
     spec = SearchSpec(n_models=50, max_iter=300)
     searches = run_restarts(
-        make_engine("numba", problem), 21, spec, rng.spawn(4), subsamples=subsamples_of(problem, 300)
+        make_engine("numba", problem),
+        21,
+        spec,
+        np.random.SeedSequence(2).spawn(4),
+        subsamples=subsamples_of(problem, 300),
     ).searches
     assert [s.stop_reason for s in searches] == ["converged"] * 4
     assert all(s.limit is not None for s in searches)

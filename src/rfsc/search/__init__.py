@@ -8,9 +8,11 @@ from .pool import pool
 from .restarts import RestartsResult, run_restarts
 from .rips import RIPs
 from .screening import Screening
+from .stopping import Brake, StopAfter
 from .subsample import Subsamples, sample_size
 
 __all__ = [
+    "Brake",
     "Candidate",
     "Checkpoint",
     "CheckpointError",
@@ -21,6 +23,7 @@ __all__ = [
     "Screening",
     "SearchResult",
     "SearchSpec",
+    "StopAfter",
     "Subsamples",
     "Verdict",
     "pool",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from .._random import Seed
 from .._typing import FloatArray, IntArray
 from ..engines import Engine, FitOptions, Memo, Problem, make_engine
 from ..engines.base import Supports
@@ -16,7 +20,10 @@ from .history import Candidate, IterationRecord
 from .loop import SearchSpec, run_search
 from .rips import RIPs
 from .screening import Screening
+from .stopping import brake_on_ctrl_c
 
+FIELDS: dict[str, Any] = {"ids": np.int64, "coef": np.float64, "worth": np.float64}
+SCREENING = 0.2  # of the time that is left
 SHARED_RIP = 0.4  # of the shared terms and the constant: what a bin finds is what they leave unexplained
 
 
@@ -40,6 +47,8 @@ class BinSpec:
         Own terms beyond which a bin begins with score tests of all of them.
     tells : bool
         Whether every iteration is sent back.
+    deadline : float
+        On the clock of `time.time`, when every bin must have ended.
     """
 
     options: FitOptions
@@ -49,6 +58,7 @@ class BinSpec:
     constant: int
     most_uniform: int
     tells: bool = False
+    deadline: float = float("inf")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,8 +78,8 @@ class BinTask:
     output: int
     number: int
     which: int
-    dealing: np.random.SeedSequence
-    seed: np.random.SeedSequence
+    dealing: Seed
+    seed: Seed
     shared: IntArray
 
 
@@ -93,6 +103,18 @@ class BinResult:
     worth: FloatArray
     n_fitted: int
     history: tuple[IterationRecord, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """All but the history as plain numbers and lists, which JSON keeps to the last bit."""
+        model = self.model
+        numbers = {"score": model.score, "log_loss": model.log_loss, "n_fitted": self.n_fitted}
+        return {"ids": model.ids.tolist(), "coef": model.coef.tolist(), "worth": self.worth.tolist(), **numbers}
+
+    @classmethod
+    def from_dict(cls, d: Mapping[str, Any]) -> BinResult:
+        """The result that `as_dict` described."""
+        ids, coef, worth = (np.array(d[name], dtype=kind) for name, kind in FIELDS.items())
+        return cls(Candidate(ids, coef, d["score"], d["log_loss"]), worth, d["n_fitted"])
 
 
 def search_bin(
@@ -118,10 +140,17 @@ def search_bin(
     problem = Problem(part, table, target, weight, spec.options, spec.search.max_terms)
     engine = Memo(make_engine(spec.engine, problem))
     start = _first_rips(problem, part, engine, spec, task.shared)
-    rng = np.random.default_rng(task.seed)
-    found, _ = run_search(
-        engine, part.n_terms, spec.search, rng, start=start, output=task.output, restart=task.number
-    )
+    with brake_on_ctrl_c(spec.deadline) as brake:
+        found, _ = run_search(
+            engine,
+            part.n_terms,
+            spec.search,
+            task.seed,
+            start=start,
+            output=task.output,
+            restart=task.number,
+            brake=brake,
+        )
     model, worth = found.model, _worth(engine, found.model)
     return BinResult(
         replace(model, ids=part.outside(model.ids)),
@@ -143,7 +172,7 @@ def _first_rips(problem: Problem, part: SubSpace, engine: Engine, spec: BinSpec,
     n_own = part.n_terms - common.size
     high = np.full(common.size, SHARED_RIP)
     if n_own > spec.most_uniform:
-        screening = Screening(problem, spec.search, None, 1)
+        screening = Screening(problem, spec.search, None, 1, SCREENING * (spec.deadline - time.time()))
         if screening.n_tested:
             constant = int(part.inside(np.array([spec.constant]))[0])
             return screening.first_rips(constant, engine).raised(common, high)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .._files import whole_file
 from .history import IterationRecord
 
 FORMAT, VERSION = "rfsc-checkpoint", 1
@@ -44,6 +44,7 @@ class Checkpoint:
         self.path = Path(path)
         self.every = every
         self._units: dict[str, Any] = {}
+        self._running: dict[str, Callable[[], Any]] = {}
         self._fingerprint: Mapping[str, Any] = {}
         self._written = 0.0
         self._has_warned = False
@@ -59,7 +60,7 @@ class Checkpoint:
         fingerprint : mapping
             What the fit depends on, as plain numbers and texts.
         """
-        self._fingerprint, self._units, self._has_warned = fingerprint, {}, False
+        self._fingerprint, self._units, self._running, self._has_warned = fingerprint, {}, {}, False
         self._written = time.monotonic()
         if not self.path.exists():
             return
@@ -96,14 +97,33 @@ class Checkpoint:
         """What was kept of a part of the fit; None where nothing was."""
         return self._units.get(key)
 
-    def put(self, key: str, value: Any, *, is_finished: bool) -> None:
-        """Keep the state of a part of the fit, in the file at once where it is finished."""
-        self._units[key] = value
+    def put(self, key: str, value: Callable[[], Any], *, is_finished: bool = False) -> None:
+        """Keep the state of a part of the fit, in the file at once where it is finished.
+
+        Parameters
+        ----------
+        key : str
+            Which part.
+        value : callable
+            Gives its state as plain numbers, texts and lists; asked when the file is written.
+        is_finished : bool, default=False
+            Whether this is its last state.
+        """
+        self._running = {} if is_finished else {key: value}
+        if is_finished:
+            self._units[key] = value()
         if is_finished or time.monotonic() - self._written >= self.every:
+            self.write()
+
+    def save(self) -> None:
+        """Write what was put since the file was written last: the fit ends early."""
+        if self._running:
             self.write()
 
     def write(self) -> None:
         """Replace the file by one that holds all that is known."""
+        self._units |= {key: value() for key, value in self._running.items()}
+        self._running = {}
         document = {
             "format": FORMAT,
             "version": VERSION,
@@ -111,7 +131,8 @@ class Checkpoint:
             "units": self._units,
         }
         try:
-            _replace(self.path, json.dumps(document, allow_nan=False))
+            with whole_file(self.path) as part:
+                part.write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
         except OSError as error:
             if not self._has_warned:
                 self._has_warned = True
@@ -120,16 +141,3 @@ class Checkpoint:
                 )
                 warnings.warn(msg, RuntimeWarning, stacklevel=2)
         self._written = time.monotonic()
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from .._random import Seed, stream
 from .._typing import FloatArray, IntArray
 from ..engines.base import Engine, Supports
 from ..terms.rules import Rules
 from .admission import admit
 from .history import Candidate, IterationRecord, SearchResult
 from .observers import Verdict, ask
+from .parts import evaluate_in_parts
 from .rips import RIPs, update
 from .sampling import sample_population
 from .state import SearchState
+from .stopping import EARLY, NEVER, Brake, StoppedEarly
 from .subsample import Subsamples, best_on_all_rows
 
 Rescreen = Callable[[Candidate], tuple[IntArray, FloatArray]]
@@ -69,7 +72,7 @@ def run_search(
     engine: Engine,
     n_terms: int,
     spec: SearchSpec,
-    rng: np.random.Generator,
+    seed: Seed,
     *,
     rules: Rules | None = None,
     start: RIPs | None = None,
@@ -78,6 +81,7 @@ def run_search(
     observers: Sequence[Any] = (),
     output: int = 0,
     restart: int = 0,
+    brake: Brake = NEVER,
     state: SearchState | None = None,
     keep: Callable[[SearchState], None] | None = None,
 ) -> tuple[SearchResult, Verdict]:
@@ -91,8 +95,8 @@ def run_search(
         Size of the term space.
     spec : SearchSpec
         Settings.
-    rng : numpy.random.Generator
-        Source of all randomness.
+    seed : numpy.random.SeedSequence
+        Source of all randomness: iteration i draws from the stream at place i below it.
     rules : Rules or None
         What supports obey; the engine must obey them too.
     start : RIPs or None
@@ -106,6 +110,8 @@ def run_search(
         Shown every finished iteration.
     output, restart : int
         Passed on to the records.
+    brake : Brake
+        Ends the search early, with the best model so far; some models of the first population are always fitted.
     state : SearchState or None
         Where to go on; None begins anew.
     keep : callable or None
@@ -123,19 +129,25 @@ def run_search(
         state = SearchState(spec.first_rips(n_terms, rules) if start is None else start, has_moved=start is None)
     verdict = Verdict.CONTINUE
     while not state.stop_reason:
+        iteration = len(state.history) + 1
+        rng = stream(seed, iteration)
         drawn = admit(sample_population(state.rips, spec.n_models, spec.max_terms, rng), rules, spec.max_terms)
-        result = (engine if subsamples is None else subsamples.draw(rng)).evaluate(drawn)
+        try:
+            result = evaluate_in_parts(engine if subsamples is None else subsamples.draw(rng), drawn, brake)
+        except StoppedEarly as stopped:
+            result = stopped.found
+        is_whole = len(result.supports) == len(drawn)
+        drawn = drawn if is_whole else drawn.take(np.arange(len(result.supports)))
         state.rips, max_change = update(state.rips, drawn, result, unseen=spec.unseen, bounds=spec.rip_bounds)
         leader = Candidate.best_of(result)
-        state.leaders.append(leader)
-        state.best = leader if state.best is None else min(state.best, leader, key=lambda c: c.rank)
+        best = state.consider(leader)
         record = IterationRecord(
             output=output,
             restart=restart,
-            iteration=len(state.history) + 1,
+            iteration=iteration,
             mean_score=float(result.score.mean()),
             best_score=leader.score,
-            best_so_far=state.best.score,
+            best_so_far=best.score,
             mean_log_loss=float(result.log_loss.mean()),
             mean_size_drawn=float(drawn.sizes.mean()),
             mean_size_kept=float(result.supports.sizes.mean()),
@@ -146,12 +158,18 @@ def run_search(
         state.history.append(record)
         verdict = ask(observers, record)
         state.stop_reason = "observer" if verdict is not Verdict.CONTINUE else _stop_reason(state, spec, rescreen)
-        if keep is not None:
+        if keep is not None and is_whole:
             keep(state)
+        state.stop_reason = state.stop_reason if is_whole and state.stop_reason else brake.reason
     assert state.best is not None  # max_iter is at least 1
+    if state.stop_reason in EARLY:  # no time to look at what the RIPs have come to
+        best = state.best
+        if subsamples is not None:
+            best = Candidate.best_of(engine.evaluate(Supports.from_lists([best.ids])))
+        return SearchResult(best, None, tuple(state.history), state.stop_reason), verdict
     limit, best = _limit_model(engine, state.rips, spec, rules), state.best
     if subsamples is not None:
-        best = best_on_all_rows(state.leaders, subsamples.draw(rng), engine)
+        best = best_on_all_rows(state.leaders, subsamples.draw(stream(seed, len(state.history) + 1)), engine)
     model = best if limit is None else min(best, limit, key=lambda c: c.rank)
     return SearchResult(model, limit, tuple(state.history), state.stop_reason), verdict
 

@@ -15,6 +15,8 @@ from .._typing import IntArray
 from ..engines.base import Engine, Supports
 from ..terms.rules import Rules
 from .history import Candidate, SearchResult
+from .parts import evaluate_in_parts
+from .stopping import NEVER, Brake, StoppedEarly
 from .subsample import FINALISTS
 
 
@@ -26,6 +28,7 @@ def pool(
     largest: int,
     rules: Rules | None = None,
     all_rows: Engine | None = None,
+    brake: Brake = NEVER,
     price: float = 0.0,
 ) -> Candidate | None:
     """The best model of at most `largest` terms on the way from all pooled terms down to one.
@@ -46,16 +49,20 @@ def pool(
         What models obey; the engine must obey them too.
     all_rows : Engine or None
         Scores the best models on the way once more, and decides between them, where `engine` sees part of the rows.
-    price : float, default=0.0
+    brake : Brake
+        Ends the way down early.
+    price : float
         What a term must improve the log-loss by.
 
     Returns
     -------
     Candidate or None
-        None where no restart has found a term.
+        None where no restart has found a term, or the brake was pulled before a model was small enough.
     """
     support = _most_frequent(searches, most, rules)
-    return shortened(support, engine, largest=largest, rules=rules, all_rows=all_rows, price=price) if support.size else None
+    if support.size == 0:
+        return None
+    return shortened(support, engine, largest=largest, rules=rules, all_rows=all_rows, brake=brake, price=price)
 
 
 def shortened(
@@ -65,24 +72,35 @@ def shortened(
     largest: int,
     rules: Rules | None = None,
     all_rows: Engine | None = None,
+    brake: Brake = NEVER,
     price: float = 0.0,
-) -> Candidate:
+) -> Candidate | None:
     """The best model of at most `largest` terms on the way from a support down to one term.
 
     Parameters
     ----------
     support : ndarray of int
         Terms to begin with, ascending, at least one.
-    engine, largest, rules, all_rows, price
+    engine, largest, rules, all_rows, brake, price
         As in `pool`.
+
+    Returns
+    -------
+    Candidate or None
+        None where the brake was pulled before a model was small enough.
     """
     leader = Candidate.best_of(engine.evaluate(Supports.from_lists([support])))
     small = [leader] if support.size <= largest else []
     while shorter := _one_step_down(support, rules):
-        leader = Candidate.best_of(engine.evaluate(shorter))
+        try:
+            leader = Candidate.best_of(evaluate_in_parts(engine, shorter, brake))
+        except StoppedEarly:
+            break
         support = leader.ids if leader.ids.size else shorter[0]
         if support.size <= largest:
             small.append(leader)
+    if not small and brake.reason:
+        return None
     found = sorted(small or [leader], key=lambda c: priced(c, price))
     if all_rows is None:
         return found[0]
@@ -90,7 +108,15 @@ def shortened(
 
 
 def priced(model: Candidate, price: float) -> tuple[float, ...]:
-    """Sorts better models first, where every term has its price in log-loss."""
+    """Sorts better models first, where every term has its price in log-loss.
+
+    Parameters
+    ----------
+    model : Candidate
+        The model.
+    price : float
+        Of a term; 0 sorts as the search does.
+    """
     return (model.log_loss + price * model.ids.size, *model.rank) if price else model.rank
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from .._random import Seed
 from ..engines.base import Engine
 from ..terms.rules import Rules
 from .checkpoint import Checkpoint
@@ -16,6 +17,7 @@ from .loop import Rescreen, SearchSpec, run_search
 from .observers import Verdict
 from .rips import RIPs
 from .state import SearchState, result_as_dict, result_from_dict, state_as_dict, state_from_dict
+from .stopping import EARLY, NEVER, Brake
 from .subsample import Subsamples
 
 
@@ -51,7 +53,7 @@ def run_restarts(
     engine: Engine,
     n_terms: int,
     spec: SearchSpec,
-    rngs: Sequence[np.random.Generator],
+    seeds: Sequence[Seed],
     *,
     rules: Rules | None = None,
     start: RIPs | None = None,
@@ -60,16 +62,17 @@ def run_restarts(
     observers: Sequence[Any] = (),
     output: int = 0,
     first: int = 0,
+    brake: Brake = NEVER,
     checkpoint: Checkpoint | None = None,
 ) -> RestartsResult:
-    """Run one search for each generator, one after the other, on the same engine (and so on the same memo).
+    """Run one search for each seed, one after the other, on the same engine (and so on the same memo).
 
     Observers are told of restarts from number `first` on. What a checkpoint holds is not run again.
     """
     searches: list[SearchResult] = []
     verdict = Verdict.CONTINUE
-    for restart, rng in enumerate(rngs, start=first):
-        kept = _Kept(checkpoint, f"search/{output}/{restart}", rng)
+    for restart, seed in enumerate(seeds, start=first):
+        kept = Kept(checkpoint, search_key(output, restart))
         if kept.result is not None:
             searches.append(kept.result)
             continue
@@ -77,7 +80,7 @@ def run_restarts(
             engine,
             n_terms,
             spec,
-            rng,
+            seed,
             rules=rules,
             start=start,
             rescreen=rescreen,
@@ -85,17 +88,23 @@ def run_restarts(
             observers=observers,
             output=output,
             restart=restart,
+            brake=brake,
             state=kept.state,
             keep=kept.keep,
         )
         kept.finish(result)
         searches.append(result)
-        if verdict is Verdict.STOP_ALL:
+        if verdict is Verdict.STOP_ALL or result.stop_reason in EARLY:
             break
     return RestartsResult(tuple(searches), verdict is Verdict.STOP_ALL)
 
 
-class _Kept:
+def search_key(output: int, restart: int) -> str:
+    """What a checkpoint calls a search."""
+    return f"search/{output}/{restart}"
+
+
+class Kept:
     """One search in a checkpoint: finished, running, or not there yet.
 
     Parameters
@@ -104,26 +113,25 @@ class _Kept:
         Where it is kept; None keeps nothing.
     key : str
         Under what name.
-    rng : numpy.random.Generator
-        The search's own; put to where it stood.
     """
 
-    def __init__(self, checkpoint: Checkpoint | None, key: str, rng: np.random.Generator) -> None:
-        self._checkpoint, self._key, self._rng = checkpoint, key, rng
+    def __init__(self, checkpoint: Checkpoint | None, key: str) -> None:
+        self._checkpoint, self._key = checkpoint, key
         self.result: SearchResult | None = None
         self.state: SearchState | None = None
         found = None if checkpoint is None else checkpoint.find(key)
         if found is not None and "model" in found:
-            self.result = result_from_dict(found, rng)
+            self.result = result_from_dict(found)
         elif found is not None:
-            self.state = state_from_dict(found, rng)
+            self.state = state_from_dict(found)
 
     def keep(self, state: SearchState) -> None:
         """Between two iterations; where an observer has stopped the search, it is to go on from the one before."""
         if self._checkpoint is not None and state.stop_reason != "observer":
-            self._checkpoint.put(self._key, state_as_dict(state, self._rng), is_finished=False)
+            now = replace(state, leaders=list(state.leaders), history=list(state.history))  # the search goes on
+            self._checkpoint.put(self._key, lambda: state_as_dict(now))
 
     def finish(self, result: SearchResult) -> None:
-        """At the end."""
-        if self._checkpoint is not None and result.stop_reason != "observer":
-            self._checkpoint.put(self._key, result_as_dict(result, self._rng), is_finished=True)
+        """At the end, unless there is more to find."""
+        if self._checkpoint is not None and result.stop_reason not in ("observer", *EARLY):
+            self._checkpoint.put(self._key, lambda: result_as_dict(result), is_finished=True)

@@ -8,13 +8,14 @@ the terms of the pool.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
+from .._random import Seed
 from .._typing import IntArray
 from ..engines import Problem, Score, make_engine
 from ..terms.subspace import SubSpace
@@ -23,6 +24,7 @@ from .checkpoint import Checkpoint
 from .history import Candidate
 from .observers import Verdict, ask
 from .pool import priced, shortened
+from .stopping import NEVER, Brake
 
 NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
 AT_ONCE = 4  # bins for each worker between two looks at the observers and the checkpoint
@@ -95,7 +97,7 @@ class PoolResult:
     ----------
     rounds : tuple of Round
         In their order.
-    stop_reason : {"stable", "perfect", "n_rounds", "observer"}
+    stop_reason : {"stable", "perfect", "n_rounds", "observer", "time_limit", "interrupted"}
         Why there was no further one.
     """
 
@@ -117,6 +119,7 @@ def find_pool(
     n_jobs: int | None = None,
     observers: Sequence[Any] = (),
     output: int = 0,
+    brake: Brake = NEVER,
     checkpoint: Checkpoint | None = None,
 ) -> PoolResult:
     """Search bins in rounds until their pool is stable.
@@ -137,29 +140,67 @@ def find_pool(
         Shown the iterations of a bin when it is finished, bin by bin. One that says "stop_all" ends the rounds there.
     output : int
         Which output.
+    brake : Brake
+        Ends the rounds early.
     checkpoint : Checkpoint or None
         Where finished bins are kept, and taken from.
     """
-    bins = replace(bins, tells=bool(observers))
+    bins = replace(bins, tells=bool(observers), deadline=brake.deadline)
     rounds: list[Round] = []
     shared, best, stood, reason = np.empty(0, np.int64), None, 0, ""
-    at_once = AT_ONCE * effective_n_jobs(n_jobs)
     with Parallel(n_jobs=n_jobs) as parallel:
+        crew = Crew(parallel, AT_ONCE * effective_n_jobs(n_jobs), problem, bins, observers, brake, checkpoint)
         while not reason:
             number = len(rounds)
-            dealing = np.random.SeedSequence(seed, spawn_key=(output, number if spec.reshuffle else 0))
-            tasks = [
-                BinTask(output, number * bins.n_bins + k, k, dealing, _seed_of(seed, output, number, k), shared)
-                for k in range(bins.n_bins)
-            ]
-            results = _results(parallel, problem, bins, tasks, at_once, checkpoint)
-            found, stopped = _gather(results, tasks, observers, checkpoint)
+            found, reason = crew.search(_tasks(seed, output, number, bins.n_bins, spec.reshuffle, shared))
             this, model = _conclude(problem, bins, spec, found, shared, best)
             stood = stood + 1 if best is not None and np.array_equal(model.ids, best.ids) else 0
             rounds.append(this)
             best, shared = model, _to_share(spec.sharing, this)
-            reason = _stop_reason(this, spec, stood, len(rounds), stopped)
+            reason = reason or _stop_reason(this, spec, stood, len(rounds))
     return PoolResult(tuple(rounds), reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """Whoever searches the bins of a round: processes, threads or machines, by way of joblib.
+
+    Parameters
+    ----------
+    parallel : joblib.Parallel
+        How tasks are sent off.
+    at_once : int
+        How many are sent off together; between two such batches come the observers, the brake and the checkpoint.
+    problem, bins, observers, brake, checkpoint
+        As in `find_pool`.
+    """
+
+    parallel: Parallel
+    at_once: int
+    problem: Problem
+    bins: BinSpec
+    observers: Sequence[Any]
+    brake: Brake
+    checkpoint: Checkpoint | None
+
+    def search(self, tasks: Sequence[BinTask]) -> tuple[list[BinResult], str]:
+        """The bins in their order, up to where the round was cut short; and why it was, else an empty text."""
+        key = f"round/{tasks[0].output}/{tasks[0].number // len(tasks)}"
+        kept = None if self.checkpoint is None else self.checkpoint.find(key)
+        found = [BinResult.from_dict(d) for d in kept or ()]
+        while len(found) < len(tasks):
+            some = tasks[len(found) : len(found) + self.at_once]
+            data = self.problem.table, self.problem.target, self.problem.weight, self.problem.space
+            for result in self.parallel(delayed(search_bin)(*data, self.bins, task) for task in some):
+                found.append(result)
+                if Verdict.STOP_ALL in [ask(self.observers, record) for record in result.history]:
+                    return found, "observer"
+            if self.brake.reason:
+                return found, self.brake.reason
+            if self.checkpoint is not None:
+                state = [one.as_dict() for one in found]
+                self.checkpoint.put(key, lambda now=state: now, is_finished=len(found) == len(tasks))
+        return found, ""
 
 
 def ranked(found: Sequence[BinResult], shared: IntArray, n_bins: int) -> IntArray:
@@ -183,39 +224,13 @@ def ranked(found: Sequence[BinResult], shared: IntArray, n_bins: int) -> IntArra
     return np.asarray(ids[np.lexsort((ids, -worth))])
 
 
-def _gather(
-    results: Iterator[BinResult], tasks: Sequence[BinTask], observers: Sequence[Any], checkpoint: Checkpoint | None
-) -> tuple[list[BinResult], bool]:
-    """The bins of one round in their order, up to where an observer asked to stop; and whether one did."""
-    found: list[BinResult] = []
-    for task, result in zip(tasks, results, strict=True):
-        found.append(result)
-        verdicts = [ask(observers, record) for record in result.history]
-        if Verdict.STOP_ALL in verdicts:
-            return found, True
-        if checkpoint is not None:
-            checkpoint.put(_key(task), _as_dict(result), is_finished=len(found) == len(tasks))
-    return found, False
-
-
-def _results(
-    parallel: Parallel,
-    problem: Problem,
-    bins: BinSpec,
-    tasks: Sequence[BinTask],
-    at_once: int,
-    checkpoint: Checkpoint | None,
-) -> Iterator[BinResult]:
-    """Every bin in order, from the checkpoint where it is there; a few at a time, so that little is lost or late."""
-    kept = {} if checkpoint is None else {task.number: checkpoint.find(_key(task)) for task in tasks}
-    for first in range(0, len(tasks), at_once):
-        some = tasks[first : first + at_once]
-        missing = [task for task in some if kept.get(task.number) is None]
-        data = problem.table, problem.target, problem.weight, problem.space
-        fresh = iter(parallel(delayed(search_bin)(*data, bins, task) for task in missing))
-        for task in some:
-            known = kept.get(task.number)
-            yield next(fresh) if known is None else _from_dict(known)
+def _tasks(
+    seed: int, output: int, number: int, n_bins: int, reshuffle: bool, shared: IntArray
+) -> list[BinTask]:
+    """All bins of a round, each with its seed."""
+    dealing = Seed(seed, spawn_key=(output, number if reshuffle else 0))
+    own = (Seed(seed, spawn_key=(output, number, k)) for k in range(n_bins))
+    return [BinTask(output, number * n_bins + k, k, dealing, one, shared) for k, one in enumerate(own)]
 
 
 def _conclude(
@@ -248,6 +263,7 @@ def _best_small(problem: Problem, ids: IntArray, spec: RoundsSpec) -> tuple[Cand
     n = min(ids.size, problem.max_terms)
     engine = make_engine("auto", replace(problem, space=part, options=options))
     found = shortened(np.arange(n), engine, largest=spec.largest, price=spec.price)
+    assert found is not None  # there is no brake
     return replace(found, ids=part.outside(found.ids)), n * (n + 1) // 2
 
 
@@ -256,36 +272,9 @@ def _to_share(sharing: str, last: Round) -> IntArray:
     return {"pool": last.pool, "model": last.model, "none": np.empty(0, np.int64)}[sharing]
 
 
-def _stop_reason(last: Round, spec: RoundsSpec, stood: int, n_rounds: int, stopped: bool) -> str:
-    if stopped:
-        return "observer"
+def _stop_reason(last: Round, spec: RoundsSpec, stood: int, n_rounds: int) -> str:
     if last.best_score >= 1.0:
         return "perfect"
     if stood >= spec.patience:
         return "stable"
     return "n_rounds" if n_rounds >= spec.n_rounds else ""
-
-
-def _seed_of(seed: int, output: int, number: int, which: int) -> np.random.SeedSequence:
-    return np.random.SeedSequence(seed, spawn_key=(output, number, which))
-
-
-def _key(task: BinTask) -> str:
-    return f"bin/{task.output}/{task.number}"
-
-
-def _as_dict(result: BinResult) -> dict[str, Any]:
-    model = result.model
-    return {
-        "ids": model.ids.tolist(),
-        "coef": model.coef.tolist(),
-        "score": model.score,
-        "log_loss": model.log_loss,
-        "worth": result.worth.tolist(),
-        "n_fitted": result.n_fitted,
-    }
-
-
-def _from_dict(d: dict[str, Any]) -> BinResult:
-    model = Candidate(np.array(d["ids"], dtype=np.int64), np.array(d["coef"]), d["score"], d["log_loss"])
-    return BinResult(model, np.array(d["worth"], dtype=np.float64), d["n_fitted"])

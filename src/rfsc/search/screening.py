@@ -32,6 +32,7 @@ STANDS_OUT = 0.01  # number by chance at which a term gets half of that; it fall
 CROWD = 10.0  # rank at which a term gets no more than half, however much it stands out
 REST = 0.01  # expected number of all other terms in a model: they were tested too
 MOST_WORK = 1e11  # rows x pairs of features; about 30 seconds on one core, and as long for each fold of "auto"
+WORK_PER_SECOND = 1e9  # a third of that: a time limit must hold on slower machines too
 ROWS_MORE = 200  # what a pair costs whatever the number of rows
 
 
@@ -48,17 +49,23 @@ class Screening:
         What models obey.
     n_threads : int
         Threads; the result does not depend on it.
+    seconds : float
+        How long the tests may take, by a cautious guess.
     """
 
-    def __init__(self, problem: Problem, spec: SearchSpec, rules: Rules | None, n_threads: int) -> None:
+    def __init__(
+        self, problem: Problem, spec: SearchSpec, rules: Rules | None, n_threads: int, seconds: float = np.inf
+    ) -> None:
         self._problem, self._spec, self._rules, self._n_threads = problem, spec, rules, n_threads
+        self._most_work = min(MOST_WORK, seconds * WORK_PER_SECOND)
         self._known: dict[bytes, tuple[IntArray, FloatArray]] = {}
 
     @cached_property
     def _split(self) -> tuple[list[Part], list[Part]]:
         """The parts to test and those to leave out; searches that begin uniform never ask, and may copy no table."""
         problem = self._problem
-        return affordable(parts_of(problem.space, problem.table, problem.weight), problem.target.size)
+        parts = parts_of(problem.space, problem.table, problem.weight)
+        return affordable(parts, problem.target.size, self._most_work)
 
     @property
     def n_tested(self) -> int:
@@ -134,7 +141,7 @@ class Screening:
         return ids, values * min(1.0, room / max(float(values.sum()), room))
 
 
-def affordable(parts: Sequence[Part], n_rows: int) -> tuple[list[Part], list[Part]]:
+def affordable(parts: Sequence[Part], n_rows: int, most_work: float = MOST_WORK) -> tuple[list[Part], list[Part]]:
     """The parts whose terms can all be tested in bounded time, the cheapest first; and the others.
 
     Parameters
@@ -143,13 +150,15 @@ def affordable(parts: Sequence[Part], n_rows: int) -> tuple[list[Part], list[Par
         All terms.
     n_rows : int
         Rows to test them on.
+    most_work : float
+        What bounds the time.
     """
     taken: list[Part] = []
     left: list[Part] = []
     work = 0.0
     for part in sorted(parts, key=lambda part: part.n_terms * part.effort):
         work += part.n_terms * part.effort * (n_rows + ROWS_MORE)
-        (taken if work <= MOST_WORK else left).append(part)
+        (taken if work <= most_work else left).append(part)
     return taken, left
 
 

@@ -1,7 +1,7 @@
 """What moves during a search, and how it is written down: a search taken up again goes on as if nothing had happened.
 
 Everything is plain numbers, texts and lists, which JSON keeps to the last bit. What is not here is a function of what
-is: engines compute the same results again, and the random numbers follow from the state of their generator.
+is: engines compute the same results again, and the random numbers of an iteration follow from its number.
 """
 
 from __future__ import annotations
@@ -43,9 +43,15 @@ class SearchState:
     history: list[IterationRecord] = field(default_factory=list)
     stop_reason: str = ""
 
+    def consider(self, leader: Candidate) -> Candidate:
+        """Take in the best model of an iteration; the best of all."""
+        self.leaders.append(leader)
+        self.best = leader if self.best is None else min(self.best, leader, key=lambda c: c.rank)
+        return self.best
 
-def state_as_dict(state: SearchState, rng: np.random.Generator) -> dict[str, Any]:
-    """A search between two iterations, with the state of its generator."""
+
+def state_as_dict(state: SearchState) -> dict[str, Any]:
+    """A search between two iterations."""
     return {
         "rips": _rips(state.rips),
         "has_moved": state.has_moved,
@@ -53,13 +59,11 @@ def state_as_dict(state: SearchState, rng: np.random.Generator) -> dict[str, Any
         "leaders": [_candidate(leader) for leader in state.leaders],
         "history": [_record(record) for record in state.history],
         "stop_reason": state.stop_reason,
-        "generator": generator_state(rng),
     }
 
 
-def state_from_dict(d: Mapping[str, Any], rng: np.random.Generator) -> SearchState:
-    """The search that `state_as_dict` described; the generator is set to where it stood."""
-    set_generator(rng, d["generator"])
+def state_from_dict(d: Mapping[str, Any]) -> SearchState:
+    """The search that `state_as_dict` described."""
     return SearchState(
         rips=_read_rips(d["rips"]),
         has_moved=d["has_moved"],
@@ -70,36 +74,24 @@ def state_from_dict(d: Mapping[str, Any], rng: np.random.Generator) -> SearchSta
     )
 
 
-def result_as_dict(result: SearchResult, rng: np.random.Generator) -> dict[str, Any]:
-    """A finished search, with the state of its generator."""
+def result_as_dict(result: SearchResult) -> dict[str, Any]:
+    """A finished search."""
     return {
         "model": _candidate(result.model),
         "limit": None if result.limit is None else _candidate(result.limit),
         "history": [_record(record) for record in result.history],
         "stop_reason": result.stop_reason,
-        "generator": generator_state(rng),
     }
 
 
-def result_from_dict(d: Mapping[str, Any], rng: np.random.Generator) -> SearchResult:
-    """The search that `result_as_dict` described; the generator is set to where it stood."""
-    set_generator(rng, d["generator"])
+def result_from_dict(d: Mapping[str, Any]) -> SearchResult:
+    """The search that `result_as_dict` described."""
     return SearchResult(
         model=_read_candidate(d["model"]),
         limit=None if d["limit"] is None else _read_candidate(d["limit"]),
         history=tuple(_read_record(record) for record in d["history"]),
         stop_reason=d["stop_reason"],
     )
-
-
-def generator_state(rng: np.random.Generator) -> dict[str, Any]:
-    """Where a generator stands; its integers have up to 128 bits, which JSON does not mind."""
-    return dict(rng.bit_generator.state)
-
-
-def set_generator(rng: np.random.Generator, state: Mapping[str, Any]) -> None:
-    """Put a generator where another one of its kind stood."""
-    rng.bit_generator.state = dict(state)
 
 
 def _rips(rips: RIPs) -> list[Any]:

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ..._random import spawn_generators
+from ..._random import seeds_of_searches
 from ..._typing import FloatArray, IntArray
 from ..._validation import check_table, unchanged_on_error
 
@@ -69,4 +69,4 @@ class Peer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _generator(self) -> np.random.Generator:
         """The one source of random numbers of a fit, from the parameter `random_state`."""
-        return spawn_generators(vars(self)["random_state"], 1, 1)[0][0]
+        return np.random.default_rng(seeds_of_searches(vars(self)["random_state"], 1, 1)[0][0][0])

@@ -1,0 +1,39 @@
+"""Searches that run elsewhere: on the backend that a user has chosen with `joblib.parallel_config`.
+
+Without one, searches run one after the other and the engine's threads share the work, which needs no copy of anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import joblib
+from joblib.parallel import SequentialBackend, get_active_backend
+
+
+def chosen_backend(n_jobs: int | None) -> Any:
+    """A `joblib.Parallel` that gives results in order, each as soon as it is there; None where there is no backend.
+
+    Large arrays must be arguments of their own: then joblib maps them into the memory of its processes, and Dask sends
+    them once to each worker.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Searches at a time; None is what `joblib.parallel_config` says.
+
+    Returns
+    -------
+    joblib.Parallel or None
+        None also for a single job, and inside of another parallel loop.
+    """
+    # a hint gives way to a backend that was chosen, and decides where none was
+    chosen, configured = get_active_backend(prefer="processes")
+    other, _ = get_active_backend(prefer="threads")
+    if type(chosen) is not type(other) or isinstance(chosen, SequentialBackend):
+        return None
+    jobs = next(n for n in (n_jobs, configured, chosen.default_n_jobs) if n is not None)
+    if chosen.effective_n_jobs(jobs) < 2:
+        return None
+    one_by_one = getattr(chosen, "supports_return_generator", False)
+    return joblib.Parallel(n_jobs=jobs, return_as="generator" if one_by_one else "list")
