@@ -24,8 +24,9 @@ from .terms.subspace import SubSpace
 from .workbench import FEW_TERMS, Job, OutputFit, Rows, Workbench, candidate_terms
 
 FINDING = 0.8  # of the time that an output has; the rest is for the searches of the pool
-TERMS_IN_A_BIN = 250  # that n_bins="auto" aims at: few enough for random draws to try them all
+TERMS_IN_A_BIN = 500  # that n_bins="auto" aims at: few enough for random draws to try them all
 MOST_BINS = 1_000  # of n_bins="auto": beyond, bins grow
+CAUTION = 0.5  # of the price of a term among as many independent ones: terms that move together amount to fewer
 OWN = ("restrictions", "rescreen_every", "max_samples", "precision")  # parameters of the plain search that bins lack
 
 
@@ -46,18 +47,19 @@ class PartitionedRFSC(RFSCClassifier):
     basis : str, object or list, default="polynomial"
         What terms are made of, as in `RFSCClassifier`, but for "auto".
     n_bins : int or "auto", default="auto"
-        Into how many bins the terms are dealt. "auto": bins of about 250 terms, at most 1,000 of them.
+        Into how many bins the terms are dealt. "auto": bins of about 500 terms, at most 1,000 of them.
     n_rounds : int, default=10
         Largest number of rounds.
-    patience : int, default=3
+    patience : int, default=2
         The pool is stable when its best small model has stood for so many rounds.
-    sharing : {"pool", "model", "none"}, default="pool"
-        What every bin is searched together with: the pool, only the terms of its best small model, or nothing.
+    sharing : {"model", "pool", "none"}, default="model"
+        What every bin is searched together with: the terms of the best small model of the pool, all of the pool, or
+        nothing.
     reshuffle : bool, default=True
         Deal the terms anew in every round; else every bin keeps its terms.
     max_pool : int, default=60
         Most terms of the pool.
-    n_models : int, default=100
+    n_models : int, default=50
         Models drawn in each iteration.
     max_iter : int, default=300
         Largest number of iterations of one search, of a bin or of the pool.
@@ -174,11 +176,11 @@ class PartitionedRFSC(RFSCClassifier):
         basis: Any = "polynomial",
         n_bins: int | str = "auto",
         n_rounds: int = 10,
-        patience: int = 3,
-        sharing: str = "pool",
+        patience: int = 2,
+        sharing: str = "model",
         reshuffle: bool = True,
         max_pool: int = 60,
-        n_models: int = 100,
+        n_models: int = 50,
         max_iter: int = 300,
         n_restarts: int = 10,
         score: str = "loo_log_loss",
@@ -291,10 +293,10 @@ class PartitionedRFSC(RFSCClassifier):
         target, code = rows.targets.outputs[job.output], rows.targets.code
         fit = Workbench(rows.table, target, rows.weight, code, part, None, job, brake).fit(observers, checkpoint)
         fit = _in_the_whole_space(fit, part, stopped)
-        records = [record for search in fit.restarts.searches for record in search.history]
+        n_fitted = sum(record.n_fitted for search in fit.restarts.searches for record in search.history)
         self.rounds_.append(list(found.rounds))
         self.round_stop_reasons_.append(found.stop_reason)
-        self.n_fits_[job.output] = sum(one.n_fitted for one in (*found.rounds, *records))
+        self.n_fits_[job.output] = n_fitted + sum(one.n_fitted for one in found.rounds)
         return fit
 
     def _bin_count(self, space: TermSpace) -> int:
@@ -337,9 +339,8 @@ class PartitionedRFSC(RFSCClassifier):
         )
 
 
-import os
 def price_of_a_term(n_terms: int, n_observations: float) -> float:
-    """What a term must improve the mean log-loss by: the best of so many irrelevant ones does that much by chance.
+    """What a term must improve the mean log-loss by: half of what the best of as many irrelevant ones does by chance.
 
     Twice the gain in log-likelihood of an irrelevant term is about the square of a standard normal number, and the
     largest of n such squares is about 2 log n.
@@ -351,7 +352,7 @@ def price_of_a_term(n_terms: int, n_observations: float) -> float:
     n_observations : float
         Observations that the log-loss is the mean of.
     """
-    return float(os.environ.get("PRICE", "1")) * float(np.log(n_terms) / n_observations)
+    return CAUTION * float(np.log(n_terms) / n_observations)
 
 
 def _in_the_whole_space(fit: OutputFit, part: SubSpace, stopped: bool) -> OutputFit:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -198,9 +199,12 @@ class Crew:
             if self.brake.reason:
                 return found, self.brake.reason
             if self.checkpoint is not None:
-                state = [one.as_dict() for one in found]
-                self.checkpoint.put(key, lambda now=state: now, is_finished=len(found) == len(tasks))
+                self.checkpoint.put(key, partial(_as_dicts, tuple(found)), is_finished=len(found) == len(tasks))
         return found, ""
+
+
+def _as_dicts(found: Sequence[BinResult]) -> list[dict[str, Any]]:
+    return [one.as_dict() for one in found]
 
 
 def ranked(found: Sequence[BinResult], shared: IntArray, n_bins: int) -> IntArray:
@@ -224,9 +228,7 @@ def ranked(found: Sequence[BinResult], shared: IntArray, n_bins: int) -> IntArra
     return np.asarray(ids[np.lexsort((ids, -worth))])
 
 
-def _tasks(
-    seed: int, output: int, number: int, n_bins: int, reshuffle: bool, shared: IntArray
-) -> list[BinTask]:
+def _tasks(seed: int, output: int, number: int, n_bins: int, reshuffle: bool, shared: IntArray) -> list[BinTask]:
     """All bins of a round, each with its seed."""
     dealing = Seed(seed, spawn_key=(output, number if reshuffle else 0))
     own = (Seed(seed, spawn_key=(output, number, k)) for k in range(n_bins))

@@ -1,8 +1,9 @@
 """Deal the terms of a space into bins at random, without ever listing the space.
 
-A shuffle of n numbers is a one-to-one map of 0, ..., n - 1 onto themselves. Ours is computed number by number: a Feistel
-network mixes the two halves of the bits of a number, which can be undone and is therefore one-to-one, and a number that
-comes out at n or beyond goes through it again until it is below. So a bin of a space of any size costs what it holds.
+A shuffle of n numbers is a one-to-one map of 0, ..., n - 1 onto themselves. Ours is computed number by number: a
+Feistel network mixes the two halves of the bits of a number, which can be undone and is therefore one-to-one, and a
+number that comes out at n or beyond goes through it again until it is below. So a bin costs what it holds, whatever the
+size of the space.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def deal(n_terms: int, n_bins: int, which: int, seed: np.random.SeedSequence) ->
     first, last = which * n_terms // n_bins, (which + 1) * n_terms // n_bins
     if last - first > MOST_IN_A_BIN:
         msg = (
-            f"{n_terms:,} terms in {n_bins:,} bins are {last - first:,} in each, more than the {MOST_IN_A_BIN:,} that a "
-            "bin can hold. Raise n_bins, lower degree, or keep fewer features with filter_significance."
+            f"{n_terms:,} terms in {n_bins:,} bins are {last - first:,} in each, more than the {MOST_IN_A_BIN:,} that "
+            "a bin can hold. Raise n_bins, lower degree, or keep fewer features with filter_significance."
         )
         raise ValueError(msg)
     return np.sort(shuffled(np.arange(first, last), n_terms, seed))
@@ -54,7 +55,7 @@ def shuffled(numbers: IntArray, n: int, seed: np.random.SeedSequence) -> IntArra
         Of the shuffle.
     """
     half = np.uint64(max((max(n - 1, 1).bit_length() + 1) // 2, 1))
-    keys = seed.generate_state(N_MIXINGS, np.uint64)
+    keys = np.asarray(seed.generate_state(N_MIXINGS, np.uint64), dtype=np.uint64)
     out = _mixed(numbers.astype(np.uint64), half, keys)
     beyond = np.flatnonzero(out >= n)
     while beyond.size:  # the map goes in circles, and each began below n
