@@ -94,9 +94,9 @@ class PartitionedRFSC(RFSCClassifier):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the search.
     callbacks : object, list of objects or None, default=None
-        Observers, as in `RFSCClassifier`. Bins count as restarts, round after round; an observer is shown the iterations
-        of a bin when the bin is finished, so "stop_search" comes too late for it, while "stop_all" ends the rounds
-        there.
+        Observers, as in `RFSCClassifier`. Bins count as restarts, round after round; an observer is shown the
+        iterations of a bin when the bin is finished, so "stop_search" comes too late for it, while "stop_all" ends the
+        rounds there.
     verbose : int, default=0
         1 shows a progress bar on stderr.
 
@@ -113,7 +113,8 @@ class PartitionedRFSC(RFSCClassifier):
     n_fits_ : ndarray of shape (n_outputs,)
         Number of models that were fitted, in bins and in the searches of the final pool.
     round_stop_reasons_ : list of str
-        Per output why there was no further round: "stable", "perfect" (a bin reached score 1), "n_rounds" or "observer".
+        Per output why there was no further round: "stable", "perfect" (a bin reached score 1), "n_rounds", "observer",
+        "time_limit" or "interrupted".
     n_terms_ : ndarray of shape (n_outputs,)
         Number of candidate terms.
     searches_ : list of list of SearchResult
@@ -130,6 +131,8 @@ class PartitionedRFSC(RFSCClassifier):
         Features that do not vary over the training rows; they were left out.
     n_iter_ : ndarray of shape (n_outputs,)
         Most iterations that a search of the final pool took.
+    stop_reason_ : {"finished", "time_limit", "interrupted", "observer"}
+        Whether the fit ran to its end, or why not.
     manifest_ : dict
         What the fit was made with and made of.
     n_features_in_ : int
