@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from .model import SparseModel
     from .partitioned import PartitionedRFSC
     from .restrictions import Restrictions
-    from .search import IterationRecord, SearchResult, Verdict
+    from .search import Checkpoint, CheckpointError, IterationRecord, SearchResult, StopAfter, Verdict
     from .selectors import DistanceCorrelationFilter, RFSCSelector
 
 __all__ = [
+    "Checkpoint",
+    "CheckpointError",
     "DistanceCorrelationFilter",
     "IterationRecord",
     "PartitionedRFSC",
@@ -26,12 +28,15 @@ __all__ = [
     "Restrictions",
     "SearchResult",
     "SparseModel",
+    "StopAfter",
     "Verdict",
     "__version__",
 ]
 
 # imported when asked for: `rfsc --help` must not wait for scikit-learn
 _HOMES = {
+    "Checkpoint": "search",
+    "CheckpointError": "search",
     "DistanceCorrelationFilter": "selectors",
     "IterationRecord": "search",
     "PartitionedRFSC": "partitioned",
@@ -40,6 +45,7 @@ _HOMES = {
     "Restrictions": "restrictions",
     "SearchResult": "search",
     "SparseModel": "model",
+    "StopAfter": "search",
     "Verdict": "search",
 }
 

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from ._random import Seed
 from ._typing import FloatArray, IntArray
-from .dispatch import chosen_backend
+from .dispatch import abandon, chosen_backend
 from .model import class_probabilities, decision_table
 from .prepare.distinct import distinct_rows
 from .prepare.scaling import Scaling
@@ -200,8 +200,9 @@ def _left_out_values(
         here = {name: replace(own, n_threads=1) for name, own in specs.items()}
         found = backend(joblib.delayed(_value_elsewhere)(*parts, cell, here[cell.mix], brake.deadline) for cell in todo)
     for cell, value in zip(todo, found, strict=True):
-        if brake.reason:
-            return  # this model may not have been searched to its end
+        if brake.reason:  # this model may not have been searched to its end
+            abandon(found)
+            return
         if checkpoint is not None:
             checkpoint.put(cell.key, value.tolist, is_finished=True)
         yield cell, value

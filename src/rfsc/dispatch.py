@@ -5,6 +5,7 @@ Without one, searches run one after the other and the engine's threads share the
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import joblib
@@ -37,3 +38,17 @@ def chosen_backend(n_jobs: int | None) -> Any:
         return None
     one_by_one = getattr(chosen, "supports_return_generator", False)
     return joblib.Parallel(n_jobs=jobs, return_as="generator" if one_by_one else "list")
+
+
+def abandon(results: Any) -> None:
+    """Give up the results of a `joblib.Parallel` that nobody has asked for yet.
+
+    Parameters
+    ----------
+    results : iterable
+        What it returned; nothing happens where all have been taken.
+    """
+    if hasattr(results, "close"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # joblib would say that work was done for nothing
+            results.close()

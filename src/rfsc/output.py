@@ -10,7 +10,7 @@ import joblib
 
 from ._random import Seed, child
 from ._typing import FloatArray, IntArray
-from .dispatch import chosen_backend
+from .dispatch import abandon, chosen_backend
 from .search import Brake, Checkpoint, RestartsResult, RIPs, SearchResult, Verdict
 from .search.observers import ask
 from .search.restarts import Kept
@@ -63,8 +63,12 @@ def fit_outputs(
     for own in jobs:
         fits.append([])
         for job in own:
-            bench = Workbench.over(rows, job.shortened() if stopped else job, brake.within(1.0 / left))
-            fits[-1].append(bench.fit(observers, checkpoint))
+            share = brake.within(1.0 / left)
+            if stopped:  # and not kept: there is more to find
+                fit = Workbench.over(rows, job.shortened(), share).fit(observers)
+            else:
+                fit = Workbench.over(rows, job, share).fit(observers, checkpoint)
+            fits[-1].append(fit)
             stopped = stopped or fits[-1][-1].restarts.stopped
             left -= 1
     return fits
@@ -112,6 +116,7 @@ def fit_elsewhere(
         stopped = verdict is Verdict.STOP_ALL
         if stopped or brake.reason:
             break
+    abandon(results)
     fits: list[list[OutputFit]] = []
     for k, bench in enumerate(benches):
         own = [found[restart, k] for restart in range(len(bench.job.seeds)) if (restart, k) in found]

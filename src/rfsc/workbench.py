@@ -349,7 +349,7 @@ class Workbench:
         """
         spec, some = self.spec, self._some
         options = replace(spec.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
-        problem = replace(self.problem, options=options, few_supports=some is not None)
+        problem = replace(self.problem, options=options, few_supports=True)
         engine = _engine(spec, problem if some is None else problem.take(some), self.rules)
         all_rows = None if some is None else _engine(spec, problem, self.rules)
         most, largest = problem.max_terms, spec.pool_terms

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .budget import Clock, checkpoint_of
 from .console import Failure, Voice, counted, show, show_json, verb
 from .files import check_free, put
 from .options import Data, Force, Jobs, Json, Quiet, Seed
-from .scoring import check_score, folds_for, honest_score, no_better, score_as_dict, score_text
+from .scoring import check_score, folds_for, honest_score, n_fits, no_better, score_as_dict, score_text
 from .search import search_of
 
 if TYPE_CHECKING:
@@ -66,6 +67,15 @@ def command(
         float | None,
         typer.Option(help="Score on this share of the rows instead.", show_default="0.2 above 5000 rows"),
     ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Search and score in this time.", show_default="as long as it takes"),
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Keep the search here as it goes on.", show_default=False),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, where there is one.")] = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
     force: Force = False,
@@ -79,8 +89,15 @@ def command(
 
     Columns that look like identifiers or like the target itself are refused until you --drop or --keep them. Options
     that take a column may be repeated.
+
+    Ctrl-C ends the search with the best model so far, which is saved and not scored (exit status 130); a second one
+    stops at once. After a crash the same command with --resume goes on from the checkpoint, to the same model.
     """
     voice = Voice(quiet=quiet)
+    clock = Clock(time_limit)
+    keeper = checkpoint_of(
+        checkpoint, resume=resume, force=force, others={"the table": data, "the model": output, "the report": report}
+    )
     if output is not None:
         output = check_free(output, force=force, others={"the table": data, "the report": report})
     if report is not None:
@@ -101,19 +118,25 @@ def command(
     if len(training.labels) > LONG and "max_samples" not in given:
         search.set_params(max_samples=SAMPLE)
         voice.say(f"  a long table: models are compared on {SAMPLE} rows at a time (--set max_samples=none for all)")
-    folds = folds_for(training.labels, cv, test_size, seed)
+    folds = folds_for(training.labels, cv, test_size, seed, in_haste=time_limit is not None)
+    fits_left = n_fits(folds, len(training.labels))
     pipeline = make_pipeline(encoder_of(training.columns), search)
     described = _describe(voice, training, pipeline[0])
     voice.say("\nSearching for a model ...", "bold")
-    search.set_params(verbose=int(voice.live))
+    search.set_params(verbose=int(voice.live), callbacks=[*clock.limit(1 + fits_left), *keeper])
     pipeline.fit(training.frame, training.labels)
-    search.set_params(verbose=0)  # the file does not depend on who watched
+    was_interrupted = search.stop_reason_ == "interrupted"
+    search.set_params(verbose=0, callbacks=clock.limit(fits_left) or None)
     search.manifest_["target"] = target  # labels out of a table have lost it
     if not any(len(model.terms) for model in search.models_):
         voice.warn("the model is empty: no column tells anything about the class that passes the test")
+    if was_interrupted:
+        voice.warn(f"it is not scored{' and gets no report' if report else ''}")
+        folds, report = None, None
     score = honest_score(
         voice, pipeline, training.frame, training.labels, folds, seed, beside_others=report is not None
     )
+    search.set_params(callbacks=None)  # the file does not depend on who watched
     if output != "-" and not as_json:
         voice.say()
         show(_as_text(pipeline, score))
@@ -123,6 +146,8 @@ def command(
     _finish(voice, pipeline, training, score, output, report, target)
     if as_json:
         show_json(_as_json(pipeline, training, described, score, output, report))
+    if was_interrupted:
+        raise typer.Exit(130)
 
 
 # ---- the table

@@ -33,7 +33,7 @@ def check_score(cv: int | None, test_size: float | None) -> None:
         raise Failure(msg, 2)
 
 
-def folds_for(labels: Any, cv: int | None, test_size: float | None, seed: int) -> Any:
+def folds_for(labels: Any, cv: int | None, test_size: float | None, seed: int, *, in_haste: bool = False) -> Any:
     """Which rows are left out.
 
     Parameters
@@ -46,6 +46,8 @@ def folds_for(labels: Any, cv: int | None, test_size: float | None, seed: int) -
         Share of the rows that was asked for.
     seed : int
         Seed of the choice.
+    in_haste : bool, default=False
+        Whether a single fit must do where nothing was asked for.
 
     Returns
     -------
@@ -57,16 +59,39 @@ def folds_for(labels: Any, cv: int | None, test_size: float | None, seed: int) -
     if cv is not None and cv > smallest:
         msg = f"--cv {cv} asks for more folds than the smallest class has rows, which is {smallest}. Take fewer."
         raise Failure(msg, 2)
-    if test_size is not None and not len(sizes) <= n_test <= n_rows - len(sizes):
+    fits_one = len(sizes) <= n_test <= n_rows - len(sizes)
+    if test_size is not None and not fits_one:
         msg = f"--test-size {test_size:g} of {n_rows} rows does not leave a row of every class on both sides."
         raise Failure(msg, 2)
     if cv is not None:
         return cv or None
-    if test_size is None and n_rows <= SMALL:
+    if test_size is None and n_rows <= SMALL and not (in_haste and fits_one):
         return "auto"
     from sklearn.model_selection import StratifiedShuffleSplit
 
     return StratifiedShuffleSplit(1, test_size=test_size or 0.2, random_state=seed)
+
+
+def n_fits(folds: Any, n_rows: int) -> int:
+    """How many fits a score takes at most.
+
+    Parameters
+    ----------
+    folds : "auto", int, splitter or None
+        From `folds_for`.
+    n_rows : int
+        Rows of the table.
+
+    Returns
+    -------
+    int
+        As many.
+    """
+    from ..report.honest_score import FEW_ROWS, N_FOLDS, REPEATS
+
+    if folds is None or not isinstance(folds, int | str):
+        return 0 if folds is None else 1
+    return (folds if isinstance(folds, int) else N_FOLDS) * (REPEATS if n_rows < FEW_ROWS else 1)
 
 
 def honest_score(

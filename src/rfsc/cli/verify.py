@@ -71,6 +71,10 @@ def _repeatable(predictor: Predictor) -> dict[str, Any]:
     if manifest["seed"] is None:
         msg = "the model was fitted without a seed (random_state was no whole number), so no fit can repeat it."
         raise Failure(msg)
+    early = {"time_limit", "interrupted", "observer"} & {one for own in manifest["stop_reasons"] for one in own}
+    if early:
+        msg = f"the fit was ended before its time ({', '.join(sorted(early))}), so no other fit can repeat it."
+        raise Failure(msg)
     return manifest
 
 

@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 from .._compat import safe_indexing
 from .._typing import FloatArray, IntArray
+from ..search import StopAfter
 from .metrics import METRICS, measure
 from .subject import codes_of
 
@@ -299,11 +300,17 @@ def _folds(cv: Any, X: Any, y: Any, code: IntArray, random_state: int | None) ->
 
 
 def _silent(estimator: Any) -> Any:
-    """A clone without progress bars and callbacks, which are about the one fit that the user has watched."""
+    """A clone without progress bars and callbacks, which are about the one fit that the user has watched.
+
+    A time limit stays: a score is that of models found in the same time.
+    """
     copy = clone(estimator)
     last = copy[-1] if isinstance(copy, Pipeline) else copy
-    quiet = {"verbose": 0, "callbacks": None}
-    last.set_params(**{key: value for key, value in quiet.items() if key in last.get_params()})
+    given = last.get_params()
+    callbacks = given.get("callbacks")
+    limits = [one for one in (callbacks if isinstance(callbacks, list) else [callbacks]) if isinstance(one, StopAfter)]
+    quiet = {"verbose": 0, "callbacks": limits or None}
+    last.set_params(**{key: value for key, value in quiet.items() if key in given})
     return copy
 
 

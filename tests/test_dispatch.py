@@ -1,0 +1,117 @@
+"""Searches on the backend that joblib is told to use: the same fit, watched, stopped and kept alike."""
+
+from __future__ import annotations
+
+import time
+
+import joblib
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.datasets import load_iris
+
+from rfsc import Checkpoint, RFSCClassifier, StopAfter
+from rfsc.dispatch import chosen_backend
+from rfsc.export.compare import compared_text
+
+QUICK = {"n_restarts": 3, "max_iter": 25, "random_state": 5, "basis": "polynomial"}
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+def away():
+    """A backend with all the ways of processes but their cost."""
+    return parallel_config(backend="threading", n_jobs=2)
+
+
+def test_a_backend_counts_only_where_it_was_chosen():
+    assert chosen_backend(None) is None
+    assert chosen_backend(2) is None
+    with parallel_config(n_jobs=2):
+        assert chosen_backend(None) is None
+    for backend in ("loky", "threading"):
+        with parallel_config(backend=backend, n_jobs=2):
+            assert chosen_backend(None).n_jobs == 2
+            assert chosen_backend(3).n_jobs == 3
+            assert chosen_backend(1) is None
+        with parallel_config(backend=backend):
+            assert chosen_backend(None) is None
+    with parallel_config(backend="threading", n_jobs=2):
+        inside = joblib.Parallel(n_jobs=2)(joblib.delayed(chosen_backend)(None) for _ in range(2))
+    assert inside == [None, None]
+
+
+@pytest.mark.parametrize("answer", [None, "stop_search", "stop_all"])
+def test_observers_see_the_same_and_are_heard(iris, answer):
+    def watched():
+        seen = []
+
+        def look(record):
+            seen.append((record.output, record.restart, record.iteration, record.best_so_far, record.mean_size_drawn))
+            return answer if (record.restart, record.iteration) == (1, 4) else None
+
+        clf = RFSCClassifier(**QUICK, callbacks=look).fit(*iris)
+        return clf, seen
+
+    here, seen_here = watched()
+    with away():
+        there, seen_there = watched()
+    if answer == "stop_all":  # elsewhere every output begins before the second restart of the first one
+        assert {row[:2] for row in seen_there} >= {(0, 0), (1, 0), (2, 0), (0, 1)}
+        assert [search.n_iter for search in there.searches_[0]] == [search.n_iter for search in here.searches_[0]]
+    else:
+        assert sorted(seen_there) == sorted(seen_here)
+        assert compared_text(there) == compared_text(here)
+
+
+def test_a_fit_goes_on_from_one_way_to_the_other(iris, tmp_path):
+    whole = compared_text(RFSCClassifier(**QUICK).fit(*iris))
+    path = tmp_path / "fit.checkpoint"
+
+    def enough(record):
+        return "stop_all" if (record.output, record.restart) == (1, 1) else None
+
+    with away():
+        part = RFSCClassifier(**QUICK, callbacks=[Checkpoint(path), enough]).fit(*iris)
+    assert part.stop_reason_ == "observer"
+    assert compared_text(RFSCClassifier(**QUICK, callbacks=Checkpoint(path)).fit(*iris)) == whole
+    path.unlink()
+    part = RFSCClassifier(**QUICK, callbacks=[Checkpoint(path), enough]).fit(*iris)
+    with away():
+        assert compared_text(RFSCClassifier(**QUICK, callbacks=Checkpoint(path)).fit(*iris)) == whole
+
+
+def test_a_time_limit_is_kept(iris):
+    began = time.perf_counter()
+    with away():
+        clf = RFSCClassifier(**QUICK | {"n_restarts": 200}, callbacks=StopAfter(2.0)).fit(*iris)
+    assert time.perf_counter() - began < 2.0 * 1.05 + 1.0 + 1.0  # and a second for the tests beside this one
+    assert clf.stop_reason_ == "time_limit"
+    assert min(len(own) for own in clf.searches_) >= 1
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # distributed asks for a port by opening one
+def test_dask_sends_the_table_once(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 8))
+    y = X[:, 0] + rng.normal(size=3000) > 0
+    plain = RFSCClassifier(**QUICK).fit(X, y)
+    sent = []
+    scatter = distributed.Client.scatter
+
+    def spy(self, data, *args, **kwargs):
+        sent.append(getattr(data, "nbytes", 0))
+        return scatter(self, data, *args, **kwargs)
+
+    monkeypatch.setattr(distributed.Client, "scatter", spy)
+    with (
+        distributed.Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"),
+        parallel_config(backend="dask"),
+    ):
+        clf = RFSCClassifier(**QUICK).fit(X, y)
+    assert compared_text(clf) == compared_text(plain)
+    assert sent.count(X.nbytes) == 1
