@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import resource
 import signal
 import subprocess
 import sys
@@ -79,6 +80,7 @@ def planted_rows(size: str, seed: int) -> tuple[list[int], tuple[Any, Any], tupl
 
 def fit_one(task: dict[str, Any]) -> dict[str, Any]:
     """Fit once and tell what came out."""
+    from joblib.externals.loky import get_reusable_executor
     from sklearn.exceptions import ConvergenceWarning
 
     from rfsc import PartitionedRFSC, RFSCClassifier
@@ -87,7 +89,7 @@ def fit_one(task: dict[str, Any]) -> dict[str, Any]:
     where, train, test, best = planted_rows(task["size"], task["seed"])
     common = {"degree": 1, "basis": "polynomial", "n_jobs": os.cpu_count(), "random_state": task["seed"]}
     RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=2, random_state=0).fit(train[0][:, :7], train[1])
-    clock = time.perf_counter()
+    clock, spent = time.perf_counter(), processor_seconds()
     if task["method"] == "partitioned":
         clf = PartitionedRFSC(**common).fit(*train)
     elif task["method"] == "uniform":
@@ -97,8 +99,16 @@ def fit_one(task: dict[str, Any]) -> dict[str, Any]:
     else:
         clf = RFSCClassifier(**common).fit(*train)
     clock = time.perf_counter() - clock
+    get_reusable_executor().shutdown(wait=True)  # the time of processes counts when they have ended
+    spent = processor_seconds() - spent
     chosen = [j for term in clf.models_[0].terms for j in term.features]
-    out = {"wall": clock, "best_accuracy": best, **compared(chosen, where), "accuracy": float(clf.score(*test))}
+    out = {
+        "wall": clock,
+        "cpu": spent,
+        "best_accuracy": best,
+        **compared(chosen, where),
+        "accuracy": float(clf.score(*test)),
+    }
     if isinstance(clf, PartitionedRFSC):
         return {
             **out,
@@ -112,6 +122,12 @@ def fit_one(task: dict[str, Any]) -> dict[str, Any]:
     if task["method"] == "uniform":
         out["priced"] = priced(clf, train, test, where)
     return out
+
+
+def processor_seconds() -> float:
+    """Of this process and of those that it has started and that have ended."""
+    spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in spent)
 
 
 def stop_after_fits(n_fits: int) -> Any:
@@ -218,7 +234,7 @@ def fit_peer(package: str, size: str, seed: int, n_bins: int, limit: float) -> d
         except subprocess.CalledProcessError as error:
             return {"failed": f"ended with {error.stderr.strip().splitlines()[-1][:120]}"}
     out = json.loads(printed.splitlines()[-1])
-    return {"wall": out["wall"], "accuracy": out["accuracy"], **compared(out["features"], where)}
+    return {"wall": out["wall"], "cpu": out["cpu"], "accuracy": out["accuracy"], **compared(out["features"], where)}
 
 
 class Results:
@@ -283,10 +299,11 @@ def recovery_table(found: dict[str, dict[str, list[dict[str, Any]]]]) -> str:
             share = sum(fit["found"] for fit in fits) / sum(fit["planted"] for fit in fits)
             cells = [f"{share:.0%}", f"{mean('others'):.1f}", f"{mean('f1'):.2f}", f"{mean('accuracy'):.3f}"]
             cells += [f"{mean('best_accuracy'):.3f}", f"{mean('n_fits'):,.0f}"]
-            cells += ["" if method == "priced" else f"{mean('wall'):.0f}", verdict(method, own)]
+            cells += ["", ""] if method == "priced" else [f"{mean('cpu'):.1f}", f"{mean('wall'):.0f}"]
+            cells += [verdict(method, own)]
             rows.append([size if method == "partitioned" else "", str(len(fits)), NAMES[method], *cells])
     head = ["rows x features", "data sets", "", "planted terms found", "other terms", "F1", "accuracy"]
-    return table([*head, "best possible", "fits", "wall s", "ours better by F1"], rows)
+    return table([*head, "best possible", "fits", "processor s", "wall s", "ours better by F1"], rows)
 
 
 def verdict(method: str, own: dict[str, list[dict[str, Any]]]) -> str:
@@ -304,13 +321,16 @@ def peer_table(found: dict[str, dict[str, list[dict[str, Any]]]]) -> str:
         for method in ("partitioned", *PEERS):
             fit = own[method][0]
             if "failed" in fit:
-                cells = [fit["failed"], "", "", ""]
+                cells = [fit["failed"], "", "", "", ""]
             else:
                 terms = fit["found"] + fit["others"]
                 recovered = f"{fit['found']} of {fit['planted']}"
-                cells = [recovered, str(terms), f"{fit['accuracy']:.3f}", f"{fit['wall']:.0f}"]
+                cells = [recovered, str(terms), f"{fit['accuracy']:.3f}", f"{fit['cpu']:.0f}", f"{fit['wall']:.0f}"]
             rows.append([size if method == "partitioned" else "", NAMES[method], *cells])
-    return table(["rows x features", "", "planted terms found", "features in the model", "accuracy", "wall s"], rows)
+    return table(
+        ["rows x features", "", "planted terms found", "features in the model", "accuracy", "processor s", "wall s"],
+        rows,
+    )
 
 
 def draw(found: dict[str, dict[str, list[dict[str, Any]]]], path: Path) -> None:

@@ -99,12 +99,12 @@ def test_an_interrupted_fit_goes_on_to_the_same_bits(tmp_path, monkeypatch):
         path = tmp_path / f"{n}.json"
         settings = {**QUICK, "callbacks": Checkpoint(path, every=0.0)}
         calls.clear()
-        monkeypatch.setattr("rfsc.search.rounds.search_bin", fail_at(n))
+        monkeypatch.setattr("rfsc.search.bins.search_bin", fail_at(n))
         with pytest.raises(Stop):
             PartitionedRFSC(**settings).fit(*planted())
         done = set(calls[:-1])
         calls.clear()
-        monkeypatch.setattr("rfsc.search.rounds.search_bin", fail_at(-1))
+        monkeypatch.setattr("rfsc.search.bins.search_bin", fail_at(-1))
         resumed = PartitionedRFSC(**settings).fit(*planted())
         assert text(resumed) == text(fitted())
         assert len(set(calls) & done) < 4  # at most those of one batch are searched again

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -117,10 +117,30 @@ class BinResult:
         return cls(Candidate(ids, coef, d["score"], d["log_loss"]), worth, d["n_fitted"])
 
 
+def search_bins(
+    table: FloatArray,
+    target: FloatArray,
+    weight: FloatArray,
+    space: TermSpace,
+    spec: BinSpec,
+    tasks: Sequence[BinTask],
+) -> list[BinResult]:
+    """Search some bins one after the other: a task of joblib that is worth sending off.
+
+    Parameters
+    ----------
+    table, target, weight, space, spec
+        As in `search_bin`; the arrays are arguments of their own, so that joblib sends each of them once.
+    tasks : sequence of BinTask
+        Which bins.
+    """
+    return [search_bin(table, target, weight, space, spec, task) for task in tasks]
+
+
 def search_bin(
     table: FloatArray, target: FloatArray, weight: FloatArray, space: TermSpace, spec: BinSpec, task: BinTask
 ) -> BinResult:
-    """Search one bin. The arrays are arguments of their own, so that joblib sends each of them once.
+    """Search one bin.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from .._random import Seed
 from .._typing import IntArray
 from ..engines import Problem, Score, make_engine
 from ..terms.subspace import SubSpace
-from .bins import BinResult, BinSpec, BinTask, search_bin
+from .bins import BinResult, BinSpec, BinTask, search_bins
 from .checkpoint import Checkpoint
 from .history import Candidate
 from .observers import Verdict, ask
@@ -28,7 +28,8 @@ from .pool import priced, shortened
 from .stopping import NEVER, Brake
 
 NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
-AT_ONCE = 4  # bins for each worker between two looks at the observers and the checkpoint
+BINS_IN_A_TASK = 4  # a bin takes a tenth of a second: to send one off by itself would take as long
+TASKS_AT_ONCE = 2  # for each of several workers, between two looks at the observers and the checkpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +151,9 @@ def find_pool(
     rounds: list[Round] = []
     shared, best, stood, reason = np.empty(0, np.int64), None, 0, ""
     with Parallel(n_jobs=n_jobs) as parallel:
-        crew = Crew(parallel, AT_ONCE * effective_n_jobs(n_jobs), problem, bins, observers, brake, checkpoint)
+        n_workers = effective_n_jobs(n_jobs)
+        at_once = BINS_IN_A_TASK * n_workers * (TASKS_AT_ONCE if n_workers > 1 else 1)
+        crew = Crew(parallel, at_once, problem, bins, observers, brake, checkpoint)
         while not reason:
             number = len(rounds)
             found, reason = crew.search(_tasks(seed, output, number, bins.n_bins, spec.reshuffle, shared))
@@ -171,7 +174,7 @@ class Crew:
     parallel : joblib.Parallel
         How tasks are sent off.
     at_once : int
-        How many are sent off together; between two such batches come the observers, the brake and the checkpoint.
+        How many bins are sent off together; between two such batches come the observers, the brake and the checkpoint.
     problem, bins, observers, brake, checkpoint
         As in `find_pool`.
     """
@@ -192,7 +195,9 @@ class Crew:
         while len(found) < len(tasks):
             some = tasks[len(found) : len(found) + self.at_once]
             data = self.problem.table, self.problem.target, self.problem.weight, self.problem.space
-            for result in self.parallel(delayed(search_bin)(*data, self.bins, task) for task in some):
+            groups = [some[k : k + BINS_IN_A_TASK] for k in range(0, len(some), BINS_IN_A_TASK)]
+            results = self.parallel(delayed(search_bins)(*data, self.bins, group) for group in groups)
+            for result in (result for group in results for result in group):
                 found.append(result)
                 if Verdict.STOP_ALL in [ask(self.observers, record) for record in result.history]:
                     return found, "observer"
