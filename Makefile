@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(shell find src -name '*.py')
 
-.PHONY: help demo test system lint audit docs bench bench-gpu torture accuracy reproduce clean
+.PHONY: help demo test system lint audit docs bench bench-gpu bench-partitioned torture accuracy reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -60,6 +60,9 @@ bench: $(VENV)/extra-bench  ## measure the speed bars (most of an hour); writes 
 bench-gpu: $(VENV)/extra-bench $(VENV)/extra-torch  ## the same on an NVIDIA GPU
 	$(BIN)/python benchmarks/gpu.py --raw docs/performance/gpu.json --write docs/performance.md
 
+bench-partitioned: $(VENV)/extra-bench  ## very wide data beside the plain search and its relatives (an hour); writes docs/scale.md
+	$(BIN)/python benchmarks/partitioned.py --write docs/scale.md
+
 torture: $(VENV)/extra-test $(VENV)/extra-torture  ## faults, kills and hostile input by the thousand (most of an hour); writes docs/reliability.md
 	$(BIN)/python -m benchmarks.torture --raw docs/reliability.json --write docs/reliability.md
 
@@ -73,4 +76,4 @@ reproduce: $(VENV)/extra-experiments  ## the paper's tables and figures beside o
 	$(BIN)/python benchmarks/markdown.py README.md main docs/reproduction/main.md
 
 clean:  ## remove what make has made
-	rm -rf $(VENV) .venv-drfsc .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/gallery docs/api/generated
+	rm -rf $(VENV) .venv-drfsc .venv-distfeatselect .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/gallery docs/api/generated

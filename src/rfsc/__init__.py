@@ -12,6 +12,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .classifier import RFSCClassifier
     from .model import SparseModel
+    from .partitioned import PartitionedRFSC
     from .restrictions import Restrictions
     from .search import Checkpoint, CheckpointError, IterationRecord, SearchResult, StopAfter, Verdict
     from .selectors import DistanceCorrelationFilter, RFSCSelector
@@ -21,6 +22,7 @@ __all__ = [
     "CheckpointError",
     "DistanceCorrelationFilter",
     "IterationRecord",
+    "PartitionedRFSC",
     "RFSCClassifier",
     "RFSCSelector",
     "Restrictions",
@@ -37,6 +39,7 @@ _HOMES = {
     "CheckpointError": "search",
     "DistanceCorrelationFilter": "selectors",
     "IterationRecord": "search",
+    "PartitionedRFSC": "partitioned",
     "RFSCClassifier": "classifier",
     "RFSCSelector": "selectors",
     "Restrictions": "restrictions",

@@ -128,6 +128,8 @@ class OutputSpec:
         Whether score tests of all terms set the RIPs with which the searches begin; see `start_by_size`.
     pool_terms : int
         Largest model of one output that combine="pool" returns; see `pool_terms`.
+    price : float, default=0.0
+        What each of its terms must improve the left-out log-loss by.
     """
 
     bases: tuple[Basis, ...]
@@ -144,6 +146,7 @@ class OutputSpec:
     n_jobs: int | None
     initial_rip: str
     pool_terms: int
+    price: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,6 +208,8 @@ class Job:
         One for each restart.
     mix : int, default=0
         Which of several mixes; observers are told of its restarts after those of the mixes before it.
+    before : int, default=0
+        Searches of the output that observers were told of already.
     """
 
     output: int
@@ -212,11 +217,12 @@ class Job:
     spec: OutputSpec
     seeds: tuple[Seed, ...]
     mix: int = 0
+    before: int = 0
 
     @property
     def first(self) -> int:
         """Number of the first restart."""
-        return self.mix * len(self.seeds)
+        return self.before + self.mix * len(self.seeds)
 
     def shortened(self) -> Job:
         """A single iteration of a single search."""
@@ -378,7 +384,14 @@ class Workbench:
         all_rows = None if few.n_rows == problem.n_rows else _engine(spec, problem, self.rules)
         most, largest = few.max_terms, spec.pool_terms
         return pool(
-            restarts.searches, engine, most=most, largest=largest, rules=self.rules, all_rows=all_rows, brake=brake
+            restarts.searches,
+            engine,
+            most=most,
+            largest=largest,
+            rules=self.rules,
+            all_rows=all_rows,
+            brake=brake,
+            price=spec.price,
         )
 
 

@@ -29,6 +29,7 @@ def pool(
     rules: Rules | None = None,
     all_rows: Engine | None = None,
     brake: Brake = NEVER,
+    price: float = 0.0,
 ) -> Candidate | None:
     """The best model of at most `largest` terms on the way from all pooled terms down to one.
 
@@ -50,6 +51,8 @@ def pool(
         Scores the best models on the way once more, and decides between them, where `engine` sees part of the rows.
     brake : Brake
         Ends the way down early.
+    price : float
+        What a term must improve the log-loss by.
 
     Returns
     -------
@@ -59,6 +62,33 @@ def pool(
     support = _most_frequent(searches, most, rules)
     if support.size == 0:
         return None
+    return shortened(support, engine, largest=largest, rules=rules, all_rows=all_rows, brake=brake, price=price)
+
+
+def shortened(
+    support: IntArray,
+    engine: Engine,
+    *,
+    largest: int,
+    rules: Rules | None = None,
+    all_rows: Engine | None = None,
+    brake: Brake = NEVER,
+    price: float = 0.0,
+) -> Candidate | None:
+    """The best model of at most `largest` terms on the way from a support down to one term.
+
+    Parameters
+    ----------
+    support : ndarray of int
+        Terms to begin with, ascending, at least one.
+    engine, largest, rules, all_rows, brake, price
+        As in `pool`.
+
+    Returns
+    -------
+    Candidate or None
+        None where the brake was pulled before a model was small enough.
+    """
     leader = Candidate.best_of(engine.evaluate(Supports.from_lists([support])))
     small = [leader] if support.size <= largest else []
     while shorter := _one_step_down(support, rules):
@@ -71,10 +101,23 @@ def pool(
             small.append(leader)
     if not small and brake.reason:
         return None
-    found = sorted(small or [leader], key=lambda c: c.rank)
+    found = sorted(small or [leader], key=lambda c: priced(c, price))
     if all_rows is None:
         return found[0]
     return Candidate.best_of(all_rows.evaluate(Supports.from_lists(c.ids for c in found[:FINALISTS])))
+
+
+def priced(model: Candidate, price: float) -> tuple[float, ...]:
+    """Sorts better models first, where every term has its price in log-loss.
+
+    Parameters
+    ----------
+    model : Candidate
+        The model.
+    price : float
+        Of a term; 0 sorts as the search does.
+    """
+    return (model.log_loss + price * model.ids.size, *model.rank) if price else model.rank
 
 
 def _one_step_down(support: IntArray, rules: Rules | None) -> Supports:
