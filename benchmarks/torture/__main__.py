@@ -20,7 +20,7 @@ from typing import Any
 from rfsc import __version__
 
 from ..markdown import replace_section, table
-from . import checkpoints, guided, hostile, kills, memory, model_files, numerics, resources, same_answer
+from . import budgets, checkpoints, guided, hostile, kills, memory, model_files, numerics, resources, same_answer
 
 Row = tuple[str, int, int, int]
 HEAD = ("what was done", "how often", "lost", "wrong", "seconds")
@@ -35,6 +35,7 @@ PARTS: dict[str, tuple[Callable[[], list[Row]], Callable[[], list[Row]]]] = {
     "same": (same_answer.grid_torture, lambda: same_answer.grid_torture(tuple(same_answer.CASES)[:2])),
     "engines": (same_answer.engine_torture, lambda: same_answer.engine_torture(range(1))),
     "seeds": (same_answer.random_state_torture, lambda: same_answer.random_state_torture(range(1))),
+    "budgets": (budgets.time_limits, lambda: budgets.time_limits(large=False)),
     "memory": (memory.memory_torture, memory.memory_torture),
     "leaks": (resources.leak_torture, lambda: resources.leak_torture(100)),
     "processes": (resources.process_torture, lambda: resources.process_torture(3)),
