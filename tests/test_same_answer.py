@@ -28,6 +28,7 @@ SHORT = ("three classes, polynomial", "two classes, subsamples", "several famili
 def test_jobs_threads_chunks_and_interruptions(case):
     found = hashes((case,), ("threading",), (1, 3))[case]
     assert len(found) > 20
+    assert not [value for value in found.values() if value.startswith("failed")]
     assert len(set(found.values())) == 1, found
 
 
@@ -36,6 +37,7 @@ def test_processes():
         assert compared_text(in_parallel("loky", 2)(case)) == compared_text(fit(case))
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # distributed asks for a port by opening one
 def test_a_cluster():
     pytest.importorskip("distributed")
     with dask_cluster():

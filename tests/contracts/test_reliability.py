@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
+
+from benchmarks.torture.__main__ import PARTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
@@ -33,6 +36,11 @@ def test_every_promise_has_a_test():
     rows = [line for line in before.splitlines() if line.startswith("| ") and not line.startswith("| promise")]
     assert len(rows) > 30
     assert [row for row in rows if not ROW.match(row)] == []
+
+
+def test_every_part_of_make_torture_was_run():
+    found = json.loads((ROOT / "docs" / "reliability.json").read_text(encoding="utf-8"))
+    assert set(found) == set(PARTS)
 
 
 def test_the_table_shows_nothing_lost_and_nothing_wrong():
