@@ -6,12 +6,16 @@ import json
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import parallel_config
 
 from rfsc import PartitionedRFSC
+from rfsc.cli import main
 from rfsc.explain import summary
-from rfsc.export import from_json, to_json
+from rfsc.export import from_json, save, to_json
+from rfsc.report import Report
+from rfsc.report.settings import code_for
 from rfsc.search import Checkpoint, CheckpointError, StopAfter
 from rfsc.search.bins import search_bin
 
@@ -116,7 +120,8 @@ def test_a_time_limit_ends_the_rounds():
     settings = {**QUICK, "n_rounds": 1000, "patience": 1000, "callbacks": StopAfter(2.0)}
     clf = PartitionedRFSC(**settings).fit(*planted())
     assert clf.round_stop_reasons_ == ["time_limit"]
-    assert clf.stop_reason_ in ("finished", "time_limit")  # the searches of the pool may end before theirs
+    assert clf.stop_reason_ == "time_limit"
+    assert clf.manifest_["stop_reasons"][0][0] == "time_limit"
     assert clf.score(*planted()) > 0.7
 
 
@@ -127,6 +132,23 @@ def test_the_model_is_explained_exported_and_read_back():
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
     assert again.settings_["n_bins"] == 5
     assert "x111" in summary(clf)
+
+
+def test_a_file_tells_what_class_was_fitted(tmp_path):
+    X, y = planted()
+    code = code_for(from_json(to_json(fitted())).settings_, "a table")
+    assert "from rfsc import PartitionedRFSC" in code
+    assert "n_bins=5" in code
+    save(fitted(), tmp_path / "model.json")
+    pd.DataFrame(X).assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
+    verified = main(["verify", str(tmp_path / "model.json"), str(tmp_path / "rows.csv"), "--target", "y"])
+    assert verified == 0
+
+
+def test_a_report_is_made():
+    page = Report.from_estimator(fitted(), *planted(), cv=None, baselines={}).html()
+    assert "x111" in page
+    assert "PartitionedRFSC(" in page
 
 
 def test_three_classes_and_products():

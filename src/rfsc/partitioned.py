@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -19,6 +20,7 @@ from .search import Brake, Candidate, RestartsResult, SearchResult
 from .search.bins import BinSpec, outside
 from .search.progress import ConsoleProgress
 from .search.rounds import PoolResult, Round, RoundsSpec, find_pool
+from .search.stopping import INTERRUPTED, TIME_LIMIT
 from .terms import TermSpace
 from .terms.subspace import SubSpace
 from .workbench import FEW_TERMS, Job, OutputFit, Rows, Workbench, candidate_terms
@@ -302,6 +304,15 @@ class PartitionedRFSC(RFSCClassifier):
         self.n_fits_[job.output] = n_fitted + sum(one.n_fitted for one in found.rounds)
         return fit
 
+    def _stop_reason(self, brake: Brake) -> str:
+        """Why the fit as a whole ended: rounds that were cut short count too."""
+        reasons = (super()._stop_reason(brake), *self.round_stop_reasons_)
+        return next((reason for reason in (INTERRUPTED, TIME_LIMIT, "observer") if reason in reasons), "finished")
+
+    def _stop_reasons(self) -> list[list[str]]:
+        """Per output why its rounds ended, and then its searches."""
+        return [[rounds, *own] for rounds, own in zip(self.round_stop_reasons_, super()._stop_reasons(), strict=True)]
+
     def _bin_count(self, space: TermSpace) -> int:
         if isinstance(self.n_bins, str):
             return min(-(-space.n_terms // TERMS_IN_A_BIN), MOST_BINS)
@@ -340,6 +351,24 @@ class PartitionedRFSC(RFSCClassifier):
             brake=brake,
             checkpoint=None if stopped else self._checkpoint,
         )
+
+
+def classifier_with(settings: Mapping[str, Any]) -> RFSCClassifier:
+    """A classifier of the class that settings out of a file belong to; unknown ones, of another version, are left out.
+
+    Parameters
+    ----------
+    settings : mapping
+        Parameters by name.
+
+    Returns
+    -------
+    RFSCClassifier or PartitionedRFSC
+        Not fitted.
+    """
+    kind = PartitionedRFSC if "n_bins" in settings else RFSCClassifier
+    known = kind().get_params()
+    return kind(**{name: value for name, value in settings.items() if name in known})
 
 
 def price_of_a_term(n_terms: int, n_observations: float) -> float:
