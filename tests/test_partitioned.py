@@ -65,6 +65,17 @@ def test_no_bit_depends_on_the_backend(backend, n_jobs):
     assert [one.pool.tolist() for one in other.rounds_[0]] == [one.pool.tolist() for one in fitted().rounds_[0]]
 
 
+def test_a_cluster_gives_the_same_bits():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=":0") as cluster,
+        distributed.Client(cluster),
+        parallel_config("dask"),
+    ):
+        other = PartitionedRFSC(**QUICK).fit(*planted())
+    assert text(other) == text(fitted())
+
+
 def test_observers_see_all_searches_in_order_and_change_nothing():
     seen = []
     watched = PartitionedRFSC(**QUICK, callbacks=lambda record: seen.append(record)).fit(*planted())
