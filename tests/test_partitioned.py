@@ -96,7 +96,7 @@ def test_an_observer_stops_all():
 
 
 def test_an_interrupted_fit_goes_on_to_the_same_bits(tmp_path, monkeypatch):
-    calls = []
+    expected, calls = text(fitted()), []
 
     class Stop(Exception):
         """An error in the middle of a fit."""
@@ -121,7 +121,7 @@ def test_an_interrupted_fit_goes_on_to_the_same_bits(tmp_path, monkeypatch):
         calls.clear()
         monkeypatch.setattr("rfsc.search.bins.search_bin", fail_at(-1))
         resumed = PartitionedRFSC(**settings).fit(*planted())
-        assert text(resumed) == text(fitted())
+        assert text(resumed) == expected
         assert len(set(calls) & done) < 4  # at most those of one batch are searched again
     with pytest.raises(CheckpointError, match="n_bins differ"):
         PartitionedRFSC(**{**settings, "n_bins": 4}).fit(*planted())
@@ -134,6 +134,13 @@ def test_a_time_limit_ends_the_rounds():
     assert clf.stop_reason_ == "time_limit"
     assert clf.manifest_["stop_reasons"][0][0] == "time_limit"
     assert clf.score(*planted()) > 0.7
+
+
+@pytest.mark.parametrize("seconds", [0.3, 1.0])
+def test_a_fit_that_ran_out_of_time_goes_on_to_the_same_bits(tmp_path, seconds):
+    kept = Checkpoint(tmp_path / "fit.json")
+    PartitionedRFSC(**QUICK, callbacks=[kept, StopAfter(seconds)]).fit(*planted())
+    assert text(PartitionedRFSC(**QUICK, callbacks=kept).fit(*planted())) == text(fitted())
 
 
 def test_the_model_is_explained_exported_and_read_back():

@@ -20,7 +20,7 @@ from .search import Brake, Candidate, RestartsResult, SearchResult
 from .search.bins import BinSpec, outside
 from .search.progress import ConsoleProgress
 from .search.rounds import PoolResult, Round, RoundsSpec, find_pool
-from .search.stopping import INTERRUPTED, TIME_LIMIT
+from .search.stopping import EARLY, INTERRUPTED, TIME_LIMIT
 from .terms import TermSpace
 from .terms.subspace import SubSpace
 from .workbench import FEW_TERMS, Job, OutputFit, Rows, Workbench, candidate_terms
@@ -289,12 +289,13 @@ class PartitionedRFSC(RFSCClassifier):
         if bar:
             bar.n_restarts = int(n_bins) * self.n_rounds + self.n_restarts
         spec = replace(job.spec, initial_rip="uniform", price=price_of_a_term(space.n_terms, rows.weight.sum()))
-        checkpoint = None if stopped else self._checkpoint
         found = self._find_pool(rows, replace(job, spec=spec), space, observers, brake.within(FINDING), stopped)
         stopped = stopped or found.stop_reason == "observer"
         part = SubSpace(space, np.union1d(found.pool, [CONSTANT]))
         job = replace(job, spec=spec, before=len(found.rounds) * int(n_bins))
         job = job.shortened() if stopped else job
+        # searches of a pool that is not the last one are not kept: the fit that goes on will search another
+        checkpoint = None if stopped or found.stop_reason in EARLY else self._checkpoint
         target, code = rows.targets.outputs[job.output], rows.targets.code
         fit = Workbench(rows.table, target, rows.weight, code, part, None, job, brake).fit(observers, checkpoint)
         fit = _in_the_whole_space(fit, part, stopped)

@@ -7,6 +7,7 @@ from .observers import Observer, Verdict
 from .pool import pool
 from .restarts import RestartsResult, run_restarts
 from .rips import RIPs
+from .rounds import Round
 from .screening import Screening
 from .stopping import Brake, StopAfter
 from .subsample import Subsamples, sample_size
@@ -20,6 +21,7 @@ __all__ = [
     "Observer",
     "RIPs",
     "RestartsResult",
+    "Round",
     "Screening",
     "SearchResult",
     "SearchSpec",
