@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(shell find src -name '*.py')
 
-.PHONY: help demo test system lint audit docs bench bench-gpu bench-partitioned accuracy reproduce clean
+.PHONY: help demo test system lint audit docs bench bench-gpu bench-partitioned torture accuracy reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -60,8 +60,11 @@ bench: $(VENV)/extra-bench  ## measure the speed bars (most of an hour); writes 
 bench-gpu: $(VENV)/extra-bench $(VENV)/extra-torch  ## the same on an NVIDIA GPU
 	$(BIN)/python benchmarks/gpu.py --raw docs/performance/gpu.json --write docs/performance.md
 
-bench-partitioned: $(VENV)/extra-bench  ## very wide data beside the plain search and its relatives (an hour); writes docs/scale.md
+bench-partitioned: $(VENV)/extra-bench  ## very wide data beside the plain search and its relatives (an hour)
 	$(BIN)/python benchmarks/partitioned.py --write docs/scale.md
+
+torture: $(VENV)/extra-test $(VENV)/extra-torture  ## faults, kills and hostile input by the thousand (most of an hour); writes docs/reliability.md
+	$(BIN)/python -m benchmarks.torture --raw docs/reliability.json --write docs/reliability.md
 
 accuracy: $(VENV)/extra-bench  ## measure the accuracy bars; writes docs/accuracy.md
 	$(BIN)/python benchmarks/recovery.py --write docs/accuracy.md

@@ -13,6 +13,8 @@ import pytest
 
 from rfsc.search.rips import RIPs
 from rfsc.search.sampling import sample_population
+from rfsc.terms.columns import BUDGET
+from torture.memory import allowed, growth
 
 # The peak is read as VmHWM: the peak of getrusage starts at that of the process that started this one.
 FIT_WIDE_TABLE = """
@@ -117,3 +119,10 @@ def test_drawing_models_costs_what_is_drawn(n_terms):
 def test_drawing_models_from_the_largest_space_that_can_be_numbered():
     done = subprocess.run([sys.executable, "-c", DRAW_FROM_LARGEST_SPACE], capture_output=True, text=True, timeout=30)
     assert done.returncode == 0, done.stderr
+
+
+def test_columns_stay_within_their_budget():
+    """The store is full, and nothing else has grown; with twice the budget it would be seen."""
+    name = "two classes"
+    assert BUDGET / 2**20 < growth(name) < allowed(name)
+    assert growth(name, 2 * BUDGET) > allowed(name)

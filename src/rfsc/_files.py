@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+LONGEST = 40  # characters that the name of a part takes over from that of its file
 
 
 @contextmanager
@@ -29,7 +32,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target  # to put a file in the place of /dev/null would do harm
         return
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix=".part")
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:LONGEST]}.", suffix=".part")
     os.close(handle)
     part = Path(name)
     try:
@@ -40,6 +43,22 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def remove_leavings(path: str | os.PathLike[str]) -> None:
+    """Remove what processes that were killed while they wrote a file have left beside it.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, which nobody else writes to. Where its name is so long that parts of others may begin alike, nothing
+        is removed.
+    """
+    with suppress(OSError):  # what is wrong with a folder is told when a file is written there
+        target = Path(path).resolve()
+        if len(target.name) <= LONGEST:
+            for part in target.parent.glob(f".{glob.escape(target.name)}.????????.part"):
+                part.unlink()
 
 
 def _umask() -> int:

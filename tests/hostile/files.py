@@ -116,7 +116,7 @@ CONTENT = [
         "rows without a header",
         lambda: joined(lines()[1:]),
         "their names must stand in its first line",
-        "lacks 2 of the 2 columns",
+        r"lacks (\d) of the \1 column",
         "their names must stand in its first line",
     ),
     File("numbers only", lambda: b"1,2\n3,4\n", "expected a header row"),

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 
-import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
@@ -18,14 +13,6 @@ from rfsc.export import to_json
 from rfsc.search import Checkpoint, CheckpointError
 
 QUICK = {"n_restarts": 3, "max_iter": 25, "random_state": 5}
-SCRIPT = """
-import sys
-from sklearn.datasets import load_iris
-from rfsc import RFSCClassifier
-from rfsc.search import Checkpoint
-X, y = load_iris(return_X_y=True)
-RFSCClassifier(n_restarts=3, max_iter=25, random_state=5, callbacks=Checkpoint(sys.argv[1], every=0.0)).fit(X, y)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -78,21 +65,6 @@ def test_a_fit_goes_on_in_the_same_bits(iris, settings, tmp_path):
     assert text(done) == whole
     again = RFSCClassifier(**QUICK, **settings, callbacks=[Checkpoint(path), stop_after(1)]).fit(*iris)
     assert text(again) == whole  # nothing is searched any more
-
-
-def test_kills_at_any_moment(iris, tmp_path):
-    whole = text(RFSCClassifier(**QUICK).fit(*iris))
-    path = tmp_path / "fit.checkpoint"
-    rng = np.random.default_rng(0)
-    killed = 0
-    for _ in range(4):
-        process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(path)], env=os.environ)
-        time.sleep(2.0 + 3.0 * rng.random())
-        process.send_signal(signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
-    assert killed
-    done = RFSCClassifier(**QUICK, callbacks=Checkpoint(path)).fit(*iris)
-    assert text(done) == whole
 
 
 def test_what_an_observer_stopped_goes_on(iris, tmp_path):

@@ -144,7 +144,7 @@ def stability(source: Any, *, of: str = "terms", level: float = 0.95, label: obj
     >>> from rfsc import RFSCClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> y = np.where(y == 1, "versicolor", "other")
-    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=1).fit(X[:, 2:], y)
     >>> print(stability(clf))
     stability of the terms over 2 restarts: 1.00 (excellent; too few restarts for an interval)
     """

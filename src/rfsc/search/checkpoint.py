@@ -1,12 +1,14 @@
 """A fit that can be taken up again: finished and running searches in a file that is always whole.
 
 The file is written beside its place, flushed to the disk and renamed, so that a crash at any moment leaves the last
-whole state. All that is written is plain JSON. Since a search is a function of its state, the fit that goes on from it
-ends in the same bits as one that was never interrupted.
+whole state. All that is written is plain JSON: a line about the file, with the digest of what follows, and a line with
+the searches. Since a search is a function of its state, the fit that goes on from it ends in the same bits as one that
+was never interrupted; the digest sees to it that a state that was damaged on the disk is not gone on from.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -15,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .._files import whole_file
+from .._files import remove_leavings, whole_file
 from .history import IterationRecord
 
 FORMAT, VERSION = "rfsc-checkpoint", 1
@@ -62,7 +64,8 @@ class Checkpoint:
         """
         self._fingerprint, self._units, self._running, self._has_warned = fingerprint, {}, {}, False
         self._written = time.monotonic()
-        if not self.path.exists():
+        remove_leavings(self.path)
+        if not os.path.exists(self.path):  # unlike the path's own method, it answers whatever the name
             return
         found = self._read()
         differ = sorted(
@@ -80,18 +83,21 @@ class Checkpoint:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found = json.loads(self.path.read_text(encoding="utf-8"))
-            is_ours = (
-                found["format"] == FORMAT
-                and isinstance(found["units"], dict)
-                and isinstance(found["fingerprint"], dict)
-            )
+            first, _, content = self.path.read_text(encoding="utf-8").partition("\n")
+            head = json.loads(first)
+            is_ours = head["format"] == FORMAT and head["version"] == VERSION
+        except OSError as error:
+            msg = f"the checkpoint {self.path.name} cannot be read ({error.strerror}). Name another file."
+            raise CheckpointError(msg) from error
         except (ValueError, KeyError, TypeError, RecursionError):
             is_ours = False
-        if not is_ours or found["version"] != VERSION:
+        if not is_ours:
             msg = f"{self.path.name} is not a checkpoint of this version of rfsc. Delete it to begin anew."
             raise CheckpointError(msg)
-        return dict(found)
+        if head.get("digest") != _digest(content):
+            msg = f"the checkpoint {self.path.name} is damaged: it is not as it was written. Delete it to begin anew."
+            raise CheckpointError(msg)
+        return dict(json.loads(content))
 
     def find(self, key: str) -> Any:
         """What was kept of a part of the fit; None where nothing was."""
@@ -124,15 +130,11 @@ class Checkpoint:
         """Replace the file by one that holds all that is known."""
         self._units |= {key: value() for key, value in self._running.items()}
         self._running = {}
-        document = {
-            "format": FORMAT,
-            "version": VERSION,
-            "fingerprint": self._fingerprint,
-            "units": self._units,
-        }
+        content = json.dumps({"fingerprint": self._fingerprint, "units": self._units}, allow_nan=False)
+        head = json.dumps({"format": FORMAT, "version": VERSION, "digest": _digest(content)})
         try:
             with whole_file(self.path) as part:
-                part.write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
+                part.write_text(f"{head}\n{content}", encoding="utf-8")
         except OSError as error:
             if not self._has_warned:
                 self._has_warned = True
@@ -141,3 +143,7 @@ class Checkpoint:
                 )
                 warnings.warn(msg, RuntimeWarning, stacklevel=2)
         self._written = time.monotonic()
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,44 @@
+"""The page of promises names tests that exist, for every promise."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| (?P<promise>[^|]+) \| (?P<tests>`tests/.+`) \|$", re.MULTILINE)
+
+
+def names_in(file):
+    """Names of the test functions of a file."""
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_test_that_is_named_exists():
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", PAGE)
+    assert len(named) > 60
+    missing = [
+        f"{file}::{name}"
+        for file, name in named
+        if not (ROOT / file).exists() or not name.startswith("test_") or name not in names_in(file)
+    ]
+    assert missing == []
+
+
+def test_every_promise_has_a_test():
+    before, _, _ = PAGE.partition("## What make torture has tried")
+    rows = [line for line in before.splitlines() if line.startswith("| ") and not line.startswith("| promise")]
+    assert len(rows) > 30
+    assert [row for row in rows if not ROW.match(row)] == []
+
+
+def test_the_table_shows_nothing_lost_and_nothing_wrong():
+    table = PAGE.partition("<!-- torture -->")[2].partition("<!-- /torture -->")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")][2:]
+    assert len(rows) > 20
+    for name, tried, lost, wrong, *_ in rows:
+        assert int(tried.replace(",", "")) > 0, name
+        assert (lost, wrong) == ("0", "0"), name
