@@ -6,12 +6,16 @@ import json
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import parallel_config
 
 from rfsc import PartitionedRFSC
+from rfsc.cli import main
 from rfsc.explain import summary
-from rfsc.export import from_json, to_json
+from rfsc.export import from_json, save, to_json
+from rfsc.report import Report
+from rfsc.report.settings import code_for
 from rfsc.search import Checkpoint, CheckpointError, StopAfter
 from rfsc.search.bins import search_bin
 
@@ -61,6 +65,17 @@ def test_no_bit_depends_on_the_backend(backend, n_jobs):
     assert [one.pool.tolist() for one in other.rounds_[0]] == [one.pool.tolist() for one in fitted().rounds_[0]]
 
 
+def test_a_cluster_gives_the_same_bits():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=":0") as cluster,
+        distributed.Client(cluster),
+        parallel_config("dask"),
+    ):
+        other = PartitionedRFSC(**QUICK).fit(*planted())
+    assert text(other) == text(fitted())
+
+
 def test_observers_see_all_searches_in_order_and_change_nothing():
     seen = []
     watched = PartitionedRFSC(**QUICK, callbacks=lambda record: seen.append(record)).fit(*planted())
@@ -81,7 +96,7 @@ def test_an_observer_stops_all():
 
 
 def test_an_interrupted_fit_goes_on_to_the_same_bits(tmp_path, monkeypatch):
-    calls = []
+    expected, calls = text(fitted()), []
 
     class Stop(Exception):
         """An error in the middle of a fit."""
@@ -106,7 +121,7 @@ def test_an_interrupted_fit_goes_on_to_the_same_bits(tmp_path, monkeypatch):
         calls.clear()
         monkeypatch.setattr("rfsc.search.bins.search_bin", fail_at(-1))
         resumed = PartitionedRFSC(**settings).fit(*planted())
-        assert text(resumed) == text(fitted())
+        assert text(resumed) == expected
         assert len(set(calls) & done) < 4  # at most those of one batch are searched again
     with pytest.raises(CheckpointError, match="n_bins differ"):
         PartitionedRFSC(**{**settings, "n_bins": 4}).fit(*planted())
@@ -116,8 +131,16 @@ def test_a_time_limit_ends_the_rounds():
     settings = {**QUICK, "n_rounds": 1000, "patience": 1000, "callbacks": StopAfter(2.0)}
     clf = PartitionedRFSC(**settings).fit(*planted())
     assert clf.round_stop_reasons_ == ["time_limit"]
-    assert clf.stop_reason_ in ("finished", "time_limit")  # the searches of the pool may end before theirs
+    assert clf.stop_reason_ == "time_limit"
+    assert clf.manifest_["stop_reasons"][0][0] == "time_limit"
     assert clf.score(*planted()) > 0.7
+
+
+@pytest.mark.parametrize("seconds", [0.3, 1.0])
+def test_a_fit_that_ran_out_of_time_goes_on_to_the_same_bits(tmp_path, seconds):
+    kept = Checkpoint(tmp_path / "fit.json")
+    PartitionedRFSC(**QUICK, callbacks=[kept, StopAfter(seconds)]).fit(*planted())
+    assert text(PartitionedRFSC(**QUICK, callbacks=kept).fit(*planted())) == text(fitted())
 
 
 def test_the_model_is_explained_exported_and_read_back():
@@ -127,6 +150,23 @@ def test_the_model_is_explained_exported_and_read_back():
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
     assert again.settings_["n_bins"] == 5
     assert "x111" in summary(clf)
+
+
+def test_a_file_tells_what_class_was_fitted(tmp_path):
+    X, y = planted()
+    code = code_for(from_json(to_json(fitted())).settings_, "a table")
+    assert "from rfsc import PartitionedRFSC" in code
+    assert "n_bins=5" in code
+    save(fitted(), tmp_path / "model.json")
+    pd.DataFrame(X).assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
+    verified = main(["verify", str(tmp_path / "model.json"), str(tmp_path / "rows.csv"), "--target", "y"])
+    assert verified == 0
+
+
+def test_a_report_is_made():
+    page = Report.from_estimator(fitted(), *planted(), cv=None, baselines={}).html()
+    assert "x111" in page
+    assert "PartitionedRFSC(" in page
 
 
 def test_three_classes_and_products():

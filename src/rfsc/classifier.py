@@ -534,10 +534,12 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         reasons = {brake.reason, *(search.stop_reason for searches in self.searches_ for search in searches)}
         return next((reason for reason in (INTERRUPTED, TIME_LIMIT, "observer") if reason in reasons), "finished")
 
+    def _stop_reasons(self) -> list[list[str]]:
+        return [[search.stop_reason for search in searches] for searches in self.searches_]
+
     def _manifest(self, y: Any, seconds: float) -> dict[str, Any]:
-        reasons = [[search.stop_reason for search in searches] for searches in self.searches_]
         target = getattr(y, "name", None)
-        return manifest_of(self._fingerprint, self.engine_, self.random_state, reasons, seconds, target)
+        return manifest_of(self._fingerprint, self.engine_, self.random_state, self._stop_reasons(), seconds, target)
 
     def _feature_names(self) -> tuple[str, ...]:
         """What the features are called: as the columns of X, else x0, x1, ..."""

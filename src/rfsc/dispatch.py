@@ -36,8 +36,28 @@ def chosen_backend(n_jobs: int | None) -> Any:
     jobs = next(n for n in (n_jobs, configured, chosen.default_n_jobs) if n is not None)
     if chosen.effective_n_jobs(jobs) < 2:
         return None
-    one_by_one = getattr(chosen, "supports_return_generator", False)
-    return joblib.Parallel(n_jobs=jobs, return_as="generator" if one_by_one else "list")
+    return _in_order(chosen, jobs)
+
+
+def any_backend(n_jobs: int | None) -> Any:
+    """A `joblib.Parallel` that gives results in order, on the chosen backend or, without one, on joblib's own.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Tasks at a time; None is what `joblib.parallel_config` says, else one.
+
+    Returns
+    -------
+    joblib.Parallel
+        Results come as soon as they are there, where the backend can do that.
+    """
+    return _in_order(get_active_backend()[0], n_jobs)
+
+
+def _in_order(backend: Any, n_jobs: int | None) -> Any:
+    one_by_one = getattr(backend, "supports_return_generator", False)
+    return joblib.Parallel(n_jobs=n_jobs, return_as="generator" if one_by_one else "list")
 
 
 def abandon(results: Any) -> None:

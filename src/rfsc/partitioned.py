@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -19,6 +20,7 @@ from .search import Brake, Candidate, RestartsResult, SearchResult
 from .search.bins import BinSpec, outside
 from .search.progress import ConsoleProgress
 from .search.rounds import PoolResult, Round, RoundsSpec, find_pool
+from .search.stopping import EARLY, INTERRUPTED, TIME_LIMIT
 from .terms import TermSpace
 from .terms.subspace import SubSpace
 from .workbench import FEW_TERMS, Job, OutputFit, Rows, Workbench, candidate_terms
@@ -287,12 +289,13 @@ class PartitionedRFSC(RFSCClassifier):
         if bar:
             bar.n_restarts = int(n_bins) * self.n_rounds + self.n_restarts
         spec = replace(job.spec, initial_rip="uniform", price=price_of_a_term(space.n_terms, rows.weight.sum()))
-        checkpoint = None if stopped else self._checkpoint
         found = self._find_pool(rows, replace(job, spec=spec), space, observers, brake.within(FINDING), stopped)
         stopped = stopped or found.stop_reason == "observer"
         part = SubSpace(space, np.union1d(found.pool, [CONSTANT]))
         job = replace(job, spec=spec, before=len(found.rounds) * int(n_bins))
         job = job.shortened() if stopped else job
+        # searches of a pool that is not the last one are not kept: the fit that goes on will search another
+        checkpoint = None if stopped or found.stop_reason in EARLY else self._checkpoint
         target, code = rows.targets.outputs[job.output], rows.targets.code
         fit = Workbench(rows.table, target, rows.weight, code, part, None, job, brake).fit(observers, checkpoint)
         fit = _in_the_whole_space(fit, part, stopped)
@@ -301,6 +304,15 @@ class PartitionedRFSC(RFSCClassifier):
         self.round_stop_reasons_.append(found.stop_reason)
         self.n_fits_[job.output] = n_fitted + sum(one.n_fitted for one in found.rounds)
         return fit
+
+    def _stop_reason(self, brake: Brake) -> str:
+        """Why the fit as a whole ended: rounds that were cut short count too."""
+        reasons = (super()._stop_reason(brake), *self.round_stop_reasons_)
+        return next((reason for reason in (INTERRUPTED, TIME_LIMIT, "observer") if reason in reasons), "finished")
+
+    def _stop_reasons(self) -> list[list[str]]:
+        """Per output why its rounds ended, and then its searches."""
+        return [[rounds, *own] for rounds, own in zip(self.round_stop_reasons_, super()._stop_reasons(), strict=True)]
 
     def _bin_count(self, space: TermSpace) -> int:
         if isinstance(self.n_bins, str):
@@ -340,6 +352,24 @@ class PartitionedRFSC(RFSCClassifier):
             brake=brake,
             checkpoint=None if stopped else self._checkpoint,
         )
+
+
+def classifier_with(settings: Mapping[str, Any]) -> RFSCClassifier:
+    """A classifier of the class that settings out of a file belong to; unknown ones, of another version, are left out.
+
+    Parameters
+    ----------
+    settings : mapping
+        Parameters by name.
+
+    Returns
+    -------
+    RFSCClassifier or PartitionedRFSC
+        Not fitted.
+    """
+    kind = PartitionedRFSC if "n_bins" in settings else RFSCClassifier
+    known = kind().get_params()
+    return kind(**{name: value for name, value in settings.items() if name in known})
 
 
 def price_of_a_term(n_terms: int, n_observations: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rfsc import DistanceCorrelationFilter, Restrictions, RFSCClassifier, RFSCSelector
+from rfsc import DistanceCorrelationFilter, PartitionedRFSC, Restrictions, RFSCClassifier, RFSCSelector
 
 # many checks fit pure noise: a search that settles on nothing, or a filter that keeps nothing, rightly warns
 pytestmark = [
@@ -39,6 +39,7 @@ SMALL = {"n_models": 30, "max_iter": 30, "n_restarts": 2, "random_state": 0}
         RFSCClassifier(
             **SMALL, basis="polynomial", restrictions=Restrictions(force=["x0"], forbid=["x0^2"], hierarchy=True)
         ),
+        PartitionedRFSC(degree=2, n_bins=3, n_rounds=2, n_models=20, max_iter=10, n_restarts=1, random_state=0),
         DistanceCorrelationFilter(),
         RFSCSelector(quick),
         RFSCSelector(quick, output="terms"),

@@ -86,12 +86,10 @@ def _repeatable(predictor: Predictor) -> dict[str, Any]:
 def _search(predictor: Predictor, jobs: int) -> RFSCClassifier:
     """The classifier with the settings of the file, if these are all there."""
     from ..bases import resolve
-    from ..classifier import RFSCClassifier
+    from ..partitioned import classifier_with
 
-    search = RFSCClassifier()
-    known = search.get_params()
-    settings = {name: value for name, value in predictor.settings_.items() if name in known}
-    search.set_params(**settings | {"n_jobs": jobs, "verbose": 0, "callbacks": None})
+    search = classifier_with(predictor.settings_)
+    search.set_params(n_jobs=jobs, verbose=0, callbacks=None)
     try:
         search._validate_params()
         if search.basis != "auto":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..classifier import RFSCClassifier
+from ..partitioned import classifier_with
 
 WIDTH = 88  # a call longer than this is broken into one argument per line
 
@@ -19,7 +19,7 @@ def code_for(source: Any, table: str) -> str:
     Parameters
     ----------
     source : estimator or dict
-        What was fitted, or the parameters of an RFSCClassifier that was.
+        What was fitted, or the parameters of a classifier that was.
     table : str
         What it was fitted to, in a few words for the comment.
 
@@ -29,7 +29,7 @@ def code_for(source: Any, table: str) -> str:
         Imports, the estimator with all settings that are not the default, and the call of `fit`.
     """
     used: set[tuple[str, str]] = set()
-    made = _as_code(_classifier(source) if isinstance(source, dict) else source, used, indent=0)
+    made = _as_code(classifier_with(source) if isinstance(source, dict) else source, used, indent=0)
     imports = [f"from {module} import {name}" for module, name in sorted(used)]
     return "\n".join([*imports, "", f"model = {made}", f"model.fit(X, y)  # {table}"])
 
@@ -51,12 +51,6 @@ def changed(estimator: Any) -> dict[str, Any]:
     given = estimator.get_params(deep=False)
     # by their text: arrays and NaN do not compare as wanted
     return {name: value for name, value in given.items() if repr(value) != repr(defaults.get(name, inspect.Parameter))}
-
-
-def _classifier(settings: dict[str, Any]) -> RFSCClassifier:
-    """From the settings that a file holds; unknown ones, of another version, are left out."""
-    known = inspect.signature(RFSCClassifier).parameters
-    return RFSCClassifier(**{name: value for name, value in settings.items() if name in known})
 
 
 def _as_code(value: Any, used: set[tuple[str, str]], indent: int) -> str:

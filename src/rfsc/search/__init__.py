@@ -7,6 +7,7 @@ from .observers import Observer, Verdict
 from .pool import pool
 from .restarts import RestartsResult, run_restarts
 from .rips import RIPs
+from .rounds import Round
 from .screening import Screening
 from .stopping import Brake, StopAfter
 from .subsample import RankSubsamples, Subsamples, sample_size
@@ -21,6 +22,7 @@ __all__ = [
     "RIPs",
     "RankSubsamples",
     "RestartsResult",
+    "Round",
     "Screening",
     "SearchResult",
     "SearchSpec",

@@ -14,10 +14,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed
 
 from .._random import Seed
 from .._typing import IntArray
+from ..dispatch import abandon, any_backend
 from ..engines import Problem, Score, make_engine
 from ..terms.subspace import SubSpace
 from .bins import BinResult, BinSpec, BinTask, search_bins
@@ -29,7 +30,6 @@ from .stopping import NEVER, Brake
 
 NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
 BINS_IN_A_TASK = 4  # a bin takes a tenth of a second: to send one off by itself would take as long
-TASKS_AT_ONCE = 2  # for each of several workers, between two looks at the observers and the checkpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,10 +150,8 @@ def find_pool(
     bins = replace(bins, tells=bool(observers), deadline=brake.deadline)
     rounds: list[Round] = []
     shared, best, stood, reason = np.empty(0, np.int64), None, 0, ""
-    with Parallel(n_jobs=n_jobs) as parallel:
-        n_workers = effective_n_jobs(n_jobs)
-        at_once = BINS_IN_A_TASK * n_workers * (TASKS_AT_ONCE if n_workers > 1 else 1)
-        crew = Crew(parallel, at_once, problem, bins, observers, brake, checkpoint)
+    with any_backend(n_jobs) as backend:
+        crew = Crew(backend, problem, bins, observers, brake, checkpoint)
         while not reason:
             number = len(rounds)
             found, reason = crew.search(_tasks(seed, output, number, bins.n_bins, spec.reshuffle, shared))
@@ -171,16 +169,13 @@ class Crew:
 
     Parameters
     ----------
-    parallel : joblib.Parallel
-        How tasks are sent off.
-    at_once : int
-        How many bins are sent off together; between two such batches come the observers, the brake and the checkpoint.
+    backend : joblib.Parallel
+        Gives results in order.
     problem, bins, observers, brake, checkpoint
         As in `find_pool`.
     """
 
-    parallel: Parallel
-    at_once: int
+    backend: Any
     problem: Problem
     bins: BinSpec
     observers: Sequence[Any]
@@ -192,20 +187,26 @@ class Crew:
         key = f"round/{tasks[0].output}/{tasks[0].number // len(tasks)}"
         kept = None if self.checkpoint is None else self.checkpoint.find(key)
         found = [BinResult.from_dict(d) for d in kept or ()]
-        while len(found) < len(tasks):
-            some = tasks[len(found) : len(found) + self.at_once]
-            data = self.problem.table, self.problem.target, self.problem.weight, self.problem.space
-            groups = [some[k : k + BINS_IN_A_TASK] for k in range(0, len(some), BINS_IN_A_TASK)]
-            results = self.parallel(delayed(search_bins)(*data, self.bins, group) for group in groups)
-            for result in (result for group in results for result in group):
-                found.append(result)
-                if Verdict.STOP_ALL in [ask(self.observers, record) for record in result.history]:
-                    return found, "observer"
-            if self.brake.reason:
-                return found, self.brake.reason
+        data = self.problem.table, self.problem.target, self.problem.weight, self.problem.space
+        groups = [tasks[k : k + BINS_IN_A_TASK] for k in range(len(found), len(tasks), BINS_IN_A_TASK)]
+        results = self.backend(delayed(search_bins)(*data, self.bins, group) for group in groups)
+        reason = ""
+        for group in results:
+            reason = self._take_in(group, found)
+            if reason:
+                break
             if self.checkpoint is not None:
                 self.checkpoint.put(key, partial(_as_dicts, tuple(found)), is_finished=len(found) == len(tasks))
-        return found, ""
+        abandon(results)
+        return found, reason
+
+    def _take_in(self, group: Sequence[BinResult], found: list[BinResult]) -> str:
+        """Add to what was found, up to where an observer stops everything; why to go no further, else an empty text."""
+        for result in group:
+            found.append(result)
+            if Verdict.STOP_ALL in [ask(self.observers, record) for record in result.history]:
+                return "observer"
+        return self.brake.reason
 
 
 def _as_dicts(found: Sequence[BinResult]) -> list[dict[str, Any]]:
