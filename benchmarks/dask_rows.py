@@ -32,7 +32,7 @@ N_FEATURES = 20
 MAX_SAMPLES = 5000
 LARGE, MIDDLE = 20_000_000, 2_000_000
 TIME_BAR, MEMORY_BAR, SCALING_BAR = 600.0, 3e9, 1.7
-BLOCKS = {LARGE: 40, MIDDLE: 16}
+BLOCKS = {LARGE: 32, MIDDLE: 16}
 NETWORK = 1.25e9  # bytes a second: 10 Gbit/s, assumed
 BLOCKS_PER_WORKER = 4  # of the clusters that are computed, not measured
 

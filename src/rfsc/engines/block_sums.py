@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..blocks.row_block import Block, RowBlock
+from ..blocks.row_block import Block, RowBlock, together
 from ..terms import TermSpace
 from ..terms.columns import ROW_MULTIPLE, aligned
 from .array_engine import leave_one_out, row_derivatives, row_sums
@@ -148,8 +148,8 @@ def _chunks(rows: RowBlock, job: Job) -> Iterator[tuple[FloatArray, FloatArray, 
 
 def _thinned(rows: RowBlock) -> RowBlock:
     """The first rows of every chunk."""
-    which = np.flatnonzero(np.arange(rows.weight.size) % CHUNK < COARSE_ROWS)
-    return RowBlock(np.take(rows.table, which, axis=1), rows.code[which], rows.weight[which])
+    some = [slice(first, first + COARSE_ROWS) for first in range(0, rows.weight.size, CHUNK)]
+    return together([RowBlock(rows.table[:, part], rows.code[part], rows.weight[part]) for part in some])
 
 
 def _derivatives(rows: RowBlock, job: Job, batch: Batch) -> FloatArray:
