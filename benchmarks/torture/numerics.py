@@ -5,9 +5,10 @@ What is promised, in standard errors of the exact fit:
 - with a ridge of 1e-6 or more, whatever the condition of the terms and whether or not the classes are separable: final
   fits within `CLOSE`, fits of the engines within `ENGINE_CLOSE`;
 - without a ridge, where there is a finite optimum: final fits within `PER_CONDITION` times the condition of the terms,
-  up to `MOST`; beyond, terms count as dependent and have huge standard errors. An engine drops terms that depend on
-  others, and its coefficients are those of what it keeps. Beyond a condition of `ENGINE_MOST` they are less exact
-  (`ENGINE_CLOSE_BEYOND`), and it may give up a support;
+  as the rows count at the optimum (few do where classes are nearly separable), up to `MOST`; beyond, terms count as
+  dependent and have huge standard errors. An engine drops terms that depend on others, and its coefficients are those
+  of what it keeps. Beyond a condition of `ENGINE_MOST` they are less exact (`ENGINE_CLOSE_BEYOND`), and it may give up
+  a support;
 - without a ridge and without a finite optimum: finite numbers, and huge standard errors.
 """
 
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from rfsc.engines import FitOptions, Problem, Score, Supports, make_engine
 from rfsc.model import refit
@@ -126,9 +128,15 @@ def penalties(case: Case, ridge: float) -> np.ndarray:
     return ridge * (np.square(case.columns - mean) * share).sum(axis=1)
 
 
-def condition(case: Case) -> float:
-    """Condition number of the terms, each brought to length one: scale alone does no harm."""
+def condition(case: Case, coef: np.ndarray | None = None) -> float:
+    """Condition number of the terms, each brought to length one: scale alone does no harm.
+
+    Where coefficients are given, rows count by their curvature there, which is what standard errors are made of.
+    """
     weighted = case.columns * np.sqrt(case.weight)
+    if coef is not None:
+        f = np.einsum("j,jk->k", coef, case.columns)
+        weighted = weighted * np.sqrt(expit(f)) * np.sqrt(expit(-f))
     return float(np.linalg.cond(weighted / np.linalg.norm(weighted, axis=1, keepdims=True)))
 
 
@@ -145,8 +153,8 @@ def final_fit_faults(case: Case, ridge: float) -> Iterator[str]:
         if found.standard_error.max() < HUGE**2:  # of terms on [0, 1]
             yield "small standard errors of dependent terms"
     else:
-        tolerance = CLOSE if ridge else max(CLOSE, PER_CONDITION * condition(case))
         exact = _exact(case, penalty)
+        tolerance = CLOSE if ridge else max(CLOSE, PER_CONDITION * condition(case, exact.coef))
         if (apart := _apart(found.coef, exact)) > tolerance:
             yield f"coefficients {apart:.0e} standard errors from the optimum"
         if (apart := np.abs(found.standard_error / exact.standard_error - 1).max()) > tolerance:
