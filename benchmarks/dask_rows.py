@@ -54,8 +54,8 @@ class Task:
         return json.dumps(asdict(self))
 
 
-BAR = Task(LARGE, 2, max_samples=MAX_SAMPLES, n_restarts=10)
-BY_WORKERS = tuple(Task(MIDDLE, n, max_iter=6) for n in (1, 2))
+BAR = Task(LARGE, 2, max_samples=MAX_SAMPLES, n_restarts=2)
+BY_WORKERS = tuple(Task(MIDDLE, n, max_iter=5) for n in (1, 2))
 
 
 def rows_of_block(block_info: Any = None) -> np.ndarray:
