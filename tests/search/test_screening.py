@@ -148,6 +148,19 @@ def test_screening_again_brings_what_the_model_lacks_and_nothing_it_holds(rng):
     assert not {main, product} & set(lacks(main, product))
 
 
+def test_a_forbidden_product_does_not_raise_its_parents(rng):
+    problem = planted(int(rng.integers(100)), n_rows=2000)
+    space = problem.space
+    product, parents = space.rank([1, 2]), {space.rank([1]), space.rank([2])}
+    best = Candidate(np.array([0, space.rank([0])]), np.array([-1.0, 2.0]), 0.5, 0.5)
+    free, bound = (
+        set(Screening(problem, SearchSpec(), rules, 1).again(best)[0].tolist())
+        for rules in (None, Rules(space, forbidden=frozenset({product})))
+    )
+    assert {product, *parents} <= free
+    assert not {product, *parents} & bound
+
+
 def test_screening_again_agrees_with_least_squares(rng):
     problem = planted(int(rng.integers(100)), n_features=12)
     space = problem.space

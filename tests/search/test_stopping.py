@@ -95,7 +95,8 @@ def test_what_a_limit_ended_goes_on_to_the_same_bits(tmp_path):
     settings = {"n_restarts": 3, "max_iter": 100, "random_state": 1}
     whole = RFSCClassifier(**settings).fit(X, y)
     path = tmp_path / "fit.checkpoint"
-    part = RFSCClassifier(**settings, callbacks=[Checkpoint(path), StopAfter(0.3)]).fit(X, y)
+    seconds = whole.manifest_["timings"]["seconds"] / 5
+    part = RFSCClassifier(**settings, callbacks=[Checkpoint(path), StopAfter(seconds)]).fit(X, y)
     assert part.stop_reason_ == "time_limit"
     done = RFSCClassifier(**settings, callbacks=Checkpoint(path)).fit(X, y)
     assert compared_text(done) == compared_text(whole)

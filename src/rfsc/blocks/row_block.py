@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.lib.format import open_memmap
 
 from .._typing import FloatArray, IntArray
 
@@ -65,7 +66,7 @@ class StoredBlock:
     def open(self) -> RowBlock:
         """The rows, mapped: what is not looked at is not read, and nothing stays in memory when they are done with."""
         path = Path(self.folder)
-        parts = (np.load(path / f"{self.number}_{name}.npy", mmap_mode="r") for name in ("table", "code", "weight"))
+        parts = (open_memmap(path / f"{self.number}_{name}.npy", mode="r") for name in ("table", "code", "weight"))
         return RowBlock(*parts)
 
 

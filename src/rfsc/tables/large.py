@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.format import open_memmap
 
 from .._optional import require
 from .columns import Column, read_as, understand
@@ -95,7 +96,7 @@ def _from_array(path: Path) -> Any:
     import dask.dataframe as dd
 
     try:
-        values = np.load(path, mmap_mode="r", allow_pickle=False)
+        values = open_memmap(path, mode="r")
     except (ValueError, OSError):
         values = None
     if values is None or values.ndim != 2 or values.dtype.kind not in "biuf" or not values.size:
@@ -109,7 +110,7 @@ def _rows_of_array(first: int, path: Path, n_rows: int) -> DataFrame:
     """Some rows; the file is mapped for as long as that takes, so that nothing else of it stays in memory."""
     from pandas import DataFrame
 
-    values = np.load(path, mmap_mode="r", allow_pickle=False)[first : first + n_rows]
+    values = open_memmap(path, mode="r")[first : first + n_rows]
     return DataFrame(np.array(values), columns=[f"x{j}" for j in range(values.shape[1])])
 
 
