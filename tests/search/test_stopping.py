@@ -93,7 +93,7 @@ def test_seconds_are_positive(seconds):
 def test_what_a_limit_ended_goes_on_to_the_same_bits(tmp_path):
     X, y = table(300, 8)
     settings = {"n_restarts": 3, "max_iter": 100, "random_state": 1}
-    whole = RFSCClassifier(**settings).fit(X, y)
+    _, whole = (RFSCClassifier(**settings).fit(X, y) for _ in range(2))
     path = tmp_path / "fit.checkpoint"
     seconds = whole.manifest_["timings"]["seconds"] / 5
     part = RFSCClassifier(**settings, callbacks=[Checkpoint(path), StopAfter(seconds)]).fit(X, y)
