@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     from .model import SparseModel
     from .partitioned import PartitionedRFSC
     from .restrictions import Restrictions
-    from .search import Checkpoint, CheckpointError, IterationRecord, SearchResult, StopAfter, Verdict
+    from .search import Checkpoint, IterationRecord, SearchResult, StopAfter, Verdict
     from .selectors import DistanceCorrelationFilter, RFSCSelector
 
 __all__ = [
     "Checkpoint",
-    "CheckpointError",
     "DistanceCorrelationFilter",
     "IterationRecord",
     "PartitionedRFSC",
@@ -36,7 +35,6 @@ __all__ = [
 # imported when asked for: `rfsc --help` must not wait for scikit-learn
 _HOMES = {
     "Checkpoint": "search",
-    "CheckpointError": "search",
     "DistanceCorrelationFilter": "selectors",
     "IterationRecord": "search",
     "PartitionedRFSC": "partitioned",
