@@ -93,6 +93,17 @@ def test_a_time_limit_is_kept(iris):
     assert min(len(own) for own in clf.searches_) >= 1
 
 
+def test_what_was_finished_before_a_limit_is_kept(iris, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    settings = QUICK | {"n_restarts": 2000}
+    with away():
+        clf = RFSCClassifier(**settings, callbacks=[Checkpoint(path), StopAfter(2.0)]).fit(*iris)
+    assert clf.stop_reason_ == "time_limit"
+    assert path.read_text().count('"model"') >= 3
+    with pytest.raises(ValueError, match="several checkpoints"):
+        RFSCClassifier(**QUICK, callbacks=[Checkpoint(path), Checkpoint(path)]).fit(*iris)
+
+
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # distributed asks for a port by opening one
 def test_dask_sends_the_table_once(monkeypatch):
     distributed = pytest.importorskip("distributed")

@@ -420,6 +420,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         """Take up an interrupted fit, if this one is it."""
         if self._checkpoint is None:
             return
+        if sum(isinstance(one, Checkpoint) for one in _as_list(self.callbacks)) > 1:
+            msg = "callbacks holds several checkpoints; pass one, for a fit is kept in one file."
+            raise ValueError(msg)
         if not isinstance(self.random_state, Integral):
             msg = (
                 "a checkpoint needs a random_state that is a whole number, for only then is the fit that goes on the "

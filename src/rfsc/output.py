@@ -105,7 +105,7 @@ def fit_elsewhere(
     found = {place: one.result for place, one in kept.items() if one.result is not None}
     todo = [place for place in places if place not in found]
     searching = brake.within(SEARCHING)
-    share = searching.seconds_left / max(1, -(-len(todo) // backend._effective_n_jobs()))
+    share = searching.seconds_left / max(1, -(-len(benches) // backend._effective_n_jobs()))  # each output has its turn
     results = backend(
         joblib.delayed(search_elsewhere)(*benches[k].parcel, restart, benches[k].start, searching.deadline, share)
         for restart, k in todo
@@ -115,7 +115,7 @@ def fit_elsewhere(
         found[restart, k], verdict = _as_watched(result, benches[k], restart, observers, brake)
         kept[restart, k].finish(found[restart, k])
         stopped = verdict is Verdict.STOP_ALL
-        if stopped or brake.reason:
+        if stopped or searching.reason:
             break
     abandon(results)
     fits: list[list[OutputFit]] = []

@@ -87,9 +87,25 @@ def test_ctrl_c_saves_the_best_model(hospital, tmp_path):
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Interrupted: ending with the best model so far" in said
-    assert "it is not scored and gets no report" in said
+    assert "the model is not scored and gets no report" in said
+    assert "no file was changed" not in said
     assert {"interrupted"} <= {reason for own in load(tmp_path / "m.json").manifest_["stop_reasons"] for reason in own}
     assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl-C to whole consoles")
+def test_ctrl_c_while_scoring_saves_the_model_without_a_score(hospital, tmp_path, monkeypatch, capsys):
+    def press(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("rfsc.report.honest_score._size", press)  # the first fold is fitted
+    quick = ["--basis", "polynomial", "--restarts", "1", "--cv", "2", "--drop", "patient"]
+    status = run("fit", hospital / "patients.csv", "-t", "diagnosis", *quick, "-o", tmp_path / "m.json")
+    assert status == 130
+    said = capsys.readouterr().err
+    assert "the model is not scored" in said
+    assert "no file was changed" not in said
+    assert load(tmp_path / "m.json").manifest_["stop_reasons"] != [["interrupted"]]
 
 
 @pytest.mark.parametrize("more", [[], ["--cv", "2"]])

@@ -15,13 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.model_selection import cross_val_score
 
 from rfsc import Checkpoint, RFSCClassifier, StopAfter
 from rfsc.engines import FitOptions, Problem, Supports, make_engine
 from rfsc.export.compare import compared_text
-from rfsc.search import Brake, SearchSpec, parts, pool, run_search
+from rfsc.search import Brake, SearchSpec, parts, pool, run_search, stopping
 from rfsc.search.parts import evaluate_in_parts
-from rfsc.search.stopping import StoppedEarly, brake_on_ctrl_c
+from rfsc.search.stopping import StoppedEarly, brake_on_ctrl_c, plain_ctrl_c
 from rfsc.terms import MonomialSpace
 
 ENDLESS = {"n_restarts": 2000, "max_iter": 300, "basis": "polynomial"}
@@ -84,7 +85,7 @@ def test_a_limit_that_is_not_reached_changes_nothing():
     assert watched.stop_reason_ == plain.stop_reason_ == "finished"
 
 
-@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), "3", None, True])
 def test_seconds_are_positive(seconds):
     with pytest.raises(ValueError, match="positive"):
         StopAfter(seconds)
@@ -100,6 +101,10 @@ def test_what_a_limit_ended_goes_on_to_the_same_bits(tmp_path):
     assert part.stop_reason_ == "time_limit"
     done = RFSCClassifier(**settings, callbacks=Checkpoint(path)).fit(X, y)
     assert compared_text(done) == compared_text(whole)
+
+
+def test_seconds_of_any_type_are_told_apart_from_now():
+    assert type(StopAfter(np.float32(60)).seconds) is float
 
 
 # ---- parts
@@ -207,10 +212,35 @@ def test_an_interrupted_fit_warns_and_says_so(monkeypatch):
         if len(calls) == 7:
             signal.raise_signal(signal.SIGINT)
 
+    stopping._presses.last = -float("inf")
     with pytest.warns(match="interrupted; this is the best model so far"):
         clf = RFSCClassifier(random_state=0, basis="polynomial", callbacks=press).fit(X, y)
     assert clf.stop_reason_ == "interrupted"
     assert len(calls) == 7
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_two_presses_stop_a_cross_validation():
+    """They may fall into two fits."""
+    X, y = table(150, 4)
+    calls = []
+
+    def press(record):
+        calls.append(record)
+        if record.iteration == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    clf = RFSCClassifier(random_state=0, basis="polynomial", n_restarts=1, callbacks=press)
+    stopping._presses.last = -float("inf")
+    with pytest.warns(match="interrupted"), pytest.raises(KeyboardInterrupt):
+        cross_val_score(clf, X, y, cv=5, error_score="raise")
+    assert [record.iteration for record in calls] == [1, 2, 3] * 2
+
+
+def test_a_score_is_not_taken_of_models_that_were_cut_short():
+    X, y = table(150, 4)
+    with pytest.raises(KeyboardInterrupt), plain_ctrl_c():
+        RFSCClassifier(basis="polynomial", callbacks=lambda _: signal.raise_signal(signal.SIGINT)).fit(X, y)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -169,12 +169,15 @@ def command(
     search.manifest_["target"] = target  # labels out of a table have lost it
     if not any(len(model.terms) for model in search.models_):
         voice.warn("the model is empty: no column tells anything about the class that passes the test")
-    if was_interrupted:
-        voice.warn(f"it is not scored{' and gets no report' if report else ''}")
-        folds, report = None, None
-    score = honest_score(
-        voice, pipeline, training.frame, training.labels, folds, seed, beside_others=report is not None
-    )
+    score = None
+    if not was_interrupted:
+        try:
+            score = honest_score(
+                voice, pipeline, training.frame, training.labels, folds, seed, beside_others=report is not None
+            )
+        except KeyboardInterrupt:
+            was_interrupted = True
+    report_left_out, report = (report, None) if was_interrupted else (None, report)
     search.set_params(callbacks=None)  # the file does not depend on who watched
     if output != "-" and not as_json:
         voice.say()
@@ -186,7 +189,8 @@ def command(
     if as_json:
         show_json(_as_json(pipeline, training, described, score, output, report))
     if was_interrupted:
-        raise typer.Exit(130)
+        msg = f"interrupted: the model is not scored{' and gets no report' if report_left_out else ''}."
+        raise Failure(msg, 130)
 
 
 # ---- the table

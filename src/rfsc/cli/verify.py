@@ -54,7 +54,7 @@ def command(
     search = _search(predictor, jobs)
     in_blocks = search.engine == "dask" and predictor.recipe_ is None and data != "-"
     table = None if in_blocks else _known_columns(predictor, read_raw(data), column)
-    voice.say(f"Fitting again: {manifest['data']['rows']} rows, seed {manifest['seed']} ...")
+    voice.say(f"Fitting again with seed {manifest['seed']} ...")
     if table is None:
         again = _refitted_in_blocks(predictor, search, data, column)
     else:

@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from .._compat import safe_indexing
 from .._typing import FloatArray, IntArray
 from ..search import StopAfter
+from ..search.stopping import plain_ctrl_c
 from .metrics import METRICS, measure
 from .subject import codes_of
 
@@ -322,7 +323,7 @@ def _behind_same_steps(estimator: Any, method: Any) -> Any:
 
 def _fit(method: Any, X: Any, y: Any) -> tuple[Any, bool]:
     """Fit, and whether it warned that it had not converged; other warnings concern the user's own fit."""
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, plain_ctrl_c():
         warnings.simplefilter("always")
         fitted = method.fit(X, y)
     return fitted, any(issubclass(w.category, ConvergenceWarning) for w in caught)

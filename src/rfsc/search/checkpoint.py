@@ -76,7 +76,8 @@ class Checkpoint:
         if differ:
             msg = (
                 f"the checkpoint {self.path.name} belongs to another fit: {', '.join(differ)} differ. Fit with the "
-                "same data and settings, or delete the file to begin anew."
+                "same data and settings, or delete the file to begin anew; the fits of a cross-validation cannot share "
+                "one."
             )
             raise CheckpointError(msg)
         self._units = found["units"]
@@ -138,9 +139,7 @@ class Checkpoint:
         except OSError as error:
             if not self._has_warned:
                 self._has_warned = True
-                msg = (
-                    f"the checkpoint {self.path.name} cannot be written ({error.strerror}); the fit goes on without it."
-                )
+                msg = f"the checkpoint {self.path} cannot be written ({error.strerror}); the fit goes on without it."
                 warnings.warn(msg, RuntimeWarning, stacklevel=2)
         self._written = time.monotonic()
 

@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any
 
 from .history import IterationRecord
 
 TIME_LIMIT, INTERRUPTED = "time_limit", "interrupted"
+TWICE = 3.0  # seconds; a second Ctrl-C stops, though another fit of a cross-validation may have begun meanwhile
 EARLY = (TIME_LIMIT, INTERRUPTED)  # stop reasons after which there is more to find
 
 
@@ -30,10 +32,11 @@ class StopAfter:
     """
 
     def __init__(self, seconds: float) -> None:
-        if not seconds > 0:
+        is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+        if not is_number or not seconds > 0:
             msg = f"seconds must be a positive number, got {seconds!r}."
             raise ValueError(msg)
-        self.seconds = seconds
+        self.seconds: float = float(seconds)  # a number of single precision could not tell the time of day
 
     def on_iteration(self, record: IterationRecord) -> None:
         """Look at a finished iteration: nothing to say, the fit watches the clock by itself."""
@@ -103,6 +106,15 @@ class Brake:
 NEVER = Brake()
 
 
+class _Presses:
+    """When Ctrl-C was pressed last, in whichever fit."""
+
+    last = -float("inf")
+
+
+_presses = _Presses()
+
+
 class _Pulled:
     """A flag; no Event of threading, whose lock a signal handler must not wait for."""
 
@@ -135,6 +147,9 @@ def brake_on_ctrl_c(deadline: float = float("inf")) -> Iterator[Brake]:
 
     def pull(*_: Any) -> None:
         signal.signal(signal.SIGINT, before)
+        last, _presses.last = _presses.last, time.monotonic()
+        if _presses.last - last < TWICE:
+            raise KeyboardInterrupt
         pulled.value = True
         sys.stderr.write("\nInterrupted: ending with the best model so far. Press Ctrl-C again to stop at once.\n")
 
@@ -142,6 +157,24 @@ def brake_on_ctrl_c(deadline: float = float("inf")) -> Iterator[Brake]:
         signal.signal(signal.SIGINT, pull)
     try:
         yield Brake(deadline, pulled)
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def plain_ctrl_c() -> Iterator[None]:
+    """Ctrl-C stops at once, also where fits are running: a score must not be taken of models that were cut short."""
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    is_ours = threading.current_thread() is threading.main_thread() and before is signal.default_int_handler
+    if is_ours:
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield
     finally:
         if is_ours:
             signal.signal(signal.SIGINT, before)
