@@ -42,10 +42,13 @@ class Choice:
     losses : dict of str to float
         Left-out log-loss of every mix; empty where the rows were too few to compare, or only one mix offers all terms
         that restrictions name.
+    is_whole : bool, default=True
+        Whether nothing was left out of the comparison for lack of time.
     """
 
     shares: dict[str, float]
     losses: dict[str, float]
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +126,16 @@ def choose_bases(
             progress(cell.mix, len(told) / len(cells))
     values = {name: _assembled(name, cells, told, fold) for name in mixes}
     complete = {name: value for name, value in values.items() if value is not None}
+    is_whole = len(complete) == len(mixes)
     if not complete:
-        return Choice({next(iter(mixes)): 1.0}, {})
+        return Choice({next(iter(mixes)): 1.0}, {}, is_whole)
     losses = {name: _log_loss(value, rows) for name, value in complete.items()}
     if spec.combine != "average":
-        return Choice({min(losses, key=lambda name: losses[name]): 1.0}, losses)
+        return Choice({min(losses, key=lambda name: losses[name]): 1.0}, losses, is_whole)
     shares = _best_shares(list(complete.values()), rows)
     taken = {name: share for name, share in zip(complete, shares.tolist(), strict=True) if share >= LEAST_SHARE}
     total = sum(taken.values())
-    return Choice({name: share / total for name, share in taken.items()}, losses)
+    return Choice({name: share / total for name, share in taken.items()}, losses, is_whole)
 
 
 def _able(

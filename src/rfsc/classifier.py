@@ -402,7 +402,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         observers = [*_as_list(self.callbacks), *([bar] if bar else [])]
         try:
             specs = self._specs_of_mixes(rows, spec, bar, brake.within(COMPARING))
-            fits = fit_outputs(rows, features, specs, seeds, observers, brake, self._checkpoint)
+            # with more time another basis might be chosen, whose searches are others
+            checkpoint = self._checkpoint if self._compared_all else None
+            fits = fit_outputs(rows, features, specs, seeds, observers, brake, checkpoint)
             if bar:
                 bar.finished = True
         finally:
@@ -475,12 +477,14 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         """The settings for each mix of families: the one that was asked for or chosen, or all that are averaged."""
         self.basis_losses_: dict[str, float] = {}
         self.basis_shares_: dict[str, float] = {}
+        self._compared_all = True
         specs = [spec]
         if self._chooses_basis:
             mixes = auto_mixes(self.degree, self.n_features_in_)
             allowed = lambda some: self._allowed_features(some, self._filter(some))  # noqa: E731
             choice = choose_bases(mixes, rows, allowed, spec, bar.on_choice if bar else None, brake, self._checkpoint)
             self.basis_losses_, self.basis_shares_ = choice.losses, choice.shares
+            self._compared_all = choice.is_whole
             # the parts of an average of mixes are small models already
             combine = "pool" if self.combine == "average" else self.combine
             specs = [replace(spec, bases=mixes[name], combine=combine) for name in choice.shares]
@@ -534,11 +538,13 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
 
     def _stop_reason(self, brake: Brake) -> str:
         """Why the fit as a whole ended; a brake that was pulled while models were combined counts too."""
-        reasons = {brake.reason, *(search.stop_reason for searches in self.searches_ for search in searches)}
+        reasons = {brake.reason, *(reason for own in self._stop_reasons() for reason in own)}
         return next((reason for reason in (INTERRUPTED, TIME_LIMIT, "observer") if reason in reasons), "finished")
 
     def _stop_reasons(self) -> list[list[str]]:
-        return [[search.stop_reason for search in searches] for searches in self.searches_]
+        """Per output why its searches ended, and before them why the comparison of bases did, if before its time."""
+        hurried = [] if self._compared_all else [TIME_LIMIT]
+        return [[*hurried, *(search.stop_reason for search in searches)] for searches in self.searches_]
 
     def _manifest(self, y: Any, seconds: float) -> dict[str, Any]:
         target = getattr(y, "name", None)

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_val_score
 
-from rfsc import Checkpoint, RFSCClassifier, StopAfter
+from rfsc import Checkpoint, RFSCClassifier, StopAfter, classifier
 from rfsc.engines import FitOptions, Problem, Supports, make_engine
 from rfsc.export.compare import compared_text
 from rfsc.search import Brake, SearchSpec, parts, pool, run_search, stopping
@@ -83,6 +83,21 @@ def test_a_limit_that_is_not_reached_changes_nothing():
     watched = clone(plain).set_params(callbacks=StopAfter(600)).fit(X, y)
     assert compared_text(watched) == compared_text(plain)
     assert watched.stop_reason_ == plain.stop_reason_ == "finished"
+
+
+def test_a_comparison_of_bases_that_was_cut_short_is_told_and_keeps_no_searches(tmp_path):
+    """With more time another basis might be chosen, so its searches must not be taken for those of that one."""
+    X, y = table(300, 8)
+    settings = {"n_restarts": 2, "max_iter": 60, "random_state": 1}
+    whole = RFSCClassifier(**settings).fit(X, y)
+    path = tmp_path / "fit.checkpoint"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(classifier, "COMPARING", 1e-6)
+        part = RFSCClassifier(**settings, callbacks=[Checkpoint(path), StopAfter(60)]).fit(X, y)
+    assert part.basis_losses_ == {}
+    assert part.stop_reason_ == part.manifest_["stop_reasons"][0][0] == "time_limit"
+    done = RFSCClassifier(**settings, callbacks=Checkpoint(path)).fit(X, y)
+    assert compared_text(done) == compared_text(whole)
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), "3", None, True])
