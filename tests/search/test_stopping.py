@@ -35,6 +35,11 @@ def table(n, p, seed=0):
     return X, X[:, 0] - X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=n) > 0
 
 
+def compile_kernels():
+    """No limit can shorten that."""
+    RFSCClassifier(n_restarts=1, max_iter=30, basis="polynomial", random_state=0).fit(*table(200, 4))
+
+
 class Pulled:
     """A brake that is pulled at the n-th look."""
 
@@ -58,8 +63,7 @@ class Pulled:
 )
 def test_a_time_limit_is_kept(n, p, seconds, settings):
     X, y = table(n, p)
-    # compile the kernels first, which no limit can shorten
-    make_engine("numba", Problem(MonomialSpace(np.arange(2), 1), X[:9, :2].T, np.ones(9), np.ones(9), FitOptions(), 2))
+    compile_kernels()
     began = time.perf_counter()
     clf = RFSCClassifier(random_state=0, callbacks=StopAfter(seconds), **settings).fit(X, y)
     took = time.perf_counter() - began
@@ -71,6 +75,7 @@ def test_a_time_limit_is_kept(n, p, seconds, settings):
 
 
 def test_every_output_gets_its_share():
+    compile_kernels()
     X, y = load_iris(return_X_y=True)
     clf = RFSCClassifier(random_state=0, callbacks=StopAfter(1.5), **ENDLESS).fit(X, y)
     n_searches = [len(own) for own in clf.searches_]

@@ -142,24 +142,17 @@ def brake_on_ctrl_c(deadline: float = float("inf")) -> Iterator[Brake]:
         The brake.
     """
     pulled = _Pulled()
-    before = signal.getsignal(signal.SIGINT)
-    is_ours = threading.current_thread() is threading.main_thread() and before is signal.default_int_handler
 
     def pull(*_: Any) -> None:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         last, _presses.last = _presses.last, time.monotonic()
         if _presses.last - last < TWICE:
             raise KeyboardInterrupt
         pulled.value = True
         sys.stderr.write("\nInterrupted: ending with the best model so far. Press Ctrl-C again to stop at once.\n")
 
-    if is_ours:
-        signal.signal(signal.SIGINT, pull)
-    try:
+    with _in_place_of_the_usual(pull):
         yield Brake(deadline, pulled)
-    finally:
-        if is_ours:
-            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -169,12 +162,19 @@ def plain_ctrl_c() -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    before = signal.getsignal(signal.SIGINT)
-    is_ours = threading.current_thread() is threading.main_thread() and before is signal.default_int_handler
-    if is_ours:
-        signal.signal(signal.SIGINT, stop)
+    with _in_place_of_the_usual(stop):
+        yield
+
+
+@contextmanager
+def _in_place_of_the_usual(handler: Callable[..., None]) -> Iterator[None]:
+    """Let a handler answer to Ctrl-C, unless a program has set its own, or this is not the main thread."""
+    is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not is_usual or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
-        if is_ours:
-            signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
