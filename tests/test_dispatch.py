@@ -10,7 +10,7 @@ import pytest
 from joblib import parallel_config
 from sklearn.datasets import load_iris
 
-from rfsc import Checkpoint, RFSCClassifier, StopAfter
+from rfsc import Checkpoint, RFSCClassifier, StopAfter, output
 from rfsc.dispatch import chosen_backend
 from rfsc.export.compare import compared_text
 
@@ -96,9 +96,12 @@ def test_a_time_limit_is_kept(iris):
 def test_what_was_finished_before_a_limit_is_kept(iris, tmp_path):
     path = tmp_path / "fit.checkpoint"
     settings = QUICK | {"n_restarts": 2000}
-    with away():
-        clf = RFSCClassifier(**settings, callbacks=[Checkpoint(path), StopAfter(2.0)]).fit(*iris)
+    with away(), pytest.MonkeyPatch.context() as patch:
+        # searches that were not begun count, though all that were begun ended in good time
+        patch.setattr(output, "SEARCHING", 0.05)
+        clf = RFSCClassifier(**settings, callbacks=[Checkpoint(path), StopAfter(40.0)]).fit(*iris)
     assert clf.stop_reason_ == "time_limit"
+    assert all(reasons[-1] == "time_limit" for reasons in clf.manifest_["stop_reasons"])
     assert path.read_text().count('"model"') >= 3
     with pytest.raises(ValueError, match="several checkpoints"):
         RFSCClassifier(**QUICK, callbacks=[Checkpoint(path), Checkpoint(path)]).fit(*iris)

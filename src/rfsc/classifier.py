@@ -527,6 +527,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             self.models_.append(replace(model, evidence=gather(model, own, vars(self)["score"], test)))
         self.n_terms_ = np.array([sum(fit.space.n_terms for fit in own) for own in fits], dtype=np.int64)
         self.searches_ = [[search for fit in own for search in fit.restarts.searches] for own in fits]
+        self._left_out = [[fit.restarts.left_out for fit in own if fit.restarts.left_out] for own in fits]
         began = [{fit.initial_rip for fit in own} for own in fits]
         self.initial_rip_ = [some.pop() if len(some) == 1 else "partly screened" for some in began]
         self.constant_features_ = np.flatnonzero(rows.scaling.constant)
@@ -542,9 +543,15 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         return next((reason for reason in (INTERRUPTED, TIME_LIMIT, "observer") if reason in reasons), "finished")
 
     def _stop_reasons(self) -> list[list[str]]:
-        """Per output why its searches ended, and before them why the comparison of bases did, if before its time."""
+        """Per output why its searches ended; before them why the comparison of bases did, if before its time.
+
+        After them, why others were not begun.
+        """
         hurried = [] if self._compared_all else [TIME_LIMIT]
-        return [[*hurried, *(search.stop_reason for search in searches)] for searches in self.searches_]
+        return [
+            [*hurried, *(search.stop_reason for search in searches), *left_out]
+            for searches, left_out in zip(self.searches_, self._left_out, strict=True)
+        ]
 
     def _manifest(self, y: Any, seconds: float) -> dict[str, Any]:
         target = getattr(y, "name", None)

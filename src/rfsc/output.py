@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import joblib
@@ -110,21 +111,24 @@ def fit_elsewhere(
         joblib.delayed(search_elsewhere)(*benches[k].parcel, restart, benches[k].start, searching.deadline, share)
         for restart, k in todo
     )
-    stopped = False
+    stopped, reason = False, ""
     for (restart, k), result in zip(todo, results, strict=True):
         found[restart, k], verdict = _as_watched(result, benches[k], restart, observers, brake)
         kept[restart, k].finish(found[restart, k])
         stopped = verdict is Verdict.STOP_ALL
-        if stopped or searching.reason:
+        reason = searching.reason
+        if stopped or reason:
             break
     abandon(results)
     fits: list[list[OutputFit]] = []
     for k, bench in enumerate(benches):
         own = [found[restart, k] for restart in range(len(bench.job.seeds)) if (restart, k) in found]
+        left_out = reason if len(own) < len(bench.job.seeds) else ""
         if own:
-            fit = bench.combined(RestartsResult(tuple(own), stopped), brake.within(1.0 / (n_jobs - k)))
+            fit = bench.combined(RestartsResult(tuple(own), stopped, left_out), brake.within(1.0 / (n_jobs - k)))
         else:
             fit = Workbench.over(rows, bench.job.shortened(), brake).fit(observers)
+            fit = replace(fit, restarts=replace(fit.restarts, left_out=left_out))
         if bench.job.mix == 0:
             fits.append([])
         fits[-1].append(fit)

@@ -16,7 +16,7 @@ from .classifier import PAPER, RFSCClassifier, _as_list
 from .engines import Problem
 from .export.onnx import converts
 from .model import FilterEvidence
-from .search import Brake, Candidate, RestartsResult, SearchResult
+from .search import Brake, Candidate, SearchResult
 from .search.bins import BinSpec, outside
 from .search.progress import ConsoleProgress
 from .search.rounds import PoolResult, Round, RoundsSpec, find_pool
@@ -399,7 +399,7 @@ def _in_the_whole_space(fit: OutputFit, part: SubSpace, stopped: bool) -> Output
         )
         for search in fit.restarts.searches
     )
-    restarts = RestartsResult(searches, stopped or fit.restarts.stopped)
+    restarts = replace(fit.restarts, searches=searches, stopped=stopped or fit.restarts.stopped)
     return replace(fit, space=part.whole, restarts=restarts, ids=part.outside(fit.ids))
 
 

@@ -31,10 +31,13 @@ class RestartsResult:
         In the order of their seeds.
     stopped : bool
         Whether an observer asked to stop everything.
+    left_out : {"", "time_limit", "interrupted"}
+        Why searches were not begun, though all that were begun came to their end.
     """
 
     searches: tuple[SearchResult, ...]
     stopped: bool
+    left_out: str = ""
 
     @property
     def best(self) -> Candidate:
