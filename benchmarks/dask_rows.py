@@ -54,7 +54,7 @@ class Task:
         return json.dumps(asdict(self))
 
 
-BAR = Task(LARGE, 2, max_samples=MAX_SAMPLES, n_restarts=2)
+BAR = Task(LARGE, 2, max_samples=MAX_SAMPLES, n_restarts=10)
 BY_WORKERS = tuple(Task(MIDDLE, n, max_iter=5) for n in (1, 2))
 
 
