@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 import time
+from concurrent.futures import BrokenExecutor
 
 import joblib
 import numpy as np
 import pytest
 from joblib import parallel_config
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 
-from rfsc import Checkpoint, RFSCClassifier, StopAfter, output
+from rfsc import Checkpoint, PartitionedRFSC, RFSCClassifier, StopAfter, output
 from rfsc.dispatch import chosen_backend
 from rfsc.export.compare import compared_text
 
@@ -105,6 +108,40 @@ def test_what_was_finished_before_a_limit_is_kept(iris, tmp_path):
     assert path.read_text().count('"model"') >= 3
     with pytest.raises(ValueError, match="several checkpoints"):
         RFSCClassifier(**QUICK, callbacks=[Checkpoint(path), Checkpoint(path)]).fit(*iris)
+
+
+def killed_at_iteration(n, *, after_ctrl_c):
+    """An observer that ends all processes of the pool, as a Ctrl-C does that reaches them while they start."""
+    psutil = pytest.importorskip("psutil")
+    seen = []
+
+    def look(_):
+        seen.append(None)
+        if len(seen) == n:
+            if after_ctrl_c:
+                signal.raise_signal(signal.SIGINT)
+            for process in psutil.Process().children():
+                if any("popen_loky" in word for word in process.cmdline()):
+                    process.kill()
+
+    return look
+
+
+@pytest.mark.parametrize("kind", [RFSCClassifier, PartitionedRFSC])
+def test_ctrl_c_may_end_the_processes(iris, kind):
+    X, y = iris[0][50:], iris[1][50:]
+    settings = QUICK | {"n_restarts": 500} | ({"n_bins": 8, "n_rounds": 200} if kind is PartitionedRFSC else {})
+    with parallel_config(backend="loky", n_jobs=2):
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            clf = kind(**settings, callbacks=killed_at_iteration(30, after_ctrl_c=True)).fit(X, y)
+        assert clf.stop_reason_ == "interrupted"
+        assert clf.score(X, y) > 0.7
+
+
+def test_processes_that_nobody_has_stopped_are_missed(iris):
+    settings = QUICK | {"n_restarts": 500, "callbacks": killed_at_iteration(30, after_ctrl_c=False)}
+    with parallel_config(backend="loky", n_jobs=2), pytest.raises(BrokenExecutor):
+        RFSCClassifier(**settings).fit(*iris)
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # distributed asks for a port by opening one

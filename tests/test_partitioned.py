@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from functools import cache
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
 
-from rfsc import PartitionedRFSC
+from rfsc import PartitionedRFSC, plots
 from rfsc.cli import main
 from rfsc.explain import summary
 from rfsc.export import from_json, save, to_json
+from rfsc.export.onnx import to_onnx
 from rfsc.report import Report
 from rfsc.report.settings import code_for
 from rfsc.search import Checkpoint, CheckpointError, StopAfter
@@ -55,6 +57,27 @@ def test_planted_terms_are_found():
     assert len(clf.searches_[0]) == 2
     assert clf.models_[0].evidence.n_candidates == 301
     assert clf.stop_reason_ == "finished"
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in plots.__all__ if name.endswith("Display") and name != "FilterDisplay"]
+)
+def test_the_pictures_of_every_other_model(name):
+    X, y = planted()
+    rows = {"RowContributionsDisplay": (X[:1],), "ContributionsDisplay": (X,)}
+    rows |= {"CalibrationDisplay": (X, y), "DecisionMapDisplay": (X, y)}
+    picture = getattr(plots, name).from_estimator(fitted(), *rows.get(name, ()))
+    assert picture.figure_.axes
+    plt.close(picture.figure_)
+
+
+def test_onnx_says_the_same():
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X = planted()[0]
+    session = onnxruntime.InferenceSession(to_onnx(fitted()).SerializeToString(), providers=["CPUExecutionProvider"])
+    label, probability, _ = session.run(None, {session.get_inputs()[0].name: X})
+    np.testing.assert_array_equal(label, fitted().predict(X))
+    np.testing.assert_allclose(probability, fitted().predict_proba(X), atol=1e-9)
 
 
 @pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 2), ("threading", 2), ("sequential", 1)])

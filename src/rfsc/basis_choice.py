@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from ._blas import one_blas_thread
 from ._random import Seed
 from ._typing import FloatArray, IntArray
-from .dispatch import abandon, chosen_backend
+from .dispatch import abandon, chosen_backend, results_of
 from .model import class_probabilities, decision_table
 from .prepare.distinct import distinct_rows
 from .prepare.scaling import Scaling
@@ -200,12 +200,13 @@ def _left_out_values(
     backend = chosen_backend(spec.n_jobs)
     specs = {name: replace(spec, bases=bases, combine="best") for name, bases in mixes.items()}
     if backend is None:
-        found = (value_left_out(rows, fold, cell, specs[cell.mix], brake) for cell in todo)
+        found: Iterator[FloatArray] = (value_left_out(rows, fold, cell, specs[cell.mix], brake) for cell in todo)
     else:
         parts = rows.table, rows.weight, rows.targets, rows.scaling, fold
         here = {name: replace(own, n_threads=1) for name, own in specs.items()}
-        found = backend(joblib.delayed(_value_elsewhere)(*parts, cell, here[cell.mix], brake.deadline) for cell in todo)
-    for cell, value in zip(todo, found, strict=True):
+        tasks = (joblib.delayed(_value_elsewhere)(*parts, cell, here[cell.mix], brake.deadline) for cell in todo)
+        found = results_of(backend, tasks, lambda: brake.reason)
+    for cell, value in zip(todo, found, strict=False):
         if brake.reason:  # this model may not have been searched to its end
             abandon(found)
             return

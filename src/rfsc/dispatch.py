@@ -6,6 +6,8 @@ Without one, searches run one after the other and the engine's threads share the
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor
 from typing import Any
 
 import joblib
@@ -60,13 +62,32 @@ def _in_order(backend: Any, n_jobs: int | None) -> Any:
     return joblib.Parallel(n_jobs=n_jobs, return_as="generator" if one_by_one else "list")
 
 
+def results_of(backend: Any, tasks: Iterable[Any], is_over: Callable[[], object]) -> Iterator[Any]:
+    """Results as they come; fewer than tasks where Ctrl-C has reached and ended the processes that work on them.
+
+    Parameters
+    ----------
+    backend : joblib.Parallel
+        Gives results in order.
+    tasks : iterable
+        Delayed calls.
+    is_over : callable
+        Whether the fit is to end anyway, so that the loss of a process is no error.
+    """
+    try:
+        yield from backend(tasks)
+    except BrokenExecutor:
+        if not is_over():
+            raise
+
+
 def abandon(results: Any) -> None:
     """Give up the results of a `joblib.Parallel` that nobody has asked for yet.
 
     Parameters
     ----------
     results : iterable
-        What it returned; nothing happens where all have been taken.
+        From `results_of`; nothing happens where all have been taken.
     """
     if hasattr(results, "close"):
         with warnings.catch_warnings():

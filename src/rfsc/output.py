@@ -11,7 +11,7 @@ import joblib
 
 from ._random import Seed, child
 from ._typing import FloatArray, IntArray
-from .dispatch import abandon, chosen_backend
+from .dispatch import abandon, chosen_backend, results_of
 from .search import Brake, Checkpoint, RestartsResult, RIPs, SearchResult, Verdict
 from .search.observers import ask
 from .search.restarts import Kept
@@ -107,19 +107,20 @@ def fit_elsewhere(
     todo = [place for place in places if place not in found]
     searching = brake.within(SEARCHING)
     share = searching.seconds_left / max(1, -(-len(benches) // backend._effective_n_jobs()))  # each output has its turn
-    results = backend(
+    tasks = (
         joblib.delayed(search_elsewhere)(*benches[k].parcel, restart, benches[k].start, searching.deadline, share)
         for restart, k in todo
     )
-    stopped, reason = False, ""
-    for (restart, k), result in zip(todo, results, strict=True):
+    results = results_of(backend, tasks, lambda: searching.reason)
+    stopped = False
+    for (restart, k), result in zip(todo, results, strict=False):
         found[restart, k], verdict = _as_watched(result, benches[k], restart, observers, brake)
         kept[restart, k].finish(found[restart, k])
         stopped = verdict is Verdict.STOP_ALL
-        reason = searching.reason
-        if stopped or reason:
+        if stopped or searching.reason:
             break
     abandon(results)
+    reason = "" if stopped else searching.reason
     fits: list[list[OutputFit]] = []
     for k, bench in enumerate(benches):
         own = [found[restart, k] for restart in range(len(bench.job.seeds)) if (restart, k) in found]

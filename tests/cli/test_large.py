@@ -113,9 +113,27 @@ def test_arrays_and_a_score_on_rows_left_out(folder, capsys):
         ("two dimensions", "flat.npy", (), 1),
         ("--report needs the table in memory", "whole.parquet", ("--report", "r.html"), 2),
         ("--cv needs the table in memory", "whole.parquet", ("--cv", "5"), 2),
+        ("no column 'out'. It has 16 columns, .* from 'x0' to 'x15'", "values.npy", (), 1),
+        ("no column 'nowhere'. It has 17 columns, none of a similar name", "whole.parquet", ("-t", "nowhere"), 1),
+        ("1200 different numbers|more than 1000 different labels", "whole.parquet", ("-t", "f2", "--drop", "out"), 1),
+        ("the target 'year' holds 40 different numbers", "odd.parquet", ("-t", "year", "--drop", "out"), 1),
+        ("2 of the 3 classes in the target 'rare' have fewer", "odd.parquet", ("-t", "rare", "--drop", "out"), 1),
+        ("a single class", "odd.parquet", ("-t", "same", "--drop", "out"), 1),
+        (r"infinities in 'some' \(2 rows\), 'much' \(1 row\). .*--drop", "odd.parquet", (), 1),
+        ("nothing but blanks", "empty.parquet", (), 1),
+        ("spoilt.parquet: a part of it cannot be read to its end", "spoilt.parquet", (), 1),
     ],
 )
 def test_what_cannot_be_done(folder, words, file, options, status, capsys):
+    frame = pd.read_parquet(folder / "whole.parquet")
+    odd = frame.assign(year=np.arange(N) % 40, rare=np.minimum(np.arange(N) // 2, 2), same=1)
+    odd["some"], odd["much"] = odd["f1"].mask(odd.index.isin([3, 700])), odd["f0"].mask(odd.index == 5, np.inf)
+    odd.to_parquet(folder / "odd.parquet")
+    frame.iloc[:0].to_parquet(folder / "empty.parquet")
+    frame.to_parquet(folder / "spoilt.parquet")
+    with open(folder / "spoilt.parquet", "r+b") as spoilt:
+        spoilt.seek(20_000)
+        spoilt.write(bytes(range(256)) * 40)
     (folder / "whole.csv").write_text("a,out\n1,x\n")
     (folder / "damaged.parquet").write_bytes(b"PAR1 but nothing else")
     np.save(folder / "flat.npy", np.arange(5.0))
@@ -124,6 +142,27 @@ def test_what_cannot_be_done(folder, words, file, options, status, capsys):
     said = capsys.readouterr().err
     assert "Traceback" not in said
     assert re.search(words, " ".join(said.split()))
+
+
+def test_the_table_is_told_of(folder, capsys, monkeypatch):
+    frame = pd.read_parquet(folder / "whole.parquet")
+    (folder / "gaps").mkdir()
+    frame.assign(out=frame["out"].mask(frame.index < 3)).to_parquet(folder / "gaps" / "one.parquet")
+    monkeypatch.chdir(folder / "gaps")
+    told = [option for option in QUICK if option != "--quiet"]
+    assert main(["fit", ".", "-t", "out", "--engine", "dask", "--cv", "0", *told]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"gaps: {N - 3} rows in 1 part, 17 columns, 16 of them features" in said
+    assert "3 rows without a out were dropped" in said
+    assert "without --engine dask it is fitted faster" in said
+
+
+def test_a_model_of_blocks_is_verified_by_a_table_in_memory(folder, capsys):
+    model_of(folder / "whole.parquet", "-t", "out", "--engine", "dask", "--cv", "0")
+    pd.read_parquet(folder / "whole.parquet").to_csv(folder / "same.csv", index=False)
+    line = ["verify", str(folder / "whole.json"), str(folder / "same.csv"), "--quiet", "--tolerance", "1e-8"]
+    assert main(line) == 0
+    assert "identical" in capsys.readouterr().out
 
 
 def test_memory_stays_below_the_size_of_the_table(tmp_path):

@@ -118,3 +118,20 @@ def test_a_full_disk_is_warned_of_once(iris, tmp_path, monkeypatch):
     assert len([w for w in warned if "cannot be written" in str(w.message)]) == 1
     assert len(clf.models_) == 3
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "words"),
+    [
+        ((None,), TypeError, "name of a file, got NoneType"),
+        ((3,), TypeError, "name of a file, got int"),
+        (("",), TypeError, "name of a file, got an empty text"),
+        (("a", -1), ValueError, "not negative, got -1"),
+        (("a", "often"), ValueError, "not negative, got 'often'"),
+        (("a", float("nan")), ValueError, "not negative, got nan"),
+        (("a", True), ValueError, "not negative, got True"),
+    ],
+)
+def test_odd_arguments(arguments, kind, words):
+    with pytest.raises(kind, match=words):
+        Checkpoint(*arguments)

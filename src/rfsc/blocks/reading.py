@@ -116,7 +116,7 @@ def look(parts: Parts, class_weight: Any, names: Sequence[str] | None, n_threads
     facts: list[Facts] = list(dask.compute(*(work(*part, zero) for part in parts.parts), **own))
     labels = np.concatenate([fact.labels for fact in facts if fact.labels.size] or [np.empty(0)])
     if not labels.size:
-        msg = "sample_weight is zero for every row; at least two rows of different classes need a positive weight."
+        msg = "no row has a positive weight, or there is none; at least two rows of different classes are needed."
         raise ValueError(msg)
     present, at = np.unique(labels, return_inverse=True)
     rows = np.zeros(present.size)

@@ -210,14 +210,18 @@ def _read(voice: Voice, data: str, target: str, **choice: Any) -> Training:
     except LeakError as error:
         raise refusal(error) from None
     if training.n_unlabelled:
-        n = training.n_unlabelled
-        voice.warn(f"{counted(n, 'row')} without a {target} {verb(n, 'was', 'were')} dropped")
+        voice.warn(unlabelled(training.n_unlabelled, target))
     for name, share in training.nearly_numbers.items():
         voice.warn(
             f"{name!r} is taken for text, though {share:.0%} of its cells are numbers (<5 is none). Pass "
             f"--number {shlex.quote(name)} to read it as numbers, other cells as blank, or mend those cells."
         )
     return training
+
+
+def unlabelled(n: int, target: str) -> str:
+    """What became of rows without a class."""
+    return f"{counted(n, 'row')} without a {target} {verb(n, 'was', 'were')} dropped"
 
 
 def refusal(error: Any) -> Failure:

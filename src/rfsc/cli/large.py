@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .console import Failure, Voice, show, show_json
+from .console import Failure, Voice, counted, show, show_json
 from .files import put
 from .scoring import no_better, score_as_dict, score_text
 
@@ -64,19 +64,26 @@ def fit_large(
     as_json : bool
         Whether the result is printed as JSON.
     """
+    from ..blocks.reading import most_in_hand
     from ..tables.large import large_training
     from ..tables.training import LeakError
-    from .fit import checked_json, refusal, saved
+    from .fit import checked_json, refusal, saved, unlabelled
 
     if cv:
         msg = "--cv needs the table in memory; with --engine dask pass --test-size, or --cv 0 for no score."
         raise Failure(msg, 2)
     try:
-        training = large_training(data, target, **choice)
+        with voice.working("reading the table once"):
+            training = large_training(data, target, **choice)
     except LeakError as error:
         raise refusal(error) from None
-    parts, n_features = training.X.npartitions, len(training.X.columns)
-    voice.say(f"{training.name}: {parts} parts, {training.n_columns} columns, {n_features} of them features", "bold")
+    n_rows, n_features = training.n_rows, len(training.X.columns)
+    size = f"{counted(n_rows, 'row')} in {counted(training.X.npartitions, 'part')}, {training.n_columns} columns"
+    voice.say(f"{training.name}: {size}, {n_features} of them features", "bold")
+    if training.n_unlabelled:
+        voice.warn(unlabelled(training.n_unlabelled, target))
+    if n_rows <= most_in_hand(n_features):
+        voice.say("  memory can hold this table: without --engine dask it is fitted faster")
     if "max_samples" not in given:
         search.set_params(max_samples=SAMPLE)
         voice.say(f"  models are compared on {SAMPLE} rows at a time (--set max_samples=none for all)")

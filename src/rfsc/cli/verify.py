@@ -43,6 +43,7 @@ def command(
     if model == data == "-":
         msg = "model and table cannot both come from stdin; give one of them as a file."
         raise Failure(msg)
+    from ..tables.large import is_large
     from ..tables.reading import read_raw
 
     predictor = load_model(model)
@@ -52,7 +53,7 @@ def command(
         msg = "the model file does not say which column holds the class; name it with --target."
         raise Failure(msg)
     search = _search(predictor, jobs)
-    in_blocks = search.engine == "dask" and predictor.recipe_ is None and data != "-"
+    in_blocks = search.engine == "dask" and predictor.recipe_ is None and is_large(data)
     table = None if in_blocks else _known_columns(predictor, read_raw(data), column)
     voice.say(f"Fitting again with seed {manifest['seed']} ...")
     if table is None:

@@ -14,6 +14,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,15 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], every: float = 10.0) -> None:
+        if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+            msg = f"path must be the name of a file, got {'an empty text' if path == '' else type(path).__name__}."
+            raise TypeError(msg)
+        is_number = isinstance(every, Real) and not isinstance(every, bool)
+        if not is_number or not every >= 0:
+            msg = f"every must be a number of seconds that is not negative, got {every!r}."
+            raise ValueError(msg)
         self.path = Path(path)
-        self.every = every
+        self.every = float(every)
         self._units: dict[str, Any] = {}
         self._running: dict[str, Callable[[], Any]] = {}
         self._fingerprint: Mapping[str, Any] = {}
@@ -75,9 +83,9 @@ class Checkpoint:
         )
         if differ:
             msg = (
-                f"the checkpoint {self.path.name} belongs to another fit: {', '.join(differ)} differ. Fit with the "
-                "same data and settings, or delete the file to begin anew; the fits of a cross-validation cannot share "
-                "one."
+                f"the checkpoint {self.path.name} belongs to another fit: {', '.join(differ)} "
+                f"{'differs' if len(differ) == 1 else 'differ'}. Fit with the same data and settings, or delete the "
+                "file to begin anew; the fits of a cross-validation cannot share one."
             )
             raise CheckpointError(msg)
         self._units = found["units"]

@@ -18,7 +18,7 @@ from joblib import delayed
 
 from .._random import Seed
 from .._typing import IntArray
-from ..dispatch import abandon, any_backend
+from ..dispatch import abandon, any_backend, results_of
 from ..engines import Problem, Score, make_engine
 from ..terms.subspace import SubSpace
 from .bins import BinResult, BinSpec, BinTask, search_bins
@@ -189,7 +189,8 @@ class Crew:
         found = [BinResult.from_dict(d) for d in kept or ()]
         data = self.problem.table, self.problem.target, self.problem.weight, self.problem.space
         groups = [tasks[k : k + BINS_IN_A_TASK] for k in range(len(found), len(tasks), BINS_IN_A_TASK)]
-        results = self.backend(delayed(search_bins)(*data, self.bins, group) for group in groups)
+        calls = (delayed(search_bins)(*data, self.bins, group) for group in groups)
+        results = results_of(self.backend, calls, lambda: self.brake.reason)
         reason = ""
         for group in results:
             reason = self._take_in(group, found)
@@ -198,7 +199,9 @@ class Crew:
             if self.checkpoint is not None:
                 self.checkpoint.put(key, partial(_as_dicts, tuple(found)), is_finished=len(found) == len(tasks))
         abandon(results)
-        return found, reason
+        if not found:  # Ctrl-C has ended all processes
+            raise KeyboardInterrupt
+        return found, reason or (self.brake.reason if len(found) < len(tasks) else "")
 
     def _take_in(self, group: Sequence[BinResult], found: list[BinResult]) -> str:
         """Add to what was found, up to where an observer stops everything; why to go no further, else an empty text."""

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.lib.format import open_memmap
 
 from .._optional import require
+from .._typing import IntArray
 from .columns import Column, read_as, understand
 from .leaks import suspects
-from .training import LeakError, check_names
+from .training import LeakError, check_names, check_target
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -22,6 +23,8 @@ PARTS = 128  # that a file is cut into, ...
 LEAST_BYTES, MOST_BYTES = 2**22, 2**26  # ... but not into crumbs, nor into parts that are large themselves
 LOOKED_AT = 8  # parts, from each of which some rows are looked at ...
 ROWS = 2000  # ... so many
+MOST_LABELS = 1000  # of one part; what has more is no class, and a list of all is no small thing
+SHOWN = 5  # columns in a message
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +43,10 @@ class LargeTraining:
         What the table is called.
     n_columns : int
         Of the file.
+    n_rows : int
+        That have a label.
+    n_unlabelled : int
+        Rows without one.
     """
 
     X: Any
@@ -47,6 +54,29 @@ class LargeTraining:
     head: DataFrame
     name: str
     n_columns: int
+    n_rows: int
+    n_unlabelled: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Survey:
+    """What a part of a table holds, or all of it."""
+
+    sizes: dict[str, int]  # rows of every class
+    n_rows: int
+    n_unlabelled: int
+    n_odd: IntArray  # of every feature, cells that are blank or infinite
+
+    def __add__(self, other: _Survey) -> _Survey:
+        sizes = {label: self.sizes.get(label, 0) + other.sizes.get(label, 0) for label in self.sizes | other.sizes}
+        n_rows, n_unlabelled = self.n_rows + other.n_rows, self.n_unlabelled + other.n_unlabelled
+        return _Survey(sizes, n_rows, n_unlabelled, self.n_odd + other.n_odd)
+
+
+def is_large(path: str) -> bool:
+    """Whether a path is of a kind that is read part by part."""
+    where = Path(path)
+    return where.is_dir() or where.suffix.lower() in (".npy", ".parquet", ".pq")
 
 
 def open_large(path: str) -> Any:
@@ -69,10 +99,10 @@ def open_large(path: str) -> Any:
     if not where.exists():
         msg = f"{where.name}: there is no such file or folder."
         raise FileNotFoundError(msg)
-    if not (where.is_dir() or where.suffix.lower() in (".parquet", ".pq")):
+    if not is_large(path):
         msg = (
             f"{where.name}: with --engine dask the table must be a Parquet file, a folder of these, or a .npy file of "
-            "numbers. Convert it first, for instance with DuckDB or pyarrow, or leave --engine out."
+            "numbers. Convert it first, for instance with DuckDB or pyarrow, or fit it in memory, without that option."
         )
         raise ValueError(msg)
     return _from_parquet(where)
@@ -140,26 +170,75 @@ def large_training(
     LargeTraining
         Not read yet but for a few rows. A LeakError names the columns that need a decision.
     """
-    frame, name = open_large(path), Path(path).name
+    frame, name = open_large(path), Path(path).resolve().name
     names = [str(column) for column in frame.columns]
-    check_names(names, [target, *drop, *keep, *only], name)
+    check_names(names, [target, *drop, *keep, *only], name, are_cells=False)
     wanted = [c for c in names if c != target and c not in drop and (not only or c in only)]
-    other = [c for c in wanted if frame._meta[c].dtype.kind not in "biuf"]
-    if other or not wanted:
-        shown = ", ".join(map(repr, other[:5])) + (f" and {len(other) - 5} more" if len(other) > 5 else "")
+    other = [repr(c) for c in wanted if frame._meta[c].dtype.kind not in "biuf"]
+    if other:
         msg = (
-            f"{name}: --engine dask reads columns of numbers only, but there is something else in {shown}. Leave such "
-            "columns out with --drop, or turn them into numbers first."
-            if other
-            else f"{name}: no column is left to learn from. Check the table, --only and --drop."
+            f"{name}: --engine dask reads columns of numbers only, but there is something else in {_some(other)}. "
+            "Leave such columns out with --drop, or turn them into numbers first."
         )
         raise ValueError(msg)
+    if not wanted:
+        msg = f"{name}: no column is left to learn from. Check the table, --only and --drop."
+        raise ValueError(msg)
     frame = frame[[*wanted, target]]
+    found = _surveyed(frame, target, wanted, name)
     meta = frame._meta.assign(**{target: frame._meta[target].astype(object)})
     frame = frame.map_partitions(_labelled, target, meta=meta)
     head = _some_rows(frame)
+    is_number = understand(head[target]).kind == "number"
+    check_target(target, np.array(list(found.sizes.values()), dtype=np.int64), is_number=is_number)
+    odd = [f"{c!r} ({n} {'row' if n == 1 else 'rows'})" for c, n in zip(wanted, found.n_odd.tolist(), strict=True) if n]
+    if odd:
+        msg = (
+            f"{name}: --engine dask needs a number in every cell, but there are blanks or infinities in "
+            f"{_some(odd)}. Fill them or drop those rows first, for instance with DuckDB, or leave such columns out "
+            "with --drop."
+        )
+        raise ValueError(msg)
     _check_leaks([understand(head[c]) for c in wanted if c not in keep], head[target])
-    return LargeTraining(frame[wanted], frame[target], head[wanted], name, len(names))
+    return LargeTraining(frame[wanted], frame[target], head[wanted], name, len(names), found.n_rows, found.n_unlabelled)
+
+
+def _some(names: list[str]) -> str:
+    """A few of many."""
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+
+
+def _surveyed(frame: Any, target: str, features: list[str], name: str) -> _Survey:
+    """One pass over the table: whether it can be read to its end, and what it holds."""
+    import dask
+    from pyarrow import ArrowException
+
+    parts = [dask.delayed(_survey)(part, target, features) for part in frame.to_delayed()]
+    try:
+        found: list[_Survey] = list(dask.compute(*parts))
+    except (ArrowException, OSError) as error:
+        where = getattr(error, "filename", None)
+        msg = (
+            f"{name}: {'a part of it' if where is None else Path(str(where)).name} cannot be read to its end; it is "
+            "damaged, or was changed meanwhile. Copy it again."
+        )
+        raise ValueError(msg) from None
+    return sum(found[1:], found[0])
+
+
+def _survey(part: DataFrame, target: str, features: list[str]) -> _Survey:
+    labelled = _labelled(part, target)
+    labels, counts = np.unique(labelled[target].to_numpy(dtype=str), return_counts=True)
+    if labels.size > MOST_LABELS:
+        msg = (
+            f"the target {target!r} holds more than {MOST_LABELS} different labels, but this is a classifier. Choose a "
+            "column of classes, or make classes first, for instance above and below a limit that matters to you."
+        )
+        raise ValueError(msg)
+    columns = [labelled[c].to_numpy(dtype=np.float64, na_value=np.nan) for c in features]
+    n_odd = np.array([np.count_nonzero(~np.isfinite(column)) for column in columns], dtype=np.int64)
+    sizes = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+    return _Survey(sizes, len(labelled), len(part) - len(labelled), n_odd)
 
 
 def _labelled(part: DataFrame, target: str) -> DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._typing import IntArray
 from .columns import Column, read_as, share_of_numbers, understand
 from .encode import frame_of, useless
 from .leaks import Suspect, suspects
@@ -102,7 +103,8 @@ def training_of(
     check_names(names, [target, *drop, *keep, *only, *number], table.name)
     labels = read_as(table.frame[target], "text")
     rows = ~labels.blank
-    check_target(understand(table.frame[target]), labels.take(rows))
+    sizes = np.unique(labels.values[rows].astype(str), return_counts=True)[1]
+    check_target(target, sizes, is_number=understand(table.frame[target]).kind == "number")
     left_out = {name: "as you asked" for name in names if name in drop or (only and name not in only)}
     left_out.pop(target, None)
     wanted = [name for name in names if name != target and name not in left_out]
@@ -150,7 +152,7 @@ def _usable(columns: Sequence[Column], source: str) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def check_names(there: Sequence[str], wanted: Collection[str], source: str) -> None:
+def check_names(there: Sequence[str], wanted: Collection[str], source: str, *, are_cells: bool = True) -> None:
     """Complain about columns that a table does not have.
 
     Parameters
@@ -161,6 +163,8 @@ def check_names(there: Sequence[str], wanted: Collection[str], source: str) -> N
         Names that were asked for.
     source : str
         What the table is called.
+    are_cells : bool, default=True
+        Whether the names are the first line of a text, which may be missing.
     """
     missing = [name for name in wanted if name not in there]
     if not missing:
@@ -168,34 +172,34 @@ def check_names(there: Sequence[str], wanted: Collection[str], source: str) -> N
     # names of columns may be cells where the file has no header: only those that the user nearly wrote are shown
     lower = {name.lower(): name for name in there}
     near = get_close_matches(missing[0].lower(), lower, n=1, cutoff=0.6)
+    where = "; their names must stand in its first line" if are_cells else f", from {there[0]!r} to {there[-1]!r}"
     advice = (
-        f"Did you mean {lower[near[0]]!r}?"
-        if near
-        else f"It has {len(there)} columns, none of a similar name; their names must stand in its first line."
+        f"Did you mean {lower[near[0]]!r}?" if near else f"It has {len(there)} columns, none of a similar name{where}."
     )
-    if len(there) == 1:
+    if len(there) == 1 and are_cells:
         advice = ONE_COLUMN
     msg = f"{source} has no column {missing[0]!r}. {advice}"
     raise ValueError(msg)
 
 
-def check_target(column: Column, labels: Column) -> None:
+def check_target(name: str, sizes: IntArray, *, is_number: bool) -> None:
     """Complain about a target that no classifier can learn.
 
     Parameters
     ----------
-    column : Column
-        The target, as it was understood.
-    labels : Column
-        The same as text, without blanks.
+    name : str
+        The target.
+    sizes : ndarray of int
+        Rows of every class, not counting blanks.
+    is_number : bool
+        Whether the labels are numbers.
     """
-    where = f"the target {column.name!r}"
-    sizes = np.unique(labels.values.astype(str), return_counts=True)[1]
+    where = f"the target {name!r}"
     if len(sizes) < 2:
         what = "nothing but blanks" if not len(sizes) else "a single class"
         msg = f"{where} must hold at least two classes, but it has {what}. Choose another column."
         raise ValueError(msg)
-    if column.kind == "number" and len(sizes) > MANY_NUMBERS:
+    if is_number and len(sizes) > MANY_NUMBERS:
         msg = (
             f"{where} holds {len(sizes)} different numbers, but this is a classifier. Choose a column of classes, or "
             "make classes first, for instance above and below a limit that matters to you."
