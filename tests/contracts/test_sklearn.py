@@ -19,8 +19,8 @@ SMALL = {"n_models": 30, "max_iter": 30, "n_restarts": 2, "random_state": 0}
 
 @parametrize_with_checks(
     [
-        RFSCClassifier(random_state=0),
-        RFSCClassifier.paper(n_restarts=2, random_state=0),
+        RFSCClassifier(**SMALL),  # the defaults but for the size of the searches, which takes three times as long
+        RFSCClassifier.paper(n_restarts=2, n_models=50, max_iter=60, random_state=0),
         RFSCClassifier(
             basis="polynomial",
             n_models=20,
@@ -35,7 +35,7 @@ SMALL = {"n_models": 30, "max_iter": 30, "n_restarts": 2, "random_state": 0}
         RFSCClassifier(**SMALL, basis="radial"),
         RFSCClassifier(**SMALL, basis=["centred", "step"]),
         RFSCClassifier(**SMALL, basis=["fourier", "sigmoid"]),
-        RFSCClassifier(n_models=20, max_iter=10, n_restarts=1, random_state=0, combine="average"),
+        RFSCClassifier(n_models=10, max_iter=5, n_restarts=1, random_state=0, combine="average"),
         RFSCClassifier(
             **SMALL, basis="polynomial", restrictions=Restrictions(force=["x0"], forbid=["x0^2"], hierarchy=True)
         ),
