@@ -228,16 +228,15 @@ def _surveyed(frame: Any, target: str, features: list[str], name: str) -> _Surve
 
 def _survey(part: DataFrame, target: str, features: list[str]) -> _Survey:
     labelled = _labelled(part, target)
-    labels, counts = np.unique(labelled[target].to_numpy(dtype=str), return_counts=True)
-    if labels.size > MOST_LABELS:
+    sizes = labelled[target].value_counts().to_dict()
+    if len(sizes) > MOST_LABELS:
         msg = (
             f"the target {target!r} holds more than {MOST_LABELS} different labels, but this is a classifier. Choose a "
             "column of classes, or make classes first, for instance above and below a limit that matters to you."
         )
         raise ValueError(msg)
-    columns = [labelled[c].to_numpy(dtype=np.float64, na_value=np.nan) for c in features]
+    columns = (labelled[c].to_numpy(dtype=np.float64, na_value=np.nan) for c in features)
     n_odd = np.array([np.count_nonzero(~np.isfinite(column)) for column in columns], dtype=np.int64)
-    sizes = dict(zip(labels.tolist(), counts.tolist(), strict=True))
     return _Survey(sizes, len(labelled), len(part) - len(labelled), n_odd)
 
 
