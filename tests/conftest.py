@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -10,6 +12,7 @@ from rfsc.engines import FitOptions, Problem
 from rfsc.prepare.scaling import Scaling
 from rfsc.terms import MonomialSpace
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
 settings.register_profile("rfsc", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("rfsc")
 
