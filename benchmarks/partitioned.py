@@ -413,7 +413,7 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, default=Path("docs/scale/partitioned.png"))
     parser.add_argument("--results", type=Path, default=Path("docs/scale/partitioned.json"))
     parser.add_argument("--most", type=int, default=1000, help="data sets of each size, at most: for a quicker run")
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds that a relative may take")
+    parser.add_argument("--limit", type=float, default=900.0, help="seconds that a relative may take")
     parser.add_argument("--known", action="store_true", help="measure nothing, write what the results file holds")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
