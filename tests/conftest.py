@@ -10,11 +10,18 @@ from hypothesis import settings
 
 from rfsc.engines import FitOptions, Problem
 from rfsc.prepare.scaling import Scaling
+from rfsc.search import stopping
 from rfsc.terms import MonomialSpace
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
 settings.register_profile("rfsc", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("rfsc")
+
+
+@pytest.fixture(autouse=True)
+def no_press_before():
+    """A Ctrl-C of the test before is not the first of two."""
+    stopping._presses.last = -float("inf")
 
 
 @pytest.fixture(params=[0, 1])

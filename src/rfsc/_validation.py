@@ -11,6 +11,8 @@ from numpy.exceptions import DTypePromotionError
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
+REPEATED_NAMES = "X must have a different name for every column, but some repeat. Rename them."
+
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
@@ -86,7 +88,7 @@ def _in_our_words(error: Exception, X: Any) -> str | None:
             "(float() argument must be a string or a number). Convert it first, for instance with pandas.DataFrame."
         )
     if "unique column names" in text:
-        return "X must have a different name for every column, but some repeat. Rename them."
+        return REPEATED_NAMES
     if "Feature names are only supported" in text:
         return (
             "X must have names of one type, but some are text and some are not. Use X.columns = X.columns.astype(str)."

@@ -205,7 +205,7 @@ def _left_out_values(
         parts = rows.table, rows.weight, rows.targets, rows.scaling, fold
         here = {name: replace(own, n_threads=1) for name, own in specs.items()}
         tasks = (joblib.delayed(_value_elsewhere)(*parts, cell, here[cell.mix], brake.deadline) for cell in todo)
-        found = results_of(backend, tasks, lambda: brake.reason)
+        found = results_of(backend, tasks, brake)
     for cell, value in zip(todo, found, strict=False):
         if brake.reason:  # this model may not have been searched to its end
             abandon(found)

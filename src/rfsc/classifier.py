@@ -25,6 +25,7 @@ from .bases import auto_mixes, resolve
 from .basis_choice import choose_bases
 from .blocks import Parts, is_dask, most_in_hand, read_blocks, rows_in_hand
 from .blocks.filter import independence_test_of_blocks
+from .blocks.predicting import accuracy_of
 from .blocks.reading import fetch_all, look
 from .engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
 from .export.onnx import converts
@@ -278,7 +279,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         self.verbose = verbose
 
     # the parameter `score` and the method `score(X, y)` share their name
-    score = ScoreParameter(ClassifierMixin.score)
+    score = ScoreParameter(accuracy_of)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters of this estimator.

@@ -5,13 +5,28 @@ Without one, searches run one after the other and the engine's threads share the
 
 from __future__ import annotations
 
+import multiprocessing
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor
-from typing import Any
+from collections.abc import Iterable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError
+from typing import Any, Protocol
 
 import joblib
 from joblib.parallel import SequentialBackend, get_active_backend
+
+GRACE = 0.3  # seconds that a task may take to see that its time is over, and to answer
+
+
+class Brake(Protocol):
+    """Whether work is to end, and when."""
+
+    @property
+    def reason(self) -> str:
+        """Why; empty while it goes on."""
+
+    @property
+    def seconds_left(self) -> float:
+        """Until it must end."""
 
 
 def chosen_backend(n_jobs: int | None) -> Any:
@@ -62,22 +77,26 @@ def _in_order(backend: Any, n_jobs: int | None) -> Any:
     return joblib.Parallel(n_jobs=n_jobs, return_as="generator" if one_by_one else "list")
 
 
-def results_of(backend: Any, tasks: Iterable[Any], is_over: Callable[[], object]) -> Iterator[Any]:
-    """Results as they come; fewer than tasks where Ctrl-C has reached and ended the processes that work on them.
+def results_of(backend: Any, tasks: Iterable[Any], brake: Brake) -> Iterator[Any]:
+    """Results as they come; fewer than tasks where time is over, or Ctrl-C has reached and ended the other processes.
 
     Parameters
     ----------
     backend : joblib.Parallel
         Gives results in order.
     tasks : iterable
-        Delayed calls.
-    is_over : callable
-        Whether the fit is to end anyway, so that the loss of a process is no error.
+        Delayed calls, which watch the time themselves.
+    brake : Brake
+        Whether the fit is to end anyway, so that a result that does not come is no error.
     """
+    if brake.reason:
+        return
+    if brake.seconds_left < float("inf"):
+        backend.timeout = brake.seconds_left + GRACE  # processes may take longer to start than there is time
     try:
         yield from backend(tasks)
-    except BrokenExecutor:
-        if not is_over():
+    except (BrokenExecutor, CancelledError, TimeoutError, multiprocessing.TimeoutError):
+        if not brake.reason:
             raise
 
 

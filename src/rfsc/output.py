@@ -111,7 +111,7 @@ def fit_elsewhere(
         joblib.delayed(search_elsewhere)(*benches[k].parcel, restart, benches[k].start, searching.deadline, share)
         for restart, k in todo
     )
-    results = results_of(backend, tasks, lambda: searching.reason)
+    results = results_of(backend, tasks, searching)
     stopped = False
     for (restart, k), result in zip(todo, results, strict=False):
         found[restart, k], verdict = _as_watched(result, benches[k], restart, observers, brake)
@@ -162,8 +162,8 @@ def search_elsewhere(
     deadline, share : float
         When it must have ended, and how many seconds it may take.
     """
-    bench = Workbench(table, target, weight, code, space, rules, job)
     with brake_on_ctrl_c(min(deadline, time.time() + share)) as brake:
+        bench = Workbench(table, target, weight, code, space, rules, job)
         return bench.search(restart, start, (), brake)
 
 

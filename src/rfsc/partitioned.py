@@ -165,7 +165,7 @@ class PartitionedRFSC(RFSCClassifier):
         "patience": [Interval(Integral, 1, None, closed="left")],
         "sharing": [StrOptions({"pool", "model", "none"})],
         "reshuffle": ["boolean"],
-        "max_pool": [Interval(Integral, 1, None, closed="left")],
+        "max_pool": [Interval(Integral, 2, None, closed="left")],
     }
 
     # what the plain search can be told and bins cannot: a rule may name terms of several bins, a wide table is short

@@ -143,6 +143,29 @@ def test_files_take_the_place_of_memory(table, monkeypatch):
     assert files.models_[0].coef.tolist() == memory.models_[0].coef.tolist()
 
 
+def test_a_full_folder_is_told(table, monkeypatch):
+    X, f, _ = table
+    monkeypatch.setattr(reading, "IN_MEMORY", 0)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(OSError, match=r"temporary folder .*No space left.* TMPDIR"):
+        fitted(da.from_array(X, chunks=(250, 4)), two(f), engine="dask")
+
+
+def test_scores_of_blocks(table):
+    X, f, weight = table
+    frame, y = pd.DataFrame(X, columns=list("abcd")), pd.Series(three(f))
+    clf = fitted(frame, y)
+    lazy, lazy_y = dd.from_pandas(frame, npartitions=3), dd.from_pandas(y, npartitions=3)
+    for labels in (y, lazy_y, y.to_numpy(), lazy_y.to_dask_array()):
+        assert clf.score(lazy, labels) == clf.score(frame, y)
+        assert clf.score(lazy, labels, weight) == clf.score(frame, y, weight)
+    assert clf.score(frame, lazy_y) == clf.score(frame, y)
+
+
 def test_filter_of_blocks_is_that_of_all_rows(monkeypatch):
     monkeypatch.setattr(reading, "MOST_ROWS", 4000)
     rng = np.random.default_rng(0)
@@ -188,6 +211,8 @@ def broken(X, y):
         "Unknown label type": (dX, np.linspace(0, 1, N), None),
         "missing labels": (dX, np.where(y > 0, 1.0, np.nan), None),
         "y is None": (dX, None, None),
+        "mixes labels": (dX, da.from_array(np.array([0, "a"] * (N // 2), dtype=object), chunks=300), None),
+        "different name for every column": (dd.concat([text, text], axis=1), [0, 1] * 3, None),
     }
 
 

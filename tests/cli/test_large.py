@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
+from pkgutil import resolve_name
 
 import numpy as np
 import pandas as pd
@@ -121,6 +123,8 @@ def test_arrays_and_a_score_on_rows_left_out(folder, capsys):
         ("a single class", "odd.parquet", ("-t", "same", "--drop", "out"), 1),
         (r"infinities in 'some' \(2 rows\), 'much' \(1 row\). .*--drop", "odd.parquet", (), 1),
         ("nothing but blanks", "empty.parquet", (), 1),
+        ("got none, or a damaged one", "nothing", (), 1),
+        ("'name' .str|object.", "text.parquet", (), 1),
         ("spoilt.parquet: a part of it cannot be read to its end", "spoilt.parquet", (), 1),
     ],
 )
@@ -134,6 +138,7 @@ def test_what_cannot_be_done(folder, words, file, options, status, capsys):
     with open(folder / "spoilt.parquet", "r+b") as spoilt:
         spoilt.seek(20_000)
         spoilt.write(bytes(range(256)) * 40)
+    (folder / "nothing").mkdir(exist_ok=True)
     (folder / "whole.csv").write_text("a,out\n1,x\n")
     (folder / "damaged.parquet").write_bytes(b"PAR1 but nothing else")
     np.save(folder / "flat.npy", np.arange(5.0))
@@ -155,6 +160,40 @@ def test_the_table_is_told_of(folder, capsys, monkeypatch):
     assert f"gaps: {N - 3} rows in 1 part, 17 columns, 16 of them features" in said
     assert "3 rows without a out were dropped" in said
     assert "without --engine dask it is fitted faster" in said
+
+
+def test_stdin_is_refused(capsys):
+    assert main(["fit", "-", "-t", "out", "--engine", "dask", *QUICK]) == 1
+    assert "cannot read stdin" in capsys.readouterr().err
+
+
+def test_what_it_was_fitted_to_is_read_by_other_commands(folder, capsys):
+    options = ("--engine", "dask", "--cv", "0")
+    model_of(folder / "values.npy", "-t", "x15", *options)
+    model_of(folder / "pieces", "-t", "out", *options)
+    capsys.readouterr()
+    for table, model in (("values.npy", "values.json"), ("pieces", "pieces.json")):
+        assert main(["predict", str(folder / model), str(folder / table), "--quiet"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == N + 1
+
+
+@pytest.mark.parametrize("where", ["rfsc.RFSCClassifier._filter", "rfsc.cli.large.left_out_score"])
+def test_ctrl_c_saves_the_model_and_says_so(folder, tmp_path, capsys, monkeypatch, where):
+    module, _, name = where.rpartition(".")
+    work = getattr(resolve_name(module), name)
+
+    def press(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return work(*arguments)
+
+    monkeypatch.setattr(where, press)
+    told = [option for option in QUICK if option != "--quiet"]
+    line = ["fit", str(folder / "whole.parquet"), "-t", "out", "--engine", "dask", *told]
+    assert main([*line, "-o", str(tmp_path / "part.json")]) == 130
+    said = capsys.readouterr().err
+    assert (tmp_path / "part.json").exists()
+    assert "the model is not scored" in said
+    assert "no file was changed" not in said
 
 
 def test_a_model_of_blocks_is_verified_by_a_table_in_memory(folder, capsys):

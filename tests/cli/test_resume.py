@@ -116,8 +116,9 @@ def test_the_time_limit_holds_for_the_whole_command(hospital, tmp_path, capsys, 
     took = time.perf_counter() - began
     assert status == 0
     assert took < 4.0 * 1.05 + 1.0 + SLACK
-    found = json.loads(capsys.readouterr().out)
-    assert found["score"] is not None
+    told = capsys.readouterr()
+    assert "the time limit ended the search" in told.err
+    assert json.loads(told.out)["score"] is not None
     assert "ended before its time (time_limit)" in refused("verify", tmp_path / "m.json", hospital / "patients.csv")
 
 

@@ -195,8 +195,26 @@ def test_empty_parquet(write):
 def test_no_file_or_a_folder(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_raw(str(tmp_path / "none.csv"))
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(ValueError, match="expected Parquet files"):
         read_raw(str(tmp_path))
+
+
+def test_folders_of_parquet_and_arrays(tmp_path):
+    values = np.arange(12.0).reshape(6, 2)
+    frame = pd.DataFrame(values, columns=["x0", "x1"])
+    np.save(tmp_path / "values.npy", values)
+    (tmp_path / "parts").mkdir()
+    for k in range(3):
+        frame.iloc[2 * k : 2 * k + 2].to_parquet(tmp_path / "parts" / f"{k}.parquet")
+    for source in ("values.npy", "parts"):
+        table = read_raw(str(tmp_path / source))
+        assert table.name == source
+        pd.testing.assert_frame_equal(table.frame, frame)
+    np.save(tmp_path / "flat.npy", values[0])
+    with pytest.raises(ValueError, match="two dimensions"):
+        read_raw(str(tmp_path / "flat.npy"))
+    with pytest.raises(FileNotFoundError):
+        read_raw(str(tmp_path / "none.npy"))
 
 
 def test_very_wide(write):

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._compat import safe_indexing
 from .._optional import require
+from .._validation import REPEATED_NAMES
 
 PART_NUMBERS = 2**22  # of an array that is cut here: 32 MiB
 
@@ -67,6 +68,8 @@ class Parts:
             features, head = list(X.to_delayed()[:, 0]), np.empty((0, X.shape[1]))
             lengths = None if np.isnan(X.chunks[0]).any() else [int(n) for n in X.chunks[0]]
         else:
+            if not X.columns.is_unique:
+                raise ValueError(REPEATED_NAMES)
             features, head = list(X.to_delayed()), X._meta
         beside = [y, sample_weight]
         if lengths is None and any(one is not None and not is_dask(one) for one in beside):

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+
+from .parts import is_dask
 
 
 def predict_in_blocks(predictor: Any, method: str, X: Any, width: int | None, dtype: Any) -> Any:
@@ -49,3 +53,30 @@ def predict_in_blocks(predictor: Any, method: str, X: Any, width: int | None, dt
 
 def _predict(predictor: Any, method: str, part: Any, empty: np.ndarray[Any, Any]) -> Any:
     return getattr(predictor, method)(part) if len(part) else empty
+
+
+def accuracy_of(classifier: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """Mean accuracy.
+
+    Parameters
+    ----------
+    classifier : RFSCClassifier
+        Fitted.
+    X : array-like, data frame, or dask array or data frame of shape (n_samples, n_features)
+        Samples.
+    y : array-like, or dask array or series of shape (n_samples,)
+        Their classes.
+    sample_weight : array-like, or dask array or series of shape (n_samples,), default=None
+        Weights of the samples.
+
+    Returns
+    -------
+    float
+        Share of the samples whose class is predicted.
+    """
+    if not any(is_dask(one) for one in (X, y, sample_weight)):
+        return float(ClassifierMixin.score(classifier, X, y, sample_weight))
+    import dask
+
+    truth, told, weight = dask.compute(y, classifier.predict(X), sample_weight)
+    return float(accuracy_score(truth, told, sample_weight=weight))

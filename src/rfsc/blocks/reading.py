@@ -19,7 +19,7 @@ from .._validation import check_table, odd_labels
 from ..manifest import hash_of, numbers_of, texts_of
 from ..prepare.scaling import Scaling
 from ..prepare.shares import shares
-from ..prepare.targets import Targets, checked_weights, class_factors, encode
+from ..prepare.targets import Targets, checked_weights, class_factors, encode, sortable
 from .blocks import Blocks
 from .errands import has_cluster
 from .parts import Parts
@@ -118,7 +118,8 @@ def look(parts: Parts, class_weight: Any, names: Sequence[str] | None, n_threads
     if not labels.size:
         msg = "no row has a positive weight, or there is none; at least two rows of different classes are needed."
         raise ValueError(msg)
-    present, at = np.unique(labels, return_inverse=True)
+    with sortable():
+        present, at = np.unique(labels, return_inverse=True)
     rows = np.zeros(present.size)
     np.add.at(rows, at, np.concatenate([fact.counts for fact in facts]))
     factors = class_factors(class_weight, present, rows)
@@ -223,7 +224,8 @@ def _facts(X: Any, y: Any, sample_weight: Any, zero: Sequence[Any]) -> Facts:
     used = weight > 0
     if not used.all():
         X, y, weight = X[used], y[used], weight[used]
-    labels, code, counts = np.unique(y, return_inverse=True, return_counts=True)
+    with sortable():
+        labels, code, counts = np.unique(y, return_inverse=True, return_counts=True)
     if labels.size > MOST_LABELS:
         msg = (
             f"y holds more than {MOST_LABELS:,} different labels; a classifier needs classes. Check which column y is."

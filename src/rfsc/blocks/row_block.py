@@ -59,8 +59,15 @@ class StoredBlock:
     @classmethod
     def write(cls, folder: str, number: int, block: RowBlock) -> StoredBlock:
         """Put a block there."""
-        for name in ("table", "code", "weight"):
-            np.save(Path(folder) / f"{number}_{name}.npy", getattr(block, name))
+        try:
+            for name in ("table", "code", "weight"):
+                np.save(Path(folder) / f"{number}_{name}.npy", getattr(block, name))
+        except OSError as error:
+            msg = (
+                f"the scaled table does not fit into the temporary folder {Path(folder).parent} ({error}). Make room "
+                "there, or name another folder with TMPDIR."
+            )
+            raise OSError(msg) from None
         return cls(folder, number)
 
     def open(self) -> RowBlock:

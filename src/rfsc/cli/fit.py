@@ -167,6 +167,7 @@ def command(
     was_interrupted = search.stop_reason_ == "interrupted"
     search.set_params(verbose=0, callbacks=clock.limit(fits_left) or None)
     search.manifest_["target"] = target  # labels out of a table have lost it
+    tell_of_limit(voice, search)
     if not any(len(model.terms) for model in search.models_):
         voice.warn("the model is empty: no column tells anything about the class that passes the test")
     score = None
@@ -217,6 +218,12 @@ def _read(voice: Voice, data: str, target: str, **choice: Any) -> Training:
             f"--number {shlex.quote(name)} to read it as numbers, other cells as blank, or mend those cells."
         )
     return training
+
+
+def tell_of_limit(voice: Voice, search: Any) -> None:
+    """Say that there was no time to search to the end."""
+    if search.stop_reason_ == "time_limit":
+        voice.warn("the time limit ended the search before its end: with more time the model may be another")
 
 
 def unlabelled(n: int, target: str) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from .console import Failure, Voice, counted, show, show_json
 from .files import put
 from .scoring import no_better, score_as_dict, score_text
@@ -65,9 +63,10 @@ def fit_large(
         Whether the result is printed as JSON.
     """
     from ..blocks.reading import most_in_hand
+    from ..search.stopping import plain_ctrl_c
     from ..tables.large import large_training
     from ..tables.training import LeakError
-    from .fit import checked_json, refusal, saved, unlabelled
+    from .fit import checked_json, refusal, saved, tell_of_limit, unlabelled
 
     if cv:
         msg = "--cv needs the table in memory; with --engine dask pass --test-size, or --cv 0 for no score."
@@ -84,7 +83,7 @@ def fit_large(
         voice.warn(unlabelled(training.n_unlabelled, target))
     if n_rows <= most_in_hand(n_features):
         voice.say("  memory can hold this table: without --engine dask it is fitted faster")
-    if "max_samples" not in given:
+    if "max_samples" not in given and n_rows > SAMPLE:
         search.set_params(max_samples=SAMPLE)
         voice.say(f"  models are compared on {SAMPLE} rows at a time (--set max_samples=none for all)")
     voice.say("\nSearching for a model ...", "bold")
@@ -94,9 +93,14 @@ def fit_large(
     was_interrupted = search.stop_reason_ == "interrupted"
     search.set_params(verbose=0, callbacks=clock.limit(n_scored) or None)
     search.manifest_["target"] = target
-    if was_interrupted:
-        voice.warn("it is not scored")
-    score = None if was_interrupted or cv == 0 else left_out_score(voice, search, training, test_size, seed)
+    tell_of_limit(voice, search)
+    score = None
+    if not was_interrupted and cv != 0:
+        try:
+            with plain_ctrl_c():
+                score = left_out_score(voice, search, training, test_size, seed)
+        except KeyboardInterrupt:
+            was_interrupted = True
     search.set_params(callbacks=None)  # the file does not depend on who watched
     if output != "-" and not as_json:
         from .info import summaries
@@ -115,7 +119,8 @@ def fit_large(
         found = {"model": output, "score": None if score is None else score_as_dict(score)}
         show_json({**found, **model_as_dict(search)})
     if was_interrupted:
-        raise typer.Exit(130)
+        msg = "interrupted: the model is not scored."
+        raise Failure(msg, 130)
 
 
 def left_out_score(

@@ -32,7 +32,11 @@ def jobs(value: str | int) -> int:
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file that `rfsc fit` wrote.", show_default=False)]
 Data = Annotated[
     str,
-    typer.Argument(metavar="DATA", help="Table: CSV, TSV, Parquet, ARFF or KEEL; - reads stdin.", show_default=False),
+    typer.Argument(
+        metavar="DATA",
+        help="Table: CSV, TSV, Parquet (or a folder of it), ARFF, KEEL or .npy; - reads stdin.",
+        show_default=False,
+    ),
 ]
 Output = Annotated[
     str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.", show_default="stdout")

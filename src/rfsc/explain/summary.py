@@ -41,6 +41,8 @@ def summary(source: Any, *, label: object = None, width: int = WIDTH) -> str:
     """
     model = one_model(source, label)
     used = [model.feature_names[p] for p in model.features]
+    n, m = len(model.terms), len(used)
+    count = f"{n} term{'' if n == 1 else 's'} of {m} feature{'' if m == 1 else 's'}"
     lines = [
         f"f > 0 speaks for class {model.label}",
         *(line for words in legend(model, ranges=False) for line in textwrap.wrap(words, width)),
@@ -49,7 +51,7 @@ def summary(source: Any, *, label: object = None, width: int = WIDTH) -> str:
         "",
         *_table(model, width),
         "",
-        *textwrap.wrap(f"{len(model.terms)} terms of {len(used)} features: " + ", ".join(used), width),
+        *textwrap.wrap(f"{count}: " + ", ".join(used), width),
     ]
     if model.evidence is not None:
         lines += textwrap.wrap(str(stability(model)), width)

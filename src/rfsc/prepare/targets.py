@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -50,18 +52,24 @@ def encode(y: np.ndarray[Any, Any]) -> Targets:
 
 def _distinct(y: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], IntArray]:
     """Sorted labels, and the position of each row's label among them."""
+    with sortable(), np.errstate(invalid="ignore"):  # the check casts to integers, to see whether labels are whole
+        check_classification_targets(y)
+        return np.unique(y, return_inverse=True)
+
+
+@contextmanager
+def sortable() -> Iterator[None]:
+    """A message for labels that cannot be sorted, where the original names types of single labels."""
+    is_mixed = False
     try:
-        with np.errstate(invalid="ignore"):  # it casts to integers, to see whether labels are whole
-            check_classification_targets(y)
-        classes, code = np.unique(y, return_inverse=True)
+        yield
     except TypeError as error:
-        if "not supported between" not in str(error):  # the original names types of single labels
+        if "not supported between" not in str(error):
             raise
-        classes = None
-    if classes is None:
+        is_mixed = True
+    if is_mixed:
         msg = "y mixes labels that cannot be sorted, such as text and numbers. Make all labels of one type."
         raise ValueError(msg)
-    return classes, code
 
 
 def row_weights(sample_weight: Any, class_weight: Any, X: FloatArray, y: np.ndarray[Any, Any]) -> FloatArray:

@@ -20,7 +20,7 @@ from .history import Candidate, IterationRecord
 from .loop import SearchSpec, run_search
 from .rips import RIPs
 from .screening import Screening
-from .stopping import brake_on_ctrl_c
+from .stopping import NEVER, Brake, brake_on_ctrl_c
 
 FIELDS: dict[str, Any] = {"ids": np.int64, "coef": np.float64, "worth": np.float64}
 SCREENING = 0.2  # of the time that is left
@@ -134,11 +134,18 @@ def search_bins(
     tasks : sequence of BinTask
         Which bins.
     """
-    return [search_bin(table, target, weight, space, spec, task) for task in tasks]
+    with brake_on_ctrl_c(spec.deadline) as brake:
+        return [search_bin(table, target, weight, space, spec, task, brake) for task in tasks]
 
 
 def search_bin(
-    table: FloatArray, target: FloatArray, weight: FloatArray, space: TermSpace, spec: BinSpec, task: BinTask
+    table: FloatArray,
+    target: FloatArray,
+    weight: FloatArray,
+    space: TermSpace,
+    spec: BinSpec,
+    task: BinTask,
+    brake: Brake = NEVER,
 ) -> BinResult:
     """Search one bin.
 
@@ -154,23 +161,24 @@ def search_bin(
         Settings.
     task : BinTask
         Which bin.
+    brake : Brake
+        Ends the search early.
     """
     own = deal(space.n_terms, spec.n_bins, task.which, task.dealing)
     part = SubSpace(space, np.union1d(own, np.append(task.shared, spec.constant)))
     problem = Problem(part, table, target, weight, spec.options, spec.search.max_terms)
     engine = Memo(make_engine(spec.engine, problem))
     start = _first_rips(problem, part, engine, spec, task.shared)
-    with brake_on_ctrl_c(spec.deadline) as brake:
-        found, _ = run_search(
-            engine,
-            part.n_terms,
-            spec.search,
-            task.seed,
-            start=start,
-            output=task.output,
-            restart=task.number,
-            brake=brake,
-        )
+    found, _ = run_search(
+        engine,
+        part.n_terms,
+        spec.search,
+        task.seed,
+        start=start,
+        output=task.output,
+        restart=task.number,
+        brake=brake,
+    )
     model, worth = found.model, _worth(engine, found.model)
     return BinResult(
         replace(model, ids=part.outside(model.ids)),

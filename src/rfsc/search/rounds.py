@@ -8,7 +8,9 @@ the terms of the pool.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -150,7 +152,8 @@ def find_pool(
     bins = replace(bins, tells=bool(observers), deadline=brake.deadline)
     rounds: list[Round] = []
     shared, best, stood, reason = np.empty(0, np.int64), None, 0, ""
-    with any_backend(n_jobs) as backend:
+    # without time nothing is sent off, and nobody waits for workers that Ctrl-C may have ended
+    with nullcontext() if brake.reason else any_backend(n_jobs) as backend:
         crew = Crew(backend, problem, bins, observers, brake, checkpoint)
         while not reason:
             number = len(rounds)
@@ -190,7 +193,7 @@ class Crew:
         data = self.problem.table, self.problem.target, self.problem.weight, self.problem.space
         groups = [tasks[k : k + BINS_IN_A_TASK] for k in range(len(found), len(tasks), BINS_IN_A_TASK)]
         calls = (delayed(search_bins)(*data, self.bins, group) for group in groups)
-        results = results_of(self.backend, calls, lambda: self.brake.reason)
+        results = results_of(self.backend, calls, self.brake)
         reason = ""
         for group in results:
             reason = self._take_in(group, found)
@@ -199,8 +202,8 @@ class Crew:
             if self.checkpoint is not None:
                 self.checkpoint.put(key, partial(_as_dicts, tuple(found)), is_finished=len(found) == len(tasks))
         abandon(results)
-        if not found:  # Ctrl-C has ended all processes
-            raise KeyboardInterrupt
+        if not found:  # no time, or Ctrl-C has ended all processes: a glance at one bin, here
+            found = search_bins(*data, replace(self.bins, deadline=time.time()), tasks[:1])
         return found, reason or (self.brake.reason if len(found) < len(tasks) else "")
 
     def _take_in(self, group: Sequence[BinResult], found: list[BinResult]) -> str:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.format import open_memmap
 
 from .._optional import require
 from .._typing import IntArray
 from .columns import Column, read_as, understand
 from .leaks import suspects
+from .reading import mapped_array, numbered_names
 from .training import LeakError, check_names, check_target
 
 if TYPE_CHECKING:
@@ -93,6 +93,9 @@ def open_large(path: str) -> Any:
         Nothing of it is read yet.
     """
     require("fitting a table that memory cannot hold", ["dask", "pandas", "pyarrow"], "dask,cli")
+    if path == "-":
+        msg = "--engine dask cannot read stdin, for it reads a table several times. Name a file or a folder."
+        raise ValueError(msg)
     where = Path(path)
     if where.suffix.lower() == ".npy" and where.is_file():
         return _from_array(where)
@@ -117,7 +120,8 @@ def _from_parquet(path: Path) -> Any:
     except (ArrowException, OSError, ValueError):
         frame = None
     if frame is None or not frame.npartitions:
-        msg = f"{path.name}: expected complete Parquet files, got none, or a damaged one. Copy them again."
+        name = path.resolve().name
+        msg = f"{name}: expected complete Parquet files, got none, or a damaged one. Is it the right place?"
         raise ValueError(msg)
     return frame
 
@@ -125,13 +129,7 @@ def _from_parquet(path: Path) -> Any:
 def _from_array(path: Path) -> Any:
     import dask.dataframe as dd
 
-    try:
-        values = open_memmap(path, mode="r")
-    except (ValueError, OSError):
-        values = None
-    if values is None or values.ndim != 2 or values.dtype.kind not in "biuf" or not values.size:
-        msg = f"{path.name}: expected an array of numbers with two dimensions, got something else."
-        raise ValueError(msg)
+    values = mapped_array(path)
     rows = max(_part_bytes(path) // (values.itemsize * values.shape[1]), 1)
     return dd.from_map(_rows_of_array, range(0, len(values), rows), path=path, n_rows=rows)
 
@@ -140,8 +138,8 @@ def _rows_of_array(first: int, path: Path, n_rows: int) -> DataFrame:
     """Some rows; the file is mapped for as long as that takes, so that nothing else of it stays in memory."""
     from pandas import DataFrame
 
-    values = open_memmap(path, mode="r")[first : first + n_rows]
-    return DataFrame(np.array(values), columns=[f"x{j}" for j in range(values.shape[1])])
+    values = mapped_array(path)[first : first + n_rows]
+    return DataFrame(np.array(values), columns=numbered_names(values.shape[1]))
 
 
 def _part_bytes(path: Path) -> int:
@@ -174,7 +172,8 @@ def large_training(
     names = [str(column) for column in frame.columns]
     check_names(names, [target, *drop, *keep, *only], name, are_cells=False)
     wanted = [c for c in names if c != target and c not in drop and (not only or c in only)]
-    other = [repr(c) for c in wanted if frame._meta[c].dtype.kind not in "biuf"]
+    kinds = {c: frame._meta[c].dtype for c in wanted}
+    other = [f"{c!r} ({kind})" for c, kind in kinds.items() if kind.kind not in "biuf"]
     if other:
         msg = (
             f"{name}: --engine dask reads columns of numbers only, but there is something else in {_some(other)}. "

@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.lib.format import open_memmap
+
 from .._optional import require
 from .commas import comma_of, pointed_column
 from .csv_file import delimiter_of, read_csv
@@ -45,12 +48,12 @@ class RawTable:
 
 
 def read_raw(source: str) -> RawTable:
-    """Read CSV, TSV, Parquet, ARFF or KEEL, told apart by their content, from a file or from stdin.
+    """Read CSV, TSV, Parquet, ARFF, KEEL or .npy, told apart by their content, from a file or from stdin.
 
     Parameters
     ----------
     source : str
-        Path of the file, or "-" for stdin. A file may be compressed with gzip.
+        Path of the file, of a folder of Parquet files, or "-" for stdin. A file of text may be compressed with gzip.
 
     Returns
     -------
@@ -59,11 +62,18 @@ def read_raw(source: str) -> RawTable:
     """
     require("reading tables", ["pandas"], "cli")
     path = Path("stdin" if source == "-" else source)
+    if source != "-" and path.is_dir():
+        if not any(path.rglob("*.parquet")):
+            msg = f"{path.resolve().name}: expected Parquet files in this folder, got none. Is it the right one?"
+            raise ValueError(msg)
+        return _from_parquet(path.resolve(), path)
+    if source != "-" and path.suffix.lower() == ".npy":
+        return _from_array(path)
     content = sys.stdin.buffer.read() if source == "-" else path.read_bytes()
     if content[:2] == b"\x1f\x8b":
         content = _unzipped(path, content)
     if content[:4] == b"PAR1":
-        return _from_parquet(path, content)
+        return _from_parquet(path, io.BytesIO(content))
     text, notes = _decoded(path, content)
     if not text.strip():
         msg = f"{path.name}: expected a header row and rows of data, got an empty file. Is it the right one?"
@@ -94,7 +104,7 @@ def _decoded(path: Path, content: bytes) -> tuple[str, list[str]]:
             notes.append("it is not UTF-8 and was read as Windows-1252: check letters with accents")
     if "\0" in text:
         kind = "a spreadsheet or another zip file" if content[:2] == b"PK" else "a binary file"
-        msg = f"{path.name}: expected CSV, TSV, Parquet, ARFF or KEEL, got {kind}. Save the table as CSV."
+        msg = f"{path.name}: expected CSV, TSV, Parquet, ARFF, KEEL or .npy, got {kind}. Save the table as CSV."
         raise ValueError(msg)
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
 
@@ -130,17 +140,50 @@ def _framed(path: Path, columns: dict[str, list[str]], notes: list[str]) -> RawT
     return RawTable(DataFrame(columns, dtype=object), path.name, tuple(notes))
 
 
-def _from_parquet(path: Path, content: bytes) -> RawTable:
+def mapped_array(path: Path) -> np.ndarray[Any, Any]:
+    """A table of numbers in a .npy file, not read yet.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    try:
+        values = open_memmap(path, mode="r")
+    except FileNotFoundError:
+        raise
+    except (ValueError, OSError):
+        values = None
+    if values is None or values.ndim != 2 or values.dtype.kind not in "biuf" or not values.size:
+        msg = f"{path.name}: expected an array of numbers with two dimensions, got something else."
+        raise ValueError(msg)
+    return values
+
+
+def numbered_names(n: int) -> list[str]:
+    """What columns without names are called."""
+    return [f"x{j}" for j in range(n)]
+
+
+def _from_array(path: Path) -> RawTable:
+    from pandas import DataFrame
+
+    values = np.array(mapped_array(path))
+    return RawTable(DataFrame(values, columns=numbered_names(values.shape[1])), path.name)
+
+
+def _from_parquet(path: Path, source: Any) -> RawTable:
     require("reading Parquet", ["pyarrow"], "cli")
     from pandas import read_parquet
     from pyarrow import ArrowException
 
     try:
-        frame: Any = read_parquet(io.BytesIO(content))
-    except (ArrowException, OSError):
+        frame: Any = read_parquet(source)
+    except (ArrowException, OSError, ValueError):
         frame = None
     if frame is None:
-        msg = f"{path.name}: expected a complete Parquet file, got a damaged one. Copy it again."
+        what = "complete Parquet files, got none, or a" if path.is_dir() else "a complete Parquet file, got a"
+        msg = f"{path.name}: expected {what} damaged one. Copy it again."
         raise ValueError(msg)
     frame.columns = [str(name) for name in frame.columns]
     if not frame.columns.is_unique or not len(frame):
