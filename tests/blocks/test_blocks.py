@@ -29,7 +29,7 @@ def blocks_of(n_rows, n_blocks, seed=0):
     y = (X[:, 0] - X[:, 1] * X[:, 2] + 0.2 * rng.logistic(size=n_rows) > 0).astype(int)
     cuts = np.array_split(np.arange(n_rows), n_blocks)
     parts = [(dask.delayed(X[own]), dask.delayed(y[own]), None) for own in cuts]
-    reading = look(Parts(parts, np.empty((0, 4))), None, None, 1)
+    reading = look(Parts(parts, np.empty((0, 4)), on_workers=False), None, None, 1)
     blocks = read_blocks(reading, 1)
     table, target = reading.scaling.table(X), np.where(y > 0, 1.0, -1.0)
     problem = Problem(MonomialSpace(np.arange(4), 2), table, target, np.ones(n_rows), FitOptions(), 10)

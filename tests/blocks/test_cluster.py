@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import warnings
+from collections import Counter
 
 import dask.array as da
 import numpy as np
@@ -13,6 +14,7 @@ from distributed import Client, LocalCluster
 from sklearn.exceptions import ConvergenceWarning
 
 from rfsc import RFSCClassifier
+from rfsc.blocks import Blocks, errands
 from rfsc.export import to_json
 
 N = 3000
@@ -47,6 +49,28 @@ def model_text(clf):
     """The model file without what differs from run to run."""
     clf.manifest_["timings"] = None
     return to_json(clf.set_params(callbacks=None))
+
+
+def places_of(monkeypatch, X, y):
+    """How many blocks each worker was given, and how many messages a pass took."""
+    seen = []
+    close = Blocks.close
+    with monkeypatch.context() as patch:
+        patch.setattr(Blocks, "close", lambda self: (seen.append((dict(self.places), self.traffic)), close(self)))
+        fitted(X, y)
+    ((places, traffic),) = seen
+    return Counter(worker for worker, _ in places.values()), traffic.tasks / traffic.passes
+
+
+def test_workers_share_the_blocks_and_get_one_message_each(client, table, monkeypatch):
+    X, y = (da.from_array(part, chunks=(375, 4)[: part.ndim]) for part in table)
+    counts, messages = places_of(monkeypatch, X, y)
+    assert sorted(counts.values()) == [4, 4]
+    assert messages == 2
+    few = model_text(fitted(X, y))
+    assert model_text(fitted(client.persist(X), y)) == few  # rows that workers held before
+    monkeypatch.setattr(errands, "FEW", 3)
+    assert model_text(fitted(X, y)) == few  # sums that are added up by tasks
 
 
 def test_same_bits_on_one_worker_on_two_and_after_a_loss(client, table):

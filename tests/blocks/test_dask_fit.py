@@ -160,7 +160,7 @@ def test_scores_of_blocks(table):
     frame, y = pd.DataFrame(X, columns=list("abcd")), pd.Series(three(f))
     clf = fitted(frame, y)
     lazy, lazy_y = dd.from_pandas(frame, npartitions=3), dd.from_pandas(y, npartitions=3)
-    for labels in (y, lazy_y, y.to_numpy(), lazy_y.to_dask_array()):
+    for labels in (y, lazy_y, y.to_numpy(), da.from_array(y.to_numpy(), chunks=100)):
         assert clf.score(lazy, labels) == clf.score(frame, y)
         assert clf.score(lazy, labels, weight) == clf.score(frame, y, weight)
     assert clf.score(frame, lazy_y) == clf.score(frame, y)

@@ -17,8 +17,6 @@ from .._typing import FloatArray, IntArray
 from .errands import Here, Literal, OnCluster, has_cluster
 from .row_block import Block, RowBlock, together
 
-FAN_IN = 8  # sums that are added in one place
-
 
 @dataclass(slots=True)
 class Traffic:
@@ -66,8 +64,8 @@ class Blocks:
         Where blocks lie that memory cannot hold.
     traffic : Traffic
         Counted as it comes.
-    places : dict of str to str
-        Which worker of a cluster holds which block.
+    places : dict of str to tuple
+        Which worker of a cluster holds which block, and which of its threads works on it.
     """
 
     parts: list[Any]
@@ -76,7 +74,7 @@ class Blocks:
     n_threads: int = 1
     scratch: TemporaryDirectory[str] | None = None
     traffic: Traffic = field(default_factory=Traffic)
-    places: dict[str, str] = field(default_factory=dict)
+    places: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -126,15 +124,11 @@ class Blocks:
             Several results as one.
         """
         errand = self._errand()
-        asked = errand.add(Literal(request))
-        results = [errand.add(function, shared, asked, block=part) for part in self.parts]
-        while len(results) > 1:
-            results = [errand.add(add, results[i : i + FAN_IN]) for i in range(0, len(results), FAN_IN)]
-        found = errand.results(results)[0]
+        found = errand.total(function, add, self.parts, shared, request)
         self.traffic.passes += 1
         self.traffic.tasks += errand.n_tasks
         self.traffic.bytes_out += _size(request)
-        self.traffic.bytes_back += _size(found)
+        self.traffic.bytes_back += errand.n_answers * _size(found)
         return found
 
     def fetch(self, ranks: Sequence[IntArray]) -> RowBlock:

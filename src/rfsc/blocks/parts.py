@@ -11,6 +11,7 @@ import numpy as np
 from .._compat import safe_indexing
 from .._optional import require
 from .._validation import REPEATED_NAMES
+from .errands import on_workers
 
 PART_NUMBERS = 2**22  # of an array that is cut here: 32 MiB
 
@@ -30,10 +31,13 @@ class Parts:
         Delayed features, labels and weights (None: all 1) of consecutive rows.
     head : object
         A table with the columns of X and no rows.
+    on_workers : bool
+        Whether workers of a cluster hold the features already.
     """
 
     parts: list[tuple[Any, Any, Any]]
     head: Any
+    on_workers: bool
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any = None) -> Parts:
@@ -59,6 +63,7 @@ class Parts:
             msg = f"Expected 2D array, a table with one row per sample, got {X.ndim}D instead."
             raise ValueError(msg)
         lengths: list[int] | None = None
+        is_held = is_dask(X) and on_workers(X)
         if not is_dask(X):
             ranges = _ranges(*X.shape)
             features = [dask.delayed(safe_indexing(X, slice(a, b)), traverse=False) for a, b in ranges]
@@ -78,7 +83,7 @@ class Parts:
         labels, weights = (
             _cut_like(one, len(features), lengths, name) for one, name in zip(beside, names, strict=True)
         )
-        return cls(list(zip(features, labels, weights, strict=True)), head)
+        return cls(list(zip(features, labels, weights, strict=True)), head, is_held)
 
 
 def _ranges(n_rows: int, n_features: int) -> list[tuple[int, int]]:

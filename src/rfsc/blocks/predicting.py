@@ -76,7 +76,5 @@ def accuracy_of(classifier: Any, X: Any, y: Any, sample_weight: Any = None) -> f
     """
     if not any(is_dask(one) for one in (X, y, sample_weight)):
         return float(ClassifierMixin.score(classifier, X, y, sample_weight))
-    import dask
-
-    truth, told, weight = dask.compute(y, classifier.predict(X), sample_weight)
+    truth, told, weight = (one.compute() if is_dask(one) else one for one in (y, classifier.predict(X), sample_weight))
     return float(accuracy_score(truth, told, sample_weight=weight))

@@ -21,7 +21,7 @@ from ..prepare.scaling import Scaling
 from ..prepare.shares import shares
 from ..prepare.targets import Targets, checked_weights, class_factors, encode, sortable
 from .blocks import Blocks
-from .errands import has_cluster
+from .errands import has_cluster, held
 from .parts import Parts
 from .row_block import Block, RowBlock, StoredBlock
 
@@ -162,14 +162,13 @@ def read_blocks(reading: Reading, n_threads: int) -> Blocks:
     folder = None if scratch is None else scratch.name
     filled = [i for i, own in enumerate(reading.counts) if own.any()]
     tasks = [work(*reading.parts.parts[i], shared, folder, i) for i in filled]
-    own = {} if has_cluster() else {"num_workers": n_threads}
     try:
-        held = dask.persist(*tasks, **own)
+        blocks = held(tasks, n_threads, placed=reading.parts.on_workers)
     except BaseException:
         if scratch is not None:
             scratch.cleanup()
         raise
-    return Blocks(list(held), reading.counts[filled], reading.class_weights, n_threads, scratch)
+    return Blocks(blocks, reading.counts[filled], reading.class_weights, n_threads, scratch)
 
 
 def fetch_all(reading: Reading) -> tuple[Any, np.ndarray[Any, Any], FloatArray | None]:
