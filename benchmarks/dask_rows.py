@@ -136,7 +136,7 @@ def measure(task: Task) -> dict[str, Any]:
     close = Blocks.close
     Blocks.close = lambda self: (traffic.append(self.traffic), close(self))[1]
     with (
-        LocalCluster(n_workers=task.n_workers, threads_per_worker=1, dashboard_address=None, memory_limit=0) as cluster,
+        LocalCluster(n_workers=task.n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster,
         Client(cluster) as client,
     ):
         spec = {"basis": task.basis, "max_samples": task.max_samples, "random_state": 0, "n_jobs": 1}
@@ -279,7 +279,7 @@ class Costs:
     rows: float  # seconds of a worker for all rows
     here: float  # seconds of the process that searches
     passes: float
-    back: float  # bytes of one answer
+    back: float  # bytes of the answer of one block
     out: float  # bytes of one request
     task: float  # seconds of the scheduler for each message
     fixed: float  # seconds of a pass whatever its size
@@ -295,7 +295,7 @@ class Costs:
             rows=found["processor_workers"] * share / n,
             here=found["processor_here"] * share / n,
             passes=sent["passes"] * share / n,
-            back=sent["bytes_back"] / sent["passes"],
+            back=sent["bytes_back"] / sent["passes"] / BLOCKS[MIDDLE],
             out=sent["bytes_out"] / sent["passes"],
             task=(many - few) / 63,
             fixed=few,
@@ -303,13 +303,11 @@ class Costs:
 
     def seconds(self, n_rows: float, n_workers: int) -> dict[str, float]:
         """Of one iteration, by what takes them."""
-        blocks = BLOCKS_PER_WORKER * n_workers
-        messages = blocks * (1.0 + 1.0 / 7.0)  # sums are added eight at a time
-        levels = int(np.ceil(np.log(max(blocks, 2)) / np.log(8)))
+        answers = BLOCKS_PER_WORKER * n_workers * self.back
         return {
             "the rows": self.rows * n_rows / MIDDLE / n_workers,
-            "the scheduler": self.passes * (self.fixed + messages * self.task),
-            "the network": self.passes * (self.out + levels * 8 * self.back) / NETWORK,
+            "the scheduler": self.passes * (self.fixed + n_workers * self.task),
+            "the network": self.passes * (n_workers * self.out + answers) / NETWORK,
             "the searching process": self.here,
         }
 
@@ -361,10 +359,10 @@ def notes(outcomes: dict[str, Any]) -> str:
   {sent["bytes_out"] / 1e6:.1f} MB and were answered {sent["bytes_back"] / 1e6:.1f} MB, {sent["fetches"]} subsamples
   took {sent["bytes_fetched"] / 1e6:.0f} MB; all rows are {8 * LARGE * N_FEATURES / 1e9:.1f} GB.
 - The computed times take from the run with one worker: {costs.rows:.1f} s of a worker for {MIDDLE:,} rows and an
-  iteration, {costs.passes:.0f} passes per iteration, {costs.out / 1e3:.0f} kB asked and {costs.back / 1e3:.0f} kB
-  answered in each, {1e3 * costs.task:.1f} ms of the scheduler for a message and {1e3 * costs.fixed:.0f} ms for a pass;
-  from the process that searches, {costs.here:.2f} s per iteration. Assumed: {BLOCKS_PER_WORKER} blocks per worker, a
-  network of 10 Gbit/s, answers added eight at a time."""
+  iteration, {costs.passes:.0f} passes per iteration, {costs.out / 1e3:.0f} kB asked of every worker and
+  {costs.back / 1e3:.0f} kB answered for every block, {1e3 * costs.task:.1f} ms of the scheduler for a message and
+  {1e3 * costs.fixed:.0f} ms for a pass; from the process that searches, {costs.here:.2f} s per iteration. Assumed:
+  {BLOCKS_PER_WORKER} blocks per worker, a network of 10 Gbit/s into the searching process."""
 
 
 def section(outcomes: dict[str, Any]) -> str:

@@ -32,6 +32,8 @@ class Traffic:
         Size of all that was asked; every worker gets it once.
     bytes_back : int
         Size of the sums that came back to this process.
+    largest_answer : int or None
+        Size of the largest sum of a block; None before the first.
     fetches : int
         How many times some rows were fetched.
     bytes_fetched : int
@@ -42,6 +44,7 @@ class Traffic:
     tasks: int = 0
     bytes_out: int = 0
     bytes_back: int = 0
+    largest_answer: int | None = None
     fetches: int = 0
     bytes_fetched: int = 0
 
@@ -128,7 +131,9 @@ class Blocks:
         self.traffic.passes += 1
         self.traffic.tasks += errand.n_tasks
         self.traffic.bytes_out += _size(request)
-        self.traffic.bytes_back += errand.n_answers * _size(found)
+        size = _size(found)
+        self.traffic.bytes_back += errand.n_answers * size
+        self.traffic.largest_answer = max(self.traffic.largest_answer or 0, size)
         return found
 
     def fetch(self, ranks: Sequence[IntArray]) -> RowBlock:
@@ -156,7 +161,9 @@ class Blocks:
         return found
 
     def _errand(self) -> Here | OnCluster:
-        return OnCluster(self.places, self.parts) if has_cluster() else Here(self.n_threads)
+        if not has_cluster():
+            return Here(self.n_threads)
+        return OnCluster(self.places, self.parts, self.traffic.largest_answer)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,8 @@ from uuid import uuid4
 Work = Callable[[Any, Any, Any], Any]  # on a block, what was shared, and the request
 Add = Callable[[Sequence[Any]], Any]
 FAN_IN = 8  # sums that are added in one place
-FEW = 64  # blocks; of no more, every thread of a cluster gets one message, and all sums come here to be added
+FEW = 64  # blocks; the answers of no more can all come here to be added, ...
+MOST_BYTES = 2**26  # ... and those of more, where they are not larger than this together
 
 
 def has_cluster() -> bool:
@@ -141,12 +142,14 @@ class OnCluster:
         Which worker holds a block, and which of its threads works on it; filled when it is empty.
     blocks : sequence of Delayed
         All blocks.
+    answer : int or None
+        How large the answer of a block may be, as far as that is known.
     """
 
-    def __init__(self, places: dict[str, tuple[str, int]], blocks: Sequence[Any]) -> None:
+    def __init__(self, places: dict[str, tuple[str, int]], blocks: Sequence[Any], answer: int | None = None) -> None:
         from distributed import futures_of, get_client, wait
 
-        self._client, self._places = get_client(), places
+        self._client, self._places, self._answer = get_client(), places, answer
         self.n_tasks, self.n_answers = 0, 1
         if not places:
             futures = futures_of(list(blocks))
@@ -167,10 +170,14 @@ class OnCluster:
         return self._submit(function, self._places.get(block.key), futures_of(block)[0], *arguments)
 
     def total(self, function: Work, add: Add, blocks: Sequence[Any], shared: Any, request: Any) -> Any:
-        """What a function finds in all blocks, added up: here, where they are few."""
+        """What a function finds in all blocks, added up.
+
+        A message to each thread of the workers, and all sums come here; where these are many, as far as the size of an
+        answer is known, a message for each block, and workers add up.
+        """
         from distributed import futures_of
 
-        if len(blocks) > FEW:
+        if len(blocks) > FEW and (self._answer is None or self._answer * len(blocks) > MOST_BYTES):
             return _total_by_tasks(self, function, add, blocks, shared, request)
         self.n_answers = len(blocks)
         by_place: dict[Any, list[int]] = {}
