@@ -329,6 +329,7 @@ def model_of_cost(outcomes: dict[str, Any]) -> str:
 def draw(outcomes: dict[str, Any], path: Path) -> None:
     """Seconds of an iteration by workers: measured, and computed."""
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator
 
     costs = Costs.of(outcomes)
     workers = np.unique(np.logspace(0, 3, 40).astype(int))
@@ -339,6 +340,10 @@ def draw(outcomes: dict[str, Any], path: Path) -> None:
     means = [np.mean(found["iterations"]) for found in middle_pair(outcomes)]
     ax.loglog([1, 2], means, "ko", label=f"{MIDDLE:,} rows, measured")
     ax.set(xlabel="workers", ylabel="seconds per iteration of 100 models")
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+    ax.yaxis.set_minor_formatter("{x:g}")
     ax.grid(True, which="major", alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize=8)
