@@ -269,7 +269,7 @@ def test_files_that_are_no_tables(tmp_path, refused, content, words):
 
 def test_no_file_and_a_folder(tmp_path, refused):
     assert refused("fit", tmp_path / "none.csv", "-t", "a") == f"{tmp_path / 'none.csv'}: No such file or directory\n"
-    assert "Is a directory" in refused("fit", tmp_path, "-t", "a")
+    assert "expected Parquet files in this folder, got none" in refused("fit", tmp_path, "-t", "a")
 
 
 def test_names_that_collide(tmp_path, refused):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any
 from uuid import uuid4
 
@@ -57,11 +57,11 @@ def held(tasks: Sequence[Any], n_threads: int, *, placed: bool) -> list[Any]:
     threads = sorted(address for address, n in client.nthreads().items() for _ in range(n))
     if placed or not threads:
         return list(dask.persist(*tasks))
-    whose = [threads[i * len(threads) // len(tasks)] for i in range(len(tasks))]
-    return [
-        client.persist(task, workers=[worker], allow_other_workers=True)
-        for task, worker in zip(tasks, whose, strict=True)
-    ]
+    blocks: list[Any] = []
+    for worker, numbers in groupby(range(len(tasks)), lambda i: threads[i * len(threads) // len(tasks)]):
+        own = [tasks[i] for i in numbers]
+        blocks += client.persist(own, workers=[worker], allow_other_workers=True)
+    return blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
