@@ -19,7 +19,7 @@ SMALL = {"n_models": 30, "max_iter": 30, "n_restarts": 2, "random_state": 0}
 
 @parametrize_with_checks(
     [
-        RFSCClassifier(**SMALL),  # the defaults but for the size of the searches, which takes three times as long
+        RFSCClassifier(**SMALL),  # the defaults, but for the size of the searches
         RFSCClassifier.paper(n_restarts=2, n_models=50, max_iter=60, random_state=0),
         RFSCClassifier(
             basis="polynomial",
