@@ -11,13 +11,14 @@ import argparse
 import os
 from pathlib import Path
 
+from paper.accuracy_study import Study, run_study
+from paper.printed import SETS
+from paper.study_methods import SLOW, study_methods
+from paper.synthetic import FAMILIES
+
 from markdown import replace_section
 from rfsc.cli.bar import Bar
 from rfsc.cli.options import chosen, jobs, seed
-from rfsc.experiments.accuracy_study import Study, run_study
-from rfsc.experiments.printed import SETS
-from rfsc.experiments.study_methods import SLOW, study_methods
-from rfsc.experiments.synthetic import FAMILIES
 
 
 def read_options(arguments: list[str] | None = None) -> argparse.Namespace:

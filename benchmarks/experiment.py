@@ -11,12 +11,12 @@ import warnings
 
 import numpy as np
 from joblib import Parallel, delayed
+from paper import datasets
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from report import Row, Section
 from rfsc import RFSCClassifier
-from rfsc.experiments import datasets
 
 SETS = ("bupa", "ionosphere", "iris", "sonar", "wdbc", "wine")
 BAR = 60.0  # seconds on two cores

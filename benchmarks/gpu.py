@@ -89,12 +89,12 @@ def newton_steps(X: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
     """Eight Newton steps of a hundred models, the plain way and by the fused kernels, side by side."""
     import torch
 
-    from rfsc.engines import FitOptions, Problem, Supports
-    from rfsc.engines.device_engine import DeviceEngine
-    from rfsc.engines.devices import current_device
-    from rfsc.engines.fused import ALL_ROWS, SINGLE_PRECISION, FusedStack
-    from rfsc.prepare.scaling import Scaling
-    from rfsc.terms import MonomialSpace
+    from rfsc._engines import FitOptions, Problem, Supports
+    from rfsc._engines.device_engine import DeviceEngine
+    from rfsc._engines.devices import current_device
+    from rfsc._engines.fused import ALL_ROWS, SINGLE_PRECISION, FusedStack
+    from rfsc._terms import MonomialSpace
+    from rfsc._terms.scaling import Scaling
 
     found = []
     space, device, rng = MonomialSpace(np.arange(X.shape[1]), 2), current_device("torch"), np.random.default_rng(0)
@@ -295,7 +295,7 @@ def _equal(supports: list[Any]) -> bool:
 
 
 def _crossover(raw: dict[str, Any]) -> str:
-    from rfsc.engines.registry import LONG_TABLE
+    from rfsc._engines.registry import LONG_TABLE
 
     lines = [[f"{row['rows']:,}", f"{row['numba']:.1f}", f"{row['torch']:.1f}"] for row in raw["crossover"]]
     return f"""A search of one restart in a fresh process, from the import to the model. `engine="auto"` takes torch

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from paper.printed import PERFORMANCE, SETS, SIZES
+from paper.protocols import N_FOLDS, best_restart, read_fold, size_of
 
 from markdown import replace_section, table
 from rfsc import RFSCClassifier
-from rfsc.experiments.printed import PERFORMANCE, SETS, SIZES
-from rfsc.experiments.protocols import N_FOLDS, best_restart, read_fold, size_of
 
 SEED = 100  # the reported tables use 0, 1 and 2
 

@@ -157,9 +157,9 @@ def compared(chosen: Sequence[int], where: Sequence[int]) -> dict[str, Any]:
 
 def priced(clf: Any, train: Any, test: Any, where: Sequence[int]) -> dict[str, Any]:
     """The model that the terms of a plain fit give when each has the price that it has in `PartitionedRFSC`."""
-    from rfsc.engines import FitOptions, Problem, Score, make_engine
+    from rfsc._engines import FitOptions, Problem, Score, make_engine
+    from rfsc._search import pool
     from rfsc.partitioned import price_of_a_term
-    from rfsc.search import pool
 
     X, y = train
     model, space = clf.models_[0], clf._spaces[0][0]

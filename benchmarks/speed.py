@@ -35,10 +35,10 @@ from experiment import experiment_section
 from markdown import replace_section
 from report import Row, Section, processor
 from rfsc import RFSCClassifier
-from rfsc.engines import FitOptions, Problem, Score, Supports, make_engine
-from rfsc.prepare.distance_correlation import independence_test
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms import MonomialSpace
+from rfsc._engines import FitOptions, Problem, Score, Supports, make_engine
+from rfsc._fit.distance_correlation import independence_test
+from rfsc._terms import MonomialSpace
+from rfsc._terms.scaling import Scaling
 
 HERE = Path(__file__).resolve().parent
 DRFSC_FOLDER = HERE.parent / ".venv-drfsc"

@@ -67,7 +67,7 @@ def fit_one(task: dict[str, Any]) -> dict[str, Any]:
     from sklearn.exceptions import ConvergenceWarning
 
     from rfsc import RFSCClassifier
-    from rfsc.search import Screening
+    from rfsc._search import Screening
 
     warnings.simplefilter("ignore", ConvergenceWarning)
     spent = [0.0]
@@ -213,9 +213,9 @@ def peers() -> str:
     from sklearn.preprocessing import MinMaxScaler
     from threadpoolctl import threadpool_limits
 
-    from rfsc.terms import MonomialSpace
-    from rfsc.terms.score_test import ScoreTest
-    from rfsc.terms.screening import parts_of, strongest
+    from rfsc._terms import MonomialSpace
+    from rfsc._terms.score_test import ScoreTest
+    from rfsc._terms.screening import parts_of, strongest
 
     X, y, _ = planted_rows(N_ROWS, N_FEATURES, STRONG, 0)
     X = MinMaxScaler().fit_transform(X)
@@ -277,7 +277,7 @@ def draw(points: Sequence[dict[str, Any]], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from rfsc.output import FEW_TERMS
+    from rfsc._fit.output import FEW_TERMS
 
     figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     colours = {1: "#0072B2", 2: "#D55E00", 3: "#009E73"}

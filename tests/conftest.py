@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from rfsc.engines import FitOptions, Problem
-from rfsc.prepare.scaling import Scaling
-from rfsc.search import stopping
-from rfsc.terms import MonomialSpace
+from rfsc._engines import FitOptions, Problem
+from rfsc._search import stopping
+from rfsc._terms import MonomialSpace
+from rfsc._terms.scaling import Scaling
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
 settings.register_profile("rfsc", deadline=None, max_examples=30, derandomize=True)

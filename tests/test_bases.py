@@ -18,11 +18,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, SplineTransformer, StandardScaler
 
 from rfsc import RFSCClassifier, RFSCSelector
-from rfsc._random import seeds_of_searches, stream
+from rfsc._terms import Monomial, MonomialSpace, Training, term_from_dict
+from rfsc._terms.scaling import Scaling
+from rfsc._utils.seeds import seeds_of_searches, stream
 from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step, Transformed, build_space, resolve
 from rfsc.explain import equation, for_and_against, summary
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms import Monomial, MonomialSpace, Training, term_from_dict
 
 ROOT = Path(__file__).parents[1]
 QUICK = {"n_restarts": 2, "max_iter": 40, "random_state": 0}

@@ -10,10 +10,10 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from rfsc import RFSCClassifier, basis_choice
-from rfsc._random import child, seeds_of_searches
+from rfsc._fit.basis_choice import _best_shares, _log_loss
+from rfsc._fit.workbench import Job, Workbench
+from rfsc._utils.seeds import child, seeds_of_searches
 from rfsc.bases import auto_mixes
-from rfsc.basis_choice import _best_shares, _log_loss
-from rfsc.workbench import Job, Workbench
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 QUICK = {"n_models": 40, "max_iter": 30, "n_restarts": 2, "random_state": 0}

@@ -19,8 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rfsc import RFSCClassifier
+from rfsc._search.progress import ConsoleProgress
 from rfsc.explain import equation, summary
-from rfsc.search.progress import ConsoleProgress
 
 QUICK = {"basis": "polynomial", "n_restarts": 2, "max_iter": 60, "random_state": 0}
 

@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from rfsc import Checkpoint, PartitionedRFSC, RFSCClassifier, StopAfter, output
-from rfsc.dispatch import chosen_backend
+from rfsc._fit.dispatch import chosen_backend
 from rfsc.export.compare import compared_text
 
 QUICK = {"n_restarts": 3, "max_iter": 25, "random_state": 5, "basis": "polynomial"}

@@ -8,10 +8,10 @@ import stat
 import numpy as np
 import pytest
 
-from rfsc._files import whole_file
+from rfsc._model import Predictor
+from rfsc._utils.files import whole_file
 from rfsc.cli.files import put
 from rfsc.export import save
-from rfsc.model import Predictor
 
 from .export.random_models import random_model
 

@@ -17,8 +17,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from rfsc import Restrictions, RFSCClassifier
-from rfsc.model import sparse_model
-from rfsc.terms.columns import BUDGET
+from rfsc._model import sparse_model
+from rfsc._terms.columns import BUDGET
 
 QUICK = {"basis": "polynomial", "n_models": 40, "max_iter": 40, "n_restarts": 3, "random_state": 0}
 

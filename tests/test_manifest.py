@@ -22,8 +22,8 @@ from sklearn.preprocessing import StandardScaler
 import rfsc
 import rfsc.export
 from rfsc import RFSCClassifier
+from rfsc._utils.manifest import CHUNK, fingerprint, versions
 from rfsc.export import from_json, to_json
-from rfsc.manifest import CHUNK, fingerprint, versions
 
 QUICK = {"basis": "polynomial", "n_restarts": 1, "max_iter": 3, "n_models": 10, "random_state": 0}
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -11,9 +11,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from rfsc.search.rips import RIPs
-from rfsc.search.sampling import sample_population
-from rfsc.terms.columns import BUDGET
+from rfsc._search.rips import RIPs
+from rfsc._search.sampling import sample_population
+from rfsc._terms.columns import BUDGET
 from torture.memory import allowed, growth
 
 # The peak is read as VmHWM: the peak of getrusage starts at that of the process that started this one.
@@ -65,9 +65,9 @@ print(json.dumps({**report, "growth": status("VmHWM") - before, "peak": status("
 DRAW_FROM_LARGEST_SPACE = """
 import resource
 import numpy as np
-from rfsc.search.rips import RIPs
-from rfsc.search.sampling import sample_population
-from rfsc.terms.monomials import MAX_IDS
+from rfsc._search.rips import RIPs
+from rfsc._search.sampling import sample_population
+from rfsc._terms.monomials import MAX_IDS
 
 now = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (now + 2**28, now + 2**28))

@@ -12,14 +12,14 @@ import pytest
 from joblib import parallel_config
 
 from rfsc import PartitionedRFSC, plots
+from rfsc._search import Checkpoint, CheckpointError, StopAfter
+from rfsc._search.bins import search_bin
 from rfsc.cli import main
 from rfsc.explain import summary
 from rfsc.export import from_json, save, to_json
 from rfsc.export.onnx import to_onnx
 from rfsc.report import Report
 from rfsc.report.settings import code_for
-from rfsc.search import Checkpoint, CheckpointError, StopAfter
-from rfsc.search.bins import search_bin
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 QUICK = {"n_bins": 5, "n_rounds": 3, "n_models": 30, "max_iter": 30, "n_restarts": 2, "random_state": 0}
@@ -137,12 +137,12 @@ def test_an_interrupted_fit_goes_on_to_the_same_bits(tmp_path, monkeypatch):
         path = tmp_path / f"{n}.json"
         settings = {**QUICK, "callbacks": Checkpoint(path, every=0.0)}
         calls.clear()
-        monkeypatch.setattr("rfsc.search.bins.search_bin", fail_at(n))
+        monkeypatch.setattr("rfsc._search.bins.search_bin", fail_at(n))
         with pytest.raises(Stop):
             PartitionedRFSC(**settings).fit(*planted())
         done = set(calls[:-1])
         calls.clear()
-        monkeypatch.setattr("rfsc.search.bins.search_bin", fail_at(-1))
+        monkeypatch.setattr("rfsc._search.bins.search_bin", fail_at(-1))
         resumed = PartitionedRFSC(**settings).fit(*planted())
         assert text(resumed) == expected
         assert len(set(calls) & done) < 4  # at most those of one batch are searched again

@@ -16,8 +16,8 @@ from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from rfsc import RFSCClassifier
-from rfsc._blas import one_blas_thread
-from rfsc._threads import thread_count
+from rfsc._utils.blas import one_blas_thread
+from rfsc._utils.threads import thread_count
 from torture.resources import (
     MOST_MEMORY,
     QUICK,

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from rfsc.basis_choice import _best_shares
+from rfsc._fit.basis_choice import _best_shares
+from rfsc._fit.targets import encode
+from rfsc._fit.workbench import Rows
+from rfsc._terms.scaling import Scaling
 from rfsc.export.compare import compared_text
-from rfsc.prepare.scaling import Scaling
-from rfsc.prepare.targets import encode
-from rfsc.workbench import Rows
 from torture.same_answer import (
     dask_cluster,
     engine_torture,

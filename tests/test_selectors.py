@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from rfsc import DistanceCorrelationFilter, RFSCClassifier, RFSCSelector
-from rfsc.prepare.distance_correlation import independence_test, threshold
+from rfsc._fit.distance_correlation import independence_test, threshold
 
 NAMES = ["linear", "circle", "noise_a", "noise_b", "flat"]
 

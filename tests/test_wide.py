@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from rfsc import Restrictions, RFSCClassifier, workbench
+from rfsc._search import Screening
 from rfsc.bases import Hinge, Polynomial
-from rfsc.search import Screening
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 QUICK = {"n_models": 50, "max_iter": 60, "n_restarts": 2, "random_state": 0}
@@ -125,14 +125,14 @@ def test_inner_folds_screen_only_the_rows_that_they_train_on(monkeypatch):
 
 def test_what_cannot_be_tested_is_said_or_left_out(monkeypatch):
     X, y = planted(5, n_features=60, n_rows=300)
-    monkeypatch.setattr("rfsc.search.screening.MOST_WORK", 2e6)
+    monkeypatch.setattr("rfsc._search.screening.MOST_WORK", 2e6)
     settings = {"basis": "polynomial", "degree": 3, **QUICK}
     with pytest.raises(ValueError, match=r"of 39,711 only 1,890 can be tested in reasonable time. Lower degree"):
         RFSCClassifier(initial_rip="screened", **settings).fit(X, y)
     clf = RFSCClassifier(**settings).fit(X, y)
     assert clf.initial_rip_ == ["partly screened"]
     assert {1, 2} in features_of(clf)
-    monkeypatch.setattr("rfsc.search.screening.MOST_WORK", 1.0)
+    monkeypatch.setattr("rfsc._search.screening.MOST_WORK", 1.0)
     assert RFSCClassifier(**settings).fit(X, y).initial_rip_ == ["uniform"]
 
 

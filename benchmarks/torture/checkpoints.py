@@ -19,8 +19,8 @@ from sklearn.datasets import load_iris
 
 import rfsc.classifier
 from rfsc import RFSCClassifier
+from rfsc._search import Checkpoint, CheckpointError
 from rfsc.export.compare import compared_text
-from rfsc.search import Checkpoint, CheckpointError
 
 QUICK: dict[str, Any] = {"basis": "polynomial", "n_restarts": 2, "n_models": 30, "max_iter": 15, "random_state": 0}
 SMALL = 12 * 2**10  # bytes: room for the first few writes

@@ -15,12 +15,10 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(
-    include=["rfsc.tables", "rfsc.experiments.keel", "rfsc.experiments.readers", "rfsc.export"]
+    include=["rfsc._tables", "paper.keel", "paper.readers", "rfsc.export"]
 ):
-    import rfsc.experiments.keel
-    import rfsc.experiments.readers
-    import rfsc.export.json_file
-    import rfsc.tables.reading  # noqa: F401
+
+    pass
 
 from tests.hostile.fuzz import READERS, read_anything
 

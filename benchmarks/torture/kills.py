@@ -21,8 +21,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from rfsc import RFSCClassifier
+from rfsc._search import Checkpoint
 from rfsc.export.compare import compared_text
-from rfsc.search import Checkpoint
 
 FITS: dict[str, tuple[Any, dict[str, Any]]] = {
     "two classes": (load_breast_cancer, {"basis": "polynomial", "n_restarts": 6, "max_iter": 60}),

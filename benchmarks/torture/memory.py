@@ -20,8 +20,8 @@ import joblib
 import numpy as np
 
 from rfsc import RFSCClassifier
-from rfsc.terms import ColumnStore
-from rfsc.terms.columns import BUDGET
+from rfsc._terms import ColumnStore
+from rfsc._terms.columns import BUDGET
 
 N_ROWS, N_FEATURES = 40_000, 20
 COLUMNS = 1771 * N_ROWS * 8 / 2**20  # MiB: all products of up to three features

@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from rfsc.engines import FitOptions, Problem, Score, Supports, make_engine
-from rfsc.model import refit
-from rfsc.terms import MonomialSpace
+from rfsc._engines import FitOptions, Problem, Score, Supports, make_engine
+from rfsc._model import refit
+from rfsc._terms import MonomialSpace
 
 from .high_precision import Exact, exact_fit
 

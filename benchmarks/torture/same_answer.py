@@ -26,8 +26,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from rfsc import RFSCClassifier
+from rfsc._search import Checkpoint
 from rfsc.export.compare import compared_text, largest_difference
-from rfsc.search import Checkpoint
 
 QUICK: dict[str, Any] = {"n_restarts": 3, "max_iter": 12, "random_state": 3}
 CLOSE = 1e-8  # between engines
@@ -84,13 +84,13 @@ def fit(case: str, **more: Any) -> RFSCClassifier:
 
 # (module, constant, values): how much is worked on at a time
 CHUNKS: list[tuple[str, str, tuple[int, ...]]] = [
-    ("rfsc.terms.columns", "AT_A_TIME", (1, 50_000)),
-    ("rfsc.terms.screening", "COLUMN_BYTES", (1, 100_000)),
-    ("rfsc.terms.screening", "PAIR_FEATURES", (1, 7, 33)),
-    ("rfsc.engines.array_engine", "STACK_BYTES", (1, 1_000_000)),
-    ("rfsc.search.parts", "FIRST", (1, 31)),
-    ("rfsc.search.parts", "LEAST", (1, 13)),
-    ("rfsc.search.parts", "SECONDS", (0, 1_000)),
+    ("rfsc._terms.columns", "AT_A_TIME", (1, 50_000)),
+    ("rfsc._terms.screening", "COLUMN_BYTES", (1, 100_000)),
+    ("rfsc._terms.screening", "PAIR_FEATURES", (1, 7, 33)),
+    ("rfsc._engines.array_engine", "STACK_BYTES", (1, 1_000_000)),
+    ("rfsc._search.parts", "FIRST", (1, 31)),
+    ("rfsc._search.parts", "LEAST", (1, 13)),
+    ("rfsc._search.parts", "SECONDS", (0, 1_000)),
 ]
 BUDGETS = (1, 2_000_000)  # bytes of the store of columns
 
@@ -110,7 +110,7 @@ def set_to(module: str, name: str, value: int) -> Iterator[None]:
 @contextmanager
 def column_budget(budget: int) -> Iterator[None]:
     """The store of columns has another budget: it drops columns, and cuts batches so that theirs fit."""
-    from rfsc.terms import ColumnStore
+    from rfsc._terms import ColumnStore
 
     defaults: dict[str, Any] = ColumnStore.__init__.__kwdefaults__ or {}
     before = defaults["budget"]

@@ -16,7 +16,7 @@ from io import StringIO
 
 import pandas as pd
 
-from rfsc.tables.example import patients
+from rfsc._tables.example import patients
 
 table = pd.read_csv(StringIO(patients().to_csv(index=False)))
 table.head()

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from ._model import SparseModel
+    from ._search import Checkpoint, IterationRecord, SearchResult, StopAfter, Verdict
     from .classifier import RFSCClassifier
-    from .model import SparseModel
     from .partitioned import PartitionedRFSC
     from .restrictions import Restrictions
-    from .search import Checkpoint, IterationRecord, SearchResult, StopAfter, Verdict
     from .selectors import DistanceCorrelationFilter, RFSCSelector
 
 __all__ = [
@@ -34,17 +34,17 @@ __all__ = [
 
 # imported when asked for: `rfsc --help` must not wait for scikit-learn
 _HOMES = {
-    "Checkpoint": "search",
+    "Checkpoint": "_search",
     "DistanceCorrelationFilter": "selectors",
-    "IterationRecord": "search",
+    "IterationRecord": "_search",
     "PartitionedRFSC": "partitioned",
     "RFSCClassifier": "classifier",
     "RFSCSelector": "selectors",
     "Restrictions": "restrictions",
-    "SearchResult": "search",
-    "SparseModel": "model",
-    "StopAfter": "search",
-    "Verdict": "search",
+    "SearchResult": "_search",
+    "SparseModel": "_model",
+    "StopAfter": "_search",
+    "Verdict": "_search",
 }
 
 

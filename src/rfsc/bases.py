@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .terms import Basis, MonomialSpace, TermSpace, Training, UnionSpace
-from .terms.centred import Centred
-from .terms.fourier import Fourier
-from .terms.hinges import Hinge
-from .terms.polynomial import Polynomial, monomials_of
-from .terms.radial import Radial
-from .terms.sigmoid import Sigmoid
-from .terms.steps import Step
-from .terms.transformed import Transformed
+from ._terms import Basis, MonomialSpace, TermSpace, Training, UnionSpace
+from ._terms.centred import Centred
+from ._terms.fourier import Fourier
+from ._terms.hinges import Hinge
+from ._terms.polynomial import Polynomial, monomials_of
+from ._terms.radial import Radial
+from ._terms.sigmoid import Sigmoid
+from ._terms.steps import Step
+from ._terms.transformed import Transformed
 
 __all__ = [
     "CONSTANT",

@@ -14,33 +14,33 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ._compat import Interval, RealNotInt, StrOptions, check_feature_names
-from ._random import seeds_of_searches
-from ._score_parameter import ScoreParameter
-from ._threads import thread_count
-from ._typing import BoolArray, FloatArray, IntArray
-from ._validation import check_table, unchanged_on_error
+from ._engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
+from ._fit.basis_choice import choose_bases
+from ._fit.distance_correlation import independence_test, threshold
+from ._fit.output import fit_outputs
+from ._fit.output_evidence import gather
+from ._fit.targets import encode, row_weights
+from ._fit.workbench import OutputFit, OutputSpec, Rows, pool_terms, start_by_size
+from ._model import FilterEvidence, FormulaPredictions, SparseModel, weighted_mean
+from ._utils.manifest import fingerprint, manifest_of
+from ._search import Brake, Checkpoint, SearchSpec, StopAfter, sample_size
+from ._search.progress import ConsoleProgress
+from ._search.stopping import INTERRUPTED, TIME_LIMIT, brake_on_ctrl_c
+from ._terms.scaling import Scaling
+from ._utils.arrays import BoolArray, FloatArray, IntArray
+from ._utils.compat import Interval, RealNotInt, StrOptions, check_feature_names
+from ._utils.score_parameter import ScoreParameter
+from ._utils.seeds import seeds_of_searches
+from ._utils.threads import thread_count
+from ._utils.validation import check_table, unchanged_on_error
 from ._version import __version__
 from .bases import auto_mixes, resolve
-from .basis_choice import choose_bases
 from .blocks import Parts, is_dask, most_in_hand, read_blocks, rows_in_hand
 from .blocks.filter import independence_test_of_blocks
 from .blocks.predicting import accuracy_of
 from .blocks.reading import fetch_all, look
-from .engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
 from .export.onnx import converts
-from .manifest import fingerprint, manifest_of
-from .model import FilterEvidence, FormulaPredictions, SparseModel, weighted_mean
-from .output import fit_outputs
-from .output_evidence import gather
-from .prepare.distance_correlation import independence_test, threshold
-from .prepare.scaling import Scaling
-from .prepare.targets import encode, row_weights
 from .restrictions import Restrictions, barred_features, named_features
-from .search import Brake, Checkpoint, SearchSpec, StopAfter, sample_size
-from .search.progress import ConsoleProgress
-from .search.stopping import INTERRUPTED, TIME_LIMIT, brake_on_ctrl_c
-from .workbench import OutputFit, OutputSpec, Rows, pool_terms, start_by_size
 
 COMPARING = 0.4  # of a time limit; the rest is for the searches with the basis that was chosen
 FEW_OBSERVATIONS = 20  # below, the t-test hardly lets a term pass

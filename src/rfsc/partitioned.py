@@ -9,21 +9,21 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ._compat import Interval, StrOptions
-from ._random import seeds_of_searches
+from ._engines import Problem
+from ._fit.workbench import FEW_TERMS, Job, OutputFit, Rows, Workbench, candidate_terms
+from ._model import FilterEvidence
+from ._search import Brake, Candidate, SearchResult
+from ._search.bins import BinSpec, outside
+from ._search.progress import ConsoleProgress
+from ._search.rounds import PoolResult, Round, RoundsSpec, find_pool
+from ._search.stopping import EARLY, INTERRUPTED, TIME_LIMIT
+from ._terms import TermSpace
+from ._terms.subspace import SubSpace
+from ._utils.compat import Interval, StrOptions
+from ._utils.seeds import seeds_of_searches
 from .bases import CONSTANT
 from .classifier import PAPER, RFSCClassifier, _as_list
-from .engines import Problem
 from .export.onnx import converts
-from .model import FilterEvidence
-from .search import Brake, Candidate, SearchResult
-from .search.bins import BinSpec, outside
-from .search.progress import ConsoleProgress
-from .search.rounds import PoolResult, Round, RoundsSpec, find_pool
-from .search.stopping import EARLY, INTERRUPTED, TIME_LIMIT
-from .terms import TermSpace
-from .terms.subspace import SubSpace
-from .workbench import FEW_TERMS, Job, OutputFit, Rows, Workbench, candidate_terms
 
 FINDING = 0.8  # of the time that an output has; the rest is for the searches of the pool
 TERMS_IN_A_BIN = 500  # that n_bins="auto" aims at: few enough for random draws to try them all

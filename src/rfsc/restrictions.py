@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ._typing import BoolArray
-from .terms import TermSpace
-from .terms.monomials import read_factors
-from .terms.rules import Rules
+from ._terms import TermSpace
+from ._terms.monomials import read_factors
+from ._terms.rules import Rules
+from ._utils.arrays import BoolArray
 
 # what names of terms hold beside features
 WORDS = frozenset(("max", "sin", "cos", "pi", "ramp", "near", "cluster", "narrow", "medium", "wide", "width"))

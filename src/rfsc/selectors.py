@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._compat import Interval, StrOptions
-from ._typing import BoolArray
-from ._validation import check_table, unchanged_on_error
+from ._fit.distance_correlation import independence_test, threshold
+from ._fit.targets import encode, row_weights
+from ._utils.arrays import BoolArray
+from ._utils.compat import Interval, StrOptions
+from ._utils.validation import check_table, unchanged_on_error
 from .classifier import RFSCClassifier
-from .prepare.distance_correlation import independence_test, threshold
-from .prepare.targets import encode, row_weights
 
 
 class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]

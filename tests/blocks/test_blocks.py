@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rfsc._engines import BlockProblem, FitOptions, Problem, Supports, make_engine
+from rfsc._engines.block_sums import Moments, add_moments
+from rfsc._search import RankSubsamples, Subsamples
+from rfsc._terms import MonomialSpace
 from rfsc.blocks import Parts, read_blocks
 from rfsc.blocks.reading import look
-from rfsc.engines import BlockProblem, FitOptions, Problem, Supports, make_engine
-from rfsc.engines.block_sums import Moments, add_moments
-from rfsc.search import RankSubsamples, Subsamples
-from rfsc.terms import MonomialSpace
 
 
 @pytest.fixture(autouse=True)

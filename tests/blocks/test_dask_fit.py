@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from rfsc import Restrictions, RFSCClassifier
+from rfsc._engines import block_sums
 from rfsc.blocks import reading
-from rfsc.engines import block_sums
 
 N = 900
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rfsc._tables.example import patients
 from rfsc.cli import main
-from rfsc.tables.example import patients
 
 QUICK = ["--basis", "polynomial", "--restarts", "1", "--set", "max_iter=15", "--set", "n_models=40", "--cv", "2"]
 

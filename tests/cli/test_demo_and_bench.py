@@ -7,13 +7,13 @@ import shlex
 
 import pandas as pd
 import pytest
+from paper import fit_speed
 
+from rfsc._engines.numba_engine import COMPILE_NOTICE
+from rfsc._tables.example import patients
 from rfsc.cli import main
 from rfsc.cli.console import Voice
 from rfsc.cli.demo import fit_example
-from rfsc.engines.numba_engine import COMPILE_NOTICE
-from rfsc.experiments import fit_speed
-from rfsc.tables.example import patients
 
 from .conftest import QUICK
 

@@ -15,13 +15,13 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 from rfsc import RFSCClassifier
+from rfsc._tables.encode import encoder_of
+from rfsc._tables.example import patients
+from rfsc._tables.reading import read_raw
+from rfsc._tables.training import training_of
 from rfsc.cli import main
 from rfsc.export import from_json, load, to_json
 from rfsc.export.compare import compared_text
-from rfsc.tables.encode import encoder_of
-from rfsc.tables.example import patients
-from rfsc.tables.reading import read_raw
-from rfsc.tables.training import training_of
 
 from .conftest import QUICK
 

@@ -7,12 +7,12 @@ import subprocess
 import sys
 
 import pytest
+from paper import reproduce as experiment
 
 import rfsc
 from rfsc import _optional
 from rfsc.cli import main
 from rfsc.cli.console import Voice
-from rfsc.experiments import reproduce as experiment
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_unknown_name(planned, capsys, option, choice):
 def test_missing_extra(monkeypatch, capsys, tmp_path, missing, arguments):
     real = _optional.find_spec
     monkeypatch.setattr(_optional, "find_spec", lambda name: None if name == missing else real(name))
-    monkeypatch.setattr("rfsc.experiments.methods.find_spec", lambda name: None if name == missing else real(name))
+    monkeypatch.setattr("paper.methods.find_spec", lambda name: None if name == missing else real(name))
     line = complaint(capsys, "--output", str(tmp_path / "out"), *arguments)
     assert line == f"rfsc: rfsc reproduce needs {missing}: pip install 'rfsc[experiments]'.\n"
     assert not (tmp_path / "out").exists()
@@ -202,7 +202,7 @@ def test_help_imports_no_experiment():
     code = (
         "import sys\nfrom rfsc.cli import main\n"
         "main(['reproduce', '--help']), main(['fit', '--help'])\n"
-        "heavy = ('rfsc.experiments', 'cma', 'matplotlib', 'tqdm', 'numba', 'sklearn', 'numpy', 'pandas')\n"
+        "heavy = ('paper', 'cma', 'matplotlib', 'tqdm', 'numba', 'sklearn', 'numpy', 'pandas')\n"
         "print([m for m in heavy if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -15,11 +15,11 @@ import pytest
 from sklearn.datasets import load_iris
 
 from rfsc import RFSCClassifier
+from rfsc._tables.example import patients
+from rfsc._tables.reading import read_raw
 from rfsc.cli import main
 from rfsc.explain import explain
 from rfsc.export import load, save
-from rfsc.tables.example import patients
-from rfsc.tables.reading import read_raw
 
 
 @pytest.fixture

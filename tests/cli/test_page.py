@@ -7,9 +7,9 @@ import shlex
 from pathlib import Path
 
 import pytest
+from paper import fit_speed
 
 from rfsc.cli import main
-from rfsc.experiments import fit_speed
 
 from .conftest import QUICK
 

@@ -10,10 +10,10 @@ import pytest
 from sklearn.datasets import load_iris
 
 from rfsc import RFSCClassifier
+from rfsc._tables.example import patients
 from rfsc.bases import Hinge
 from rfsc.cli import main
 from rfsc.export import load, save
-from rfsc.tables.example import patients
 
 QUICK = {"basis": "polynomial", "n_restarts": 1, "max_iter": 10, "n_models": 30, "random_state": 0}
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -16,7 +16,7 @@ BUILT_IN = {"eval", "exec", "compile", "__import__"}
 METHODS = {"system", "popen", "read_pickle", "to_pickle"}
 READERS = {"joblib.load", "joblib.dump", "np.load", "numpy.load"}
 # the only modules that may ask the network for something, and only when a user runs the paper's experiments
-EXPERIMENTS = "rfsc.experiments"
+EXPERIMENTS = "paper"
 
 
 def modules():
@@ -68,7 +68,7 @@ def offences(found):
 
 def test_the_command_line_reaches_no_pickle_no_eval_and_no_network():
     found = reached(name for name, _, _ in modules() if name.startswith("rfsc.cli"))
-    assert {"rfsc.export.json_file", "rfsc.tables.reading", "rfsc.classifier", "rfsc.report.page"} <= set(found)
+    assert {"rfsc.export.json_file", "rfsc._tables.reading", "rfsc.classifier", "rfsc.report.page"} <= set(found)
     ours = {name: parts for name, parts in found.items() if not name.startswith(EXPERIMENTS)}
     assert list(offences(ours)) == []
 

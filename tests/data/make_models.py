@@ -18,12 +18,12 @@ from sklearn.pipeline import make_pipeline
 
 import rfsc
 from rfsc import RFSCClassifier
+from rfsc._tables.encode import encoder_of
+from rfsc._tables.example import patients
+from rfsc._tables.reading import RawTable
+from rfsc._tables.training import training_of
 from rfsc.bases import Step
 from rfsc.export import load, save
-from rfsc.tables.encode import encoder_of
-from rfsc.tables.example import patients
-from rfsc.tables.reading import RawTable
-from rfsc.tables.training import training_of
 
 FOLDER = Path(__file__).parent / "models"
 QUICK = {"n_restarts": 2, "max_iter": 30, "n_models": 50, "max_terms": 8, "random_state": 0}

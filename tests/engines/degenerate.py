@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rfsc.engines import FitOptions, Problem, Supports
-from rfsc.terms import MonomialSpace
+from rfsc._engines import FitOptions, Problem, Supports
+from rfsc._terms import MonomialSpace
 
 
 def degenerate(data, ridge):

@@ -17,14 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc import Restrictions, RFSCClassifier, RFSCSelector
+from rfsc._engines import ArrayEngine, FitOptions, Problem, Restricted, Score, Status, Supports, choose_engine
+from rfsc._engines.base import MAX_NEWTON
+from rfsc._engines.device_engine import DeviceEngine
+from rfsc._engines.devices import HostDevice, current_device
+from rfsc._terms import MonomialSpace, Training
+from rfsc._terms.rules import Rules
+from rfsc._terms.scaling import Scaling
 from rfsc.bases import build_space, resolve
-from rfsc.engines import ArrayEngine, FitOptions, Problem, Restricted, Score, Status, Supports, choose_engine
-from rfsc.engines.base import MAX_NEWTON
-from rfsc.engines.device_engine import DeviceEngine
-from rfsc.engines.devices import HostDevice, current_device
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms import MonomialSpace, Training
-from rfsc.terms.rules import Rules
 from tests.engines.degenerate import degenerate
 
 KEEP_ALL = 0.5 - 1e-12
@@ -126,7 +126,7 @@ def test_columns_that_only_the_host_knows(device, precision, basis, rng, monkeyp
     roomy = DeviceEngine(problem, device, precision)
     whole = roomy.evaluate(supports)
     assert_alike(whole, ArrayEngine(problem).evaluate(supports))
-    monkeypatch.setattr("rfsc.engines.device_table.COLUMN_BYTES", 0)
+    monkeypatch.setattr("rfsc._engines.device_table.COLUMN_BYTES", 0)
     tight = DeviceEngine(problem, device, precision)
     assert tight._rows.capacity == 12 < roomy._rows.capacity  # max_terms: whatever one support needs
     for _ in range(2):  # columns have been thrown out and come back
@@ -166,7 +166,7 @@ def test_blocks_of_rows_only_change_the_rounding(rng, make_problem, monkeypatch)
     supports = random_supports(rng, 21, 20, largest=12)
     device = HostDevice(array_api_strict)
     whole = DeviceEngine(problem, device).evaluate(supports)
-    monkeypatch.setattr("rfsc.engines.device_table.BLOCK_BYTES", 0)  # 32 rows at a time
+    monkeypatch.setattr("rfsc._engines.device_table.BLOCK_BYTES", 0)  # 32 rows at a time
     assert_alike(DeviceEngine(problem, device).evaluate(supports), whole, coef=1e-9, score=1e-12)
 
 
@@ -272,7 +272,7 @@ def test_auto_does_not_import_torch_for_short_tables():
 
 def test_auto_takes_torch_for_long_tables_where_it_has_cuda(monkeypatch):
     for has, name in [(True, "torch"), (False, "numba")]:
-        monkeypatch.setattr("rfsc.engines.registry._torch_has_cuda", lambda has=has: has)
+        monkeypatch.setattr("rfsc._engines.registry._torch_has_cuda", lambda has=has: has)
         assert choose_engine("auto", 10**6) == name
 
 
@@ -286,6 +286,6 @@ def test_single_precision_is_refused_on_the_cpu(engine):
 
 @pytest.mark.parametrize("engine", ["torch", "cupy"])
 def test_a_missing_library_is_named(engine, monkeypatch):
-    monkeypatch.setattr("rfsc._optional.find_spec", lambda name: None)
+    monkeypatch.setattr("rfsc._utils.optional.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=rf"engine='{engine}' needs {engine}.*rfsc\[{engine}\]"):
         RFSCClassifier(engine=engine).fit(np.arange(8.0)[:, None], [0, 1] * 4)

@@ -11,11 +11,11 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.engines import ArrayEngine, FitOptions, Memo, Problem, Score, Status, Supports, make_engine
-from rfsc.engines.base import MAX_NEWTON
-from rfsc.engines.kernels import COARSE_ROWS
-from rfsc.model.inference import refit
-from rfsc.terms import MonomialSpace
+from rfsc._engines import ArrayEngine, FitOptions, Memo, Problem, Score, Status, Supports, make_engine
+from rfsc._engines.base import MAX_NEWTON
+from rfsc._engines.kernels import COARSE_ROWS
+from rfsc._model.inference import refit
+from rfsc._terms import MonomialSpace
 from tests.engines.degenerate import degenerate
 from tests.reference import naive
 
@@ -114,7 +114,7 @@ def test_engines_agree(score, ridge, rng, make_problem):
 @pytest.mark.parametrize("order", ["drawn", "by class", "by feature"])
 def test_engines_agree_on_long_tables_in_any_order(order, significance, make_problem, monkeypatch):
     """The compiled engine begins on part of the rows; what it sees of a sorted table may be poor, its answer not."""
-    monkeypatch.setattr("rfsc.engines.numba_engine.GRAM_TERMS", 0)
+    monkeypatch.setattr("rfsc._engines.numba_engine.GRAM_TERMS", 0)
     rng = np.random.default_rng(0)
     problem = make_problem(rng, n_rows=COARSE_ROWS + 100, significance=significance)
     at = {
@@ -164,10 +164,10 @@ def test_a_small_store_changes_nothing(name, rng, make_problem, monkeypatch):
     problem = make_problem(rng, ridge=0.01)
     supports = random_supports(rng, 21, 40, largest=10)
     looked_up = make_engine(name, problem).evaluate(supports)
-    monkeypatch.setattr("rfsc.engines.numba_engine.GRAM_TERMS", 0)
+    monkeypatch.setattr("rfsc._engines.numba_engine.GRAM_TERMS", 0)
     whole = make_engine(name, problem).evaluate(supports)
     np.testing.assert_allclose(looked_up.coef, whole.coef, rtol=1e-9)
-    monkeypatch.setattr("rfsc.terms.columns.ColumnStore.__init__.__kwdefaults__", {"budget": 8 * 120 * 11})
+    monkeypatch.setattr("rfsc._terms.columns.ColumnStore.__init__.__kwdefaults__", {"budget": 8 * 120 * 11})
     tight = make_engine(name, problem)
     assert tight._store.capacity == 20  # max_terms: fewer than the 21 terms of the space
     parts = tight.evaluate(supports)
@@ -230,7 +230,7 @@ def test_empty_supports_score_as_the_method_says(name, rng, make_problem):
 
 
 def test_kernel_functions_are_accurate():
-    from rfsc.engines.kernels import _exp_minus_abs, _log1p_unit
+    from rfsc._engines.kernels import _exp_minus_abs, _log1p_unit
 
     x = np.concatenate([np.linspace(0, 40, 2001), np.linspace(40, 700, 500)])
     ours = np.array([_exp_minus_abs(v) for v in x])

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.engines import ArrayEngine, FitOptions, Problem, Restricted, Score, Supports, Ties, make_engine
-from rfsc.engines.restricted import ties_of
-from rfsc.terms import MonomialSpace
-from rfsc.terms.rules import Rules
+from rfsc._engines import ArrayEngine, FitOptions, Problem, Restricted, Score, Supports, Ties, make_engine
+from rfsc._engines.restricted import ties_of
+from rfsc._terms import MonomialSpace
+from rfsc._terms.rules import Rules
 from tests.reference import naive
 from tests.reference.naive_rules import NaiveRules
 

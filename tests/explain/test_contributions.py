@@ -10,9 +10,9 @@ from hypothesis.extra.numpy import arrays
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from rfsc import RFSCClassifier, SparseModel
+from rfsc._terms.monomials import Monomial
+from rfsc._terms.scaling import Scaling
 from rfsc.explain import contributions, for_and_against
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms.monomials import Monomial
 
 N_FEATURES = 3
 numbers = st.floats(-100, 100)

@@ -15,13 +15,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import SplineTransformer
 
 from rfsc import RFSCClassifier
+from rfsc._terms.fourier import FourierTerm
+from rfsc._terms.sigmoid import SigmoidTerm
+from rfsc._terms.steps import LevelTerm, StepTerm
 from rfsc.explain import definitions, equation, equations, rounded, summary
 from rfsc.explain.formulas import FAMILIES as WRITTEN
 from rfsc.explain.formulas import write
 from rfsc.explain.notation import Text
-from rfsc.terms.fourier import FourierTerm
-from rfsc.terms.sigmoid import SigmoidTerm
-from rfsc.terms.steps import LevelTerm, StepTerm
 
 from .models import FAMILIES, NAMES, computed, model_of, table
 

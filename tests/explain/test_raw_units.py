@@ -12,9 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, SplineTransformer, StandardScaler
 
 from rfsc import RFSCClassifier
+from rfsc._model.access import models_of
 from rfsc.bases import Transformed
 from rfsc.explain import contributions, definitions, equation, explain, legend, rounded, summary, term_table
-from rfsc.model.access import models_of
 
 from .models import FAMILIES, NAMES, computed, table
 

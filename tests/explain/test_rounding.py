@@ -12,8 +12,8 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import SplineTransformer
 
 from rfsc import RFSCClassifier
+from rfsc._terms import Monomial
 from rfsc.explain import rounded
-from rfsc.terms import Monomial
 
 from .models import FAMILIES, model_of, table
 

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rfsc import RFSCClassifier
+from rfsc._model import Predictor
 from rfsc.explain import explain, for_and_against
-from rfsc.model import Predictor
 
 from .models import FAMILIES, NAMES, model_of, table
 

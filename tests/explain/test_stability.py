@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc import RFSCClassifier
+from rfsc._model import Evidence, FilterEvidence
 from rfsc.explain import stability
 from rfsc.explain.stability import stability_of
-from rfsc.model import Evidence, FilterEvidence
 from tests.reference.naive_stability import kuncheva, naive_interval, naive_stability
 
 from .models import NAMES, model_of

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rfsc import RFSCClassifier
+from rfsc._terms import Monomial
+from rfsc._terms.hinges import HingeFactor, HingeTerm
 from rfsc.explain import equation, stability, summary
 from rfsc.explain.tables import shortened
-from rfsc.terms import Monomial
-from rfsc.terms.hinges import HingeFactor, HingeTerm
 
 from .models import FAMILIES, model_of
 

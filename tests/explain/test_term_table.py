@@ -12,10 +12,10 @@ import statsmodels.api as sm
 from sklearn.datasets import load_iris
 
 from rfsc import RFSCClassifier
+from rfsc._model import Evidence, Predictor, weighted_mean
+from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
+from rfsc._terms.hinges import HingeFactor, HingeTerm
 from rfsc.explain import term_table
-from rfsc.model import Evidence, Predictor, weighted_mean
-from rfsc.prepare.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
-from rfsc.terms.hinges import HingeFactor, HingeTerm
 
 from .models import FAMILIES, NAMES, model_of, table
 

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfsc.model import Predictor, SparseModel
-from rfsc.model.decision import class_codes, class_probabilities, decision_table
-from rfsc.prepare.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms.centred import CentredTerm, Deviation
-from rfsc.terms.fourier import FourierTerm
-from rfsc.terms.hinges import HingeFactor, HingeTerm
-from rfsc.terms.monomials import Monomial
-from rfsc.terms.radial import RadialTerm
-from rfsc.terms.sigmoid import SigmoidTerm
-from rfsc.terms.steps import LevelTerm, StepTerm
+from rfsc._model import Predictor, SparseModel
+from rfsc._model.decision import class_codes, class_probabilities, decision_table
+from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
+from rfsc._terms.centred import CentredTerm, Deviation
+from rfsc._terms.fourier import FourierTerm
+from rfsc._terms.hinges import HingeFactor, HingeTerm
+from rfsc._terms.monomials import Monomial
+from rfsc._terms.radial import RadialTerm
+from rfsc._terms.scaling import Scaling
+from rfsc._terms.sigmoid import SigmoidTerm
+from rfsc._terms.steps import LevelTerm, StepTerm
 
 FAMILIES = ("monomial", "centred", "hinge", "step", "level", "fourier", "radial", "sigmoid")
 # where the features of a random model lie: ordinary, counts from zero, narrow, tiny, and as wide as doubles go

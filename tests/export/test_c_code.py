@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rfsc._model import Predictor
 from rfsc.export import to_c
 from rfsc.export.c_code import TAKEN, field_names
 from rfsc.export.program import Program
-from rfsc.model import Predictor
 
 from .random_models import (
     answers,

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rfsc._model import Predictor
+from rfsc._model.recipe import LevelOf, RawColumn, Recipe
 from rfsc.export import sheet_cells, sql_expressions, to_spreadsheet, to_sql
 from rfsc.export.spreadsheet import as_text
-from rfsc.model import Predictor
-from rfsc.prepare.recipe import LevelOf, RawColumn, Recipe
 
 from .random_models import random_models
 

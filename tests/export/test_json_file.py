@@ -12,9 +12,9 @@ from sklearn.datasets import load_iris, load_wine
 
 import rfsc.export
 from rfsc import RFSCClassifier
+from rfsc._model import Predictor
+from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc.export import ModelFileError, from_json, load, save, to_json
-from rfsc.model import Predictor
-from rfsc.prepare.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 
 QUICK = {"n_restarts": 2, "max_iter": 15, "random_state": 0}
 SCHEMA = json.loads((Path(rfsc.export.__file__).parent / "model.schema.json").read_text())

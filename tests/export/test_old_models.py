@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rfsc._terms.serial import READERS
 from rfsc.explain import equation
 from rfsc.export import from_json, load, to_json
-from rfsc.terms.serial import READERS
 
 from ..data.make_models import FOLDER, main
 

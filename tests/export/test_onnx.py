@@ -18,13 +18,13 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import SplineTransformer
 
 from rfsc import RFSCClassifier
+from rfsc._model import Predictor, class_codes, class_probabilities, decision_table
+from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
+from rfsc._terms.hinges import HingeFactor, HingeTerm
+from rfsc._terms.monomials import Monomial
+from rfsc._terms.scaling import Scaling
 from rfsc.bases import Transformed
 from rfsc.export.onnx import to_onnx
-from rfsc.model import Predictor, class_codes, class_probabilities, decision_table
-from rfsc.prepare.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms.hinges import HingeFactor, HingeTerm
-from rfsc.terms.monomials import Monomial
 
 from .random_models import (
     FAMILIES,

@@ -26,9 +26,9 @@ from sklearn.preprocessing import (
 )
 
 from rfsc import RFSCClassifier
+from rfsc._model import as_predictor
 from rfsc.export.onnx import register, to_onnx
 from rfsc.export.program import Program
-from rfsc.model import as_predictor
 
 from .random_models import assert_agree
 

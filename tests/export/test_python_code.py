@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rfsc._model import Predictor
 from rfsc.export import to_python
-from rfsc.model import Predictor
 
 from .random_models import (
     LEVELS,

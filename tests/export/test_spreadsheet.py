@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import rfsc.export.spreadsheet as module
+from rfsc._model import Predictor
 from rfsc.export import sheet_cells, to_spreadsheet
-from rfsc.model import Predictor
 
 from .random_models import (
     FAMILIES,

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from rfsc import RFSCClassifier
+from rfsc._model import Predictor, SparseModel
+from rfsc._terms import Monomial
+from rfsc._terms.scaling import Scaling
 from rfsc.export import sql_expressions, to_sql
 from rfsc.export.sql_dialects import DIALECTS
-from rfsc.model import Predictor, SparseModel
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms import Monomial
 
 from .random_models import (
     answers,

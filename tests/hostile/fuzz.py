@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from paper.readers import read_fold_file, read_table
 
-from rfsc.experiments.readers import read_fold_file, read_table
+from rfsc._model import Predictor
+from rfsc._tables.reading import read_raw
+from rfsc._tables.training import LeakError, training_of
 from rfsc.export import from_json, load, sheet_cells, to_c, to_json, to_python, to_sql
-from rfsc.model import Predictor
-from rfsc.tables.reading import read_raw
-from rfsc.tables.training import LeakError, training_of
 
 from ..export.random_models import random_models
 from .files import csv_of, frame, headed, lines, parquet_of

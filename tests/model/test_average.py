@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rfsc import RFSCClassifier
-from rfsc.model import weighted_mean
+from rfsc._model import weighted_mean
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, PowerTransformer, SplineTransformer, StandardScaler
 
 from rfsc import Restrictions, RFSCClassifier
+from rfsc._model import Predictor, as_predictor, models_of
 from rfsc.bases import Transformed
-from rfsc.model import Predictor, as_predictor, models_of
 
 QUICK = {"n_restarts": 3, "max_iter": 20, "random_state": 1}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rfsc.model import refit
+from rfsc._model import refit
 from torture.high_precision import exact_fit
 from torture.numerics import RIDGES, Case, cases, engine_faults, final_fit_faults, penalties
 

@@ -12,14 +12,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from rfsc import RFSCClassifier
+from rfsc._model import Evidence, SparseModel, Trace, as_predictor
+from rfsc._model.switches import plainer
+from rfsc._terms import Monomial
+from rfsc._terms.hinges import HingeFactor, HingeTerm
+from rfsc._terms.scaling import Scaling
+from rfsc._terms.steps import StepTerm
 from rfsc.explain import stability
 from rfsc.export import from_json, to_json
-from rfsc.model import Evidence, SparseModel, Trace, as_predictor
-from rfsc.model.switches import plainer
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms import Monomial
-from rfsc.terms.hinges import HingeFactor, HingeTerm
-from rfsc.terms.steps import StepTerm
 
 SCALING = Scaling.from_rows(np.array([[0.0, 0.0, -3.0], [1.0, 1.0, 5.0]]))
 NAMES = ("a", "b", "age")

@@ -9,9 +9,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from rfsc import RFSCClassifier, SparseModel
-from rfsc.model import Evidence, FilterEvidence, Trace
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms.monomials import Monomial
+from rfsc._model import Evidence, FilterEvidence, Trace
+from rfsc._terms.monomials import Monomial
+from rfsc._terms.scaling import Scaling
 
 
 @pytest.fixture(autouse=True)

@@ -18,8 +18,9 @@ from sklearn.preprocessing import StandardScaler
 from statsmodels.stats.proportion import proportion_confint
 
 from rfsc import DistanceCorrelationFilter, RFSCClassifier
+from rfsc._model import Predictor
+from rfsc._model.recipe import LevelOf, NumberOf, RawColumn, Recipe
 from rfsc.export import load, save
-from rfsc.model import Predictor
 from rfsc.plots import (
     CalibrationDisplay,
     CoefficientsDisplay,
@@ -31,7 +32,6 @@ from rfsc.plots import (
     SearchHistoryDisplay,
     StabilityDisplay,
 )
-from rfsc.prepare.recipe import LevelOf, NumberOf, RawColumn, Recipe
 
 from .conftest import made_up
 

@@ -90,7 +90,7 @@ def test_matplotlib_is_loaded_by_drawing_and_pyplot_is_used_only_where_it_is_in_
 
 
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setattr("rfsc._optional.find_spec", lambda name: None)
+    monkeypatch.setattr("rfsc._utils.optional.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"rfsc\[plot\]"):
         make_axes(None, (3, 2))
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from rfsc.prepare import distance_correlation
-from rfsc.prepare.distance_correlation import independence_test, threshold
+from rfsc._fit import distance_correlation
+from rfsc._fit.distance_correlation import independence_test, threshold
 from tests.reference import naive_distance as naive
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}

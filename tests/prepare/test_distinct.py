@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from rfsc.prepare.distinct import distinct_rows
+from rfsc._terms.distinct import distinct_rows
 
 
 @given(

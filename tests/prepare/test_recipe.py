@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from rfsc.prepare.recipe import DamagedRecipeError, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
+from rfsc._model.recipe import DamagedRecipeError, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 
 COLUMNS = (RawColumn("age", "number"), RawColumn("sex", "text"), RawColumn("ward", "text"))
 FEATURES = (

@@ -27,8 +27,8 @@ from sklearn.preprocessing import (
 )
 
 from rfsc import RFSCClassifier, RFSCSelector
-from rfsc.prepare.recipe import LevelOf, MissingIn, NumberOf, Recipe
-from rfsc.prepare.recipe_reader import read_recipe
+from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, Recipe
+from rfsc._model.recipe_reader import read_recipe
 
 NUMBERS, CODES, TEXTS = ["age", "dose"], ["grade", "ward"], ["sex", "job"]
 

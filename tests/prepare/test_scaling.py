@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rfsc.prepare.scaling import Scaling
+from rfsc._terms.scaling import Scaling
 
 TINY = np.finfo(float).tiny
 finite = st.floats(allow_nan=False, allow_infinity=False)

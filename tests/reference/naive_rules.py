@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from rfsc.terms.centred import Deviation
+from rfsc._terms.centred import Deviation
 
 
 def factors_of(term):

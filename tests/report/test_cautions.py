@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 
 from rfsc import RFSCClassifier
-from rfsc.model import Evidence, SparseModel
-from rfsc.model.predictor import Predictor
-from rfsc.prepare.scaling import Scaling
+from rfsc._model import Evidence, SparseModel
+from rfsc._model.predictor import Predictor
+from rfsc._terms import Monomial
+from rfsc._terms.scaling import Scaling
 from rfsc.report.cautions import LEVELS, find_cautions
 from rfsc.report.columns import summarize_columns
 from rfsc.report.honest_score import cross_validated, default_baselines, on_given_rows
 from rfsc.report.subject import Subject
-from rfsc.terms import Monomial
 
 from .conftest import QUICK
 

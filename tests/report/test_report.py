@@ -19,7 +19,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-import rfsc._optional
+import rfsc._utils.optional
 from rfsc import Restrictions, RFSCClassifier
 from rfsc.export.json_file import load, save
 from rfsc.report import Report, cross_validated
@@ -275,8 +275,8 @@ def test_errors_say_what_to_do_and_show_no_label(two_classes):
 
 
 def test_missing_packages_are_named_before_anything_is_fitted(two_classes, monkeypatch):
-    there = rfsc._optional.find_spec
-    monkeypatch.setattr(rfsc._optional, "find_spec", lambda name: None if name == "jinja2" else there(name))
+    there = rfsc._utils.optional.find_spec
+    monkeypatch.setattr(rfsc._utils.optional, "find_spec", lambda name: None if name == "jinja2" else there(name))
     with pytest.raises(ImportError, match=r"A report needs jinja2: pip install 'rfsc\[report\]'"):
         Report.from_estimator(*two_classes, cv="never looked at")
 

@@ -11,9 +11,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from rfsc import Restrictions, RFSCClassifier
+from rfsc._tables.encode import level_name
 from rfsc.bases import Hinge, Polynomial
 from rfsc.report.settings import code_for
-from rfsc.tables.encode import level_name
 
 ESTIMATORS = [
     RFSCClassifier(),
@@ -56,7 +56,7 @@ def test_the_code_makes_the_same_estimator(estimator):
 
 def test_functions_are_imported_and_those_made_on_the_spot_are_left_open():
     code = code_for(OneHotEncoder(feature_name_combiner=level_name), "3 rows")
-    assert "from rfsc.tables.encode import level_name" in code
+    assert "from rfsc._tables.encode import level_name" in code
     assert "feature_name_combiner=level_name" in code
     assert "func=...)" in code_for(FunctionTransformer(lambda x: x), "3 rows")
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.engines import Memo, Restricted, Score, Supports, make_engine
-from rfsc.search import SearchSpec, pool, run_restarts
-from rfsc.search.admission import admit
-from rfsc.terms import MonomialSpace
-from rfsc.terms.rules import Rules
+from rfsc._engines import Memo, Restricted, Score, Supports, make_engine
+from rfsc._search import SearchSpec, pool, run_restarts
+from rfsc._search.admission import admit
+from rfsc._terms import MonomialSpace
+from rfsc._terms.rules import Rules
 from tests.reference import naive
 from tests.reference.naive_rules import NaiveRules
 

@@ -9,8 +9,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from rfsc import RFSCClassifier
+from rfsc._search import Checkpoint, CheckpointError
 from rfsc.export import to_json
-from rfsc.search import Checkpoint, CheckpointError
 
 QUICK = {"n_restarts": 3, "max_iter": 25, "random_state": 5}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rfsc.search import CheckpointError
+from rfsc._search import CheckpointError
 from torture.checkpoints import (
     DAMAGES,
     OTHERS,

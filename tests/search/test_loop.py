@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from rfsc._random import stream
-from rfsc.engines import Memo, Score, Supports, make_engine
-from rfsc.engines.base import Evaluation
-from rfsc.search import RIPs, Screening, SearchSpec, Verdict, run_restarts, run_search
-from rfsc.search.sampling import sample_population
+from rfsc._engines import Memo, Score, Supports, make_engine
+from rfsc._engines.base import Evaluation
+from rfsc._search import RIPs, Screening, SearchSpec, Verdict, run_restarts, run_search
+from rfsc._search.sampling import sample_population
+from rfsc._utils.seeds import stream
 from tests.reference import naive
 
 

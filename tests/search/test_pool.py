@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rfsc.engines import Memo, Score, make_engine
-from rfsc.search import SearchSpec, pool, run_restarts
-from rfsc.search.subsample import FINALISTS
+from rfsc._engines import Memo, Score, make_engine
+from rfsc._search import SearchSpec, pool, run_restarts
+from rfsc._search.subsample import FINALISTS
 from tests.reference import naive
 
 

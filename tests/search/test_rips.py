@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.engines import Evaluation, Supports
-from rfsc.search.rips import RIPs, importance, step_size, update
+from rfsc._engines import Evaluation, Supports
+from rfsc._search.rips import RIPs, importance, step_size, update
 from tests.reference import naive
 
 

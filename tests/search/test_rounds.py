@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rfsc.engines import FitOptions, Memo, make_engine
-from rfsc.engines.base import Supports
-from rfsc.search import Candidate, SearchSpec
-from rfsc.search.bins import BinResult, BinSpec, BinTask, search_bin
-from rfsc.search.rounds import RoundsSpec, find_pool, ranked
-from rfsc.terms.bins import deal
+from rfsc._engines import FitOptions, Memo, make_engine
+from rfsc._engines.base import Supports
+from rfsc._search import Candidate, SearchSpec
+from rfsc._search.bins import BinResult, BinSpec, BinTask, search_bin
+from rfsc._search.rounds import RoundsSpec, find_pool, ranked
+from rfsc._terms.bins import deal
 
 ROUNDS = RoundsSpec(n_rounds=6, patience=2, sharing="model", reshuffle=True, max_pool=12, largest=6, price=0.01)
 BINS = BinSpec(
@@ -27,9 +27,9 @@ BINS = BinSpec(
 
 @pytest.fixture(scope="module")
 def problem(request):
-    from rfsc.engines import Problem
-    from rfsc.prepare.scaling import Scaling
-    from rfsc.terms import MonomialSpace
+    from rfsc._engines import Problem
+    from rfsc._terms import MonomialSpace
+    from rfsc._terms.scaling import Scaling
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 80))

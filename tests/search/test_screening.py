@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rfsc.engines import FitOptions, Memo, Problem, Restricted, Supports, make_engine
-from rfsc.prepare.scaling import Scaling
-from rfsc.search import Candidate, RIPs, Screening, SearchSpec, run_search
-from rfsc.search import screening as module
-from rfsc.search.screening import CROWD, HIGHEST, REST, STANDS_OUT, affordable, rated
-from rfsc.terms import MonomialSpace, UnionSpace
-from rfsc.terms.centred import CentredSpace
-from rfsc.terms.rules import Rules
-from rfsc.terms.screening import Found, Part
+from rfsc._engines import FitOptions, Memo, Problem, Restricted, Supports, make_engine
+from rfsc._search import Candidate, RIPs, Screening, SearchSpec, run_search
+from rfsc._search import screening as module
+from rfsc._search.screening import CROWD, HIGHEST, REST, STANDS_OUT, affordable, rated
+from rfsc._terms import MonomialSpace, UnionSpace
+from rfsc._terms.centred import CentredSpace
+from rfsc._terms.rules import Rules
+from rfsc._terms.scaling import Scaling
+from rfsc._terms.screening import Found, Part
 from tests.reference import naive_screening as naive
 
 CONSTANT = 0
@@ -123,7 +123,7 @@ def test_terms_that_no_model_may_hold_are_not_raised(rng):
 
 
 def test_in_large_spaces_forbidden_terms_keep_the_usual_rip(monkeypatch, rng):
-    monkeypatch.setattr("rfsc.terms.rules.MOST_COUNTED", 10)
+    monkeypatch.setattr("rfsc._terms.rules.MOST_COUNTED", 10)
     problem = planted(int(rng.integers(100)))
     barred = problem.space.rank([1, 2])
     rips = rips_of(problem, Rules(problem.space, forbidden=frozenset({barred})))

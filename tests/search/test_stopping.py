@@ -18,12 +18,12 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_val_score
 
 from rfsc import Checkpoint, RFSCClassifier, StopAfter, classifier
-from rfsc.engines import FitOptions, Problem, Supports, make_engine
+from rfsc._engines import FitOptions, Problem, Supports, make_engine
+from rfsc._search import Brake, SearchSpec, parts, pool, run_search
+from rfsc._search.parts import evaluate_in_parts
+from rfsc._search.stopping import StoppedEarly, brake_on_ctrl_c, plain_ctrl_c
+from rfsc._terms import MonomialSpace
 from rfsc.export.compare import compared_text
-from rfsc.search import Brake, SearchSpec, parts, pool, run_search
-from rfsc.search.parts import evaluate_in_parts
-from rfsc.search.stopping import StoppedEarly, brake_on_ctrl_c, plain_ctrl_c
-from rfsc.terms import MonomialSpace
 
 ENDLESS = {"n_restarts": 2000, "max_iter": 300, "basis": "polynomial"}
 SLACK = 1.0  # seconds for the other tests that run beside this one; the bar itself is measured by `make torture`

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc import RFSCClassifier
-from rfsc._random import stream
-from rfsc.engines import Memo, Score, make_engine
-from rfsc.search import Candidate, SearchSpec, Subsamples, run_restarts, run_search, sample_size
-from rfsc.search.sampling import sample_population
-from rfsc.search.subsample import FINALISTS, LEAST_OF_A_CLASS, best_on_all_rows
+from rfsc._engines import Memo, Score, make_engine
+from rfsc._search import Candidate, SearchSpec, Subsamples, run_restarts, run_search, sample_size
+from rfsc._search.sampling import sample_population
+from rfsc._search.subsample import FINALISTS, LEAST_OF_A_CLASS, best_on_all_rows
+from rfsc._utils.seeds import stream
 from tests.reference import naive
 from tests.search.test_loop import sparse
 

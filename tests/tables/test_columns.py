@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.tables.columns import read_as, understand
+from rfsc._tables.columns import read_as, understand
 
 
 def column(cells, dtype=object):

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfsc.prepare.recipe_reader import read_recipe
-from rfsc.tables.columns import understand
-from rfsc.tables.encode import encoder_of, frame_of, treatment, useless
+from rfsc._model.recipe_reader import read_recipe
+from rfsc._tables.columns import understand
+from rfsc._tables.encode import encoder_of, frame_of, treatment, useless
 
 
 def columns_of(**cells):

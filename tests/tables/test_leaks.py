@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfsc.tables.columns import understand
-from rfsc.tables.leaks import suspects
+from rfsc._tables.columns import understand
+from rfsc._tables.leaks import suspects
 
 N = 200
 RNG = np.random.default_rng(0)

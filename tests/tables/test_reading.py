@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.tables.reading import read_raw
+from rfsc._tables.reading import read_raw
 
 ROWS = [["age", "job", "sick"], ["52", "cook", "yes"], ["", "day, night", "no"], ["7.5", "?", "no"]]
 HEADED = "@relation r\n@attribute age real\n@attribute job string\n@attribute sick {yes,no}\n@data\n"

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfsc.tables.example import patients
-from rfsc.tables.reading import RawTable
-from rfsc.tables.training import LeakError, training_of
+from rfsc._tables.example import patients
+from rfsc._tables.reading import RawTable
+from rfsc._tables.training import LeakError, training_of
 
 
 def table(**changes):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms.base import Training
+from rfsc._terms.base import Training
+from rfsc._terms.scaling import Scaling
 
 
 def training_of(X, weight=None, features=None):

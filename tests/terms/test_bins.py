@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rfsc.terms.bins import deal, shuffled
+from rfsc._terms.bins import deal, shuffled
 
 
 @given(n_terms=st.integers(1, 3000), share=st.floats(0, 0.1), seed=st.integers(0, 2**32 - 1))

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc import RFSCClassifier
-from rfsc.terms import MonomialSpace
-from rfsc.terms.centred import Centred, CentredTerm, Deviation
+from rfsc._terms import MonomialSpace
+from rfsc._terms.centred import Centred, CentredTerm, Deviation
 from tests.terms.layout import all_terms, rows, training_of
 
 NAMES = ["age", "bmi", "sex", "a-b"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.terms import ColumnStore, MonomialSpace
+from rfsc._terms import ColumnStore, MonomialSpace
 
 N_TERMS = 35  # 4 features at degree 3
 MAX_TERMS = 6

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import SplineTransformer
 
+from rfsc._terms import Monomial, Training
+from rfsc._terms.expression import Number, evaluate
+from rfsc._terms.scaling import Scaling
 from rfsc.bases import Transformed, build_space, resolve
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms import Monomial, Training
-from rfsc.terms.expression import Number, evaluate
 
 FAMILIES = ["polynomial", "centred", "hinge", "step", "radial", "fourier", "sigmoid"]
 

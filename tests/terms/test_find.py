@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 
+from rfsc._terms import MonomialSpace
+from rfsc._terms.polynomial import RestrictedMonomialSpace, monomials_of
 from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step, Transformed, build_space
-from rfsc.terms import MonomialSpace
-from rfsc.terms.polynomial import RestrictedMonomialSpace, monomials_of
 from tests.reference.naive_rules import NaiveRules
 from tests.terms.layout import all_terms, training_of
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms.base import Training
-from rfsc.terms.fourier import Fourier, FourierTerm
+from rfsc._terms.base import Training
+from rfsc._terms.fourier import Fourier, FourierTerm
+from rfsc._terms.scaling import Scaling
 from tests.terms.layout import rows
 
 NAMES = ["age", "bmi", "sex", "a/b"]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms.base import Training
-from rfsc.terms.hinges import Hinge, HingeFactor, HingeTerm
-from rfsc.terms.knots import readable
+from rfsc._terms.base import Training
+from rfsc._terms.hinges import Hinge, HingeFactor, HingeTerm
+from rfsc._terms.knots import readable
+from rfsc._terms.scaling import Scaling
 from tests.terms.layout import rows
 
 NAMES = ["age", "bmi", "sex", "a-b"]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import PolynomialFeatures
 
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms import Monomial, MonomialSpace
+from rfsc._terms import Monomial, MonomialSpace
+from rfsc._terms.scaling import Scaling
 
 # (features, degree); the last ones come close to the largest space that can be numbered
 SPACES = [(1, 1), (1, 5), (2, 3), (6, 2), (30, 4), (1000, 3), (20_000, 2), (20_000, 4), (10_000, 5), (10_600, 5)]

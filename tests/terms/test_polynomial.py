@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import PolynomialFeatures
 
+from rfsc._terms import MonomialSpace, Training
+from rfsc._terms.polynomial import RestrictedMonomialSpace, monomials_of
+from rfsc._terms.scaling import Scaling
 from rfsc.bases import Polynomial
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms import MonomialSpace, Training
-from rfsc.terms.polynomial import RestrictedMonomialSpace, monomials_of
 
 
 def brute_force(features, degree, max_features=None, interaction_only=False):

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms import radial
-from rfsc.terms.knots import rounded
-from rfsc.terms.radial import Radial, RadialTerm
+from rfsc._terms import radial
+from rfsc._terms.knots import rounded
+from rfsc._terms.radial import Radial, RadialTerm
+from rfsc._terms.scaling import Scaling
 
 from .layout import all_terms, training_of
 

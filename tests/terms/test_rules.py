@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rfsc._terms import MonomialSpace
+from rfsc._terms.rules import Rules
 from rfsc.bases import Hinge, Polynomial, Step, build_space
-from rfsc.terms import MonomialSpace
-from rfsc.terms.rules import Rules
 from tests.reference.naive_rules import NaiveRules
 from tests.terms.layout import training_of
 

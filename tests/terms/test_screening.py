@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rfsc._terms import Monomial, MonomialSpace, Training, screening
+from rfsc._terms.centred import CentredTerm
+from rfsc._terms.scaling import Scaling
+from rfsc._terms.score_test import ScoreTest
+from rfsc._terms.screening import parts_of, strongest
 from rfsc.bases import Centred, Hinge, Polynomial, Step, build_space
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms import Monomial, MonomialSpace, Training, screening
-from rfsc.terms.centred import CentredTerm
-from rfsc.terms.score_test import ScoreTest
-from rfsc.terms.screening import parts_of, strongest
 from tests.reference import naive_screening as naive
 
 WEIGHT = np.random.default_rng(7).random(90) + 0.5

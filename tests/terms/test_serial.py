@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rfsc._terms import Training
+from rfsc._terms.scaling import Scaling
+from rfsc._terms.serial import READERS, term_from_dict
 from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms import Training
-from rfsc.terms.serial import READERS, term_from_dict
 
 FAMILIES = [
     Polynomial(degree=3),

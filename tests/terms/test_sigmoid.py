@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.terms.sigmoid import Sigmoid, SigmoidTerm
+from rfsc._terms.sigmoid import Sigmoid, SigmoidTerm
 
 from .layout import all_terms, training_of
 

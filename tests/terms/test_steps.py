@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms.base import Training
-from rfsc.terms.steps import LevelTerm, Step, StepTerm
+from rfsc._terms.base import Training
+from rfsc._terms.scaling import Scaling
+from rfsc._terms.steps import LevelTerm, Step, StepTerm
 from tests.terms.layout import rows
 
 NAMES = ["age", "bmi", "sex", "x>y"]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rfsc._terms import MonomialSpace, UnionSpace
+from rfsc._terms.subspace import SubSpace
 from rfsc.bases import Hinge, Step
-from rfsc.terms import MonomialSpace, UnionSpace
-from rfsc.terms.subspace import SubSpace
 
 from .layout import all_terms, training_of
 

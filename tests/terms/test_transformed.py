@@ -24,7 +24,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from rfsc.terms.transformed import Transformed, TransformedTerm
+from rfsc._terms.transformed import Transformed, TransformedTerm
 
 from .layout import training_of
 

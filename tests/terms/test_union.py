@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rfsc._terms import MonomialSpace, Training, UnionSpace
+from rfsc._terms.scaling import Scaling
 from rfsc.bases import Fourier, Hinge, Radial, Sigmoid, Step
-from rfsc.prepare.scaling import Scaling
-from rfsc.terms import MonomialSpace, Training, UnionSpace
 
 
 def spaces_of(X, rng):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .errands import Here, Literal, OnCluster, has_cluster
 from .row_block import Block, RowBlock, together
 
@@ -113,19 +113,7 @@ class Blocks:
         request: Any,
         add: Callable[[Sequence[Any]], Any],
     ) -> Any:
-        """What a function finds in all rows.
-
-        Parameters
-        ----------
-        function : callable
-            From a block, what was shared, and the request to something small.
-        shared : object
-            From `share`.
-        request : object
-            What to look for.
-        add : callable
-            Several results as one.
-        """
+        """What a function finds in all rows."""
         errand = self._errand()
         found = errand.total(function, add, self.parts, shared, request)
         self.traffic.passes += 1
@@ -137,13 +125,7 @@ class Blocks:
         return found
 
     def fetch(self, ranks: Sequence[IntArray]) -> RowBlock:
-        """Some rows, in the order of the table.
-
-        Parameters
-        ----------
-        ranks : sequence of ndarray of int
-            For every class the places of the wanted rows among all rows of that class.
-        """
+        """Some rows, in the order of the table."""
         ends = np.cumsum(self.counts, axis=0)
         begins = ends - self.counts
         wanted = [np.sort(own) for own in ranks]

@@ -37,15 +37,6 @@ def held(tasks: Sequence[Any], n_threads: int, *, placed: bool) -> list[Any]:
 
     On a cluster all workers get the same number for each of their threads, for in every pass the last one is waited
     for; dask itself hands tasks to whoever is free, and one of two workers may end up with two thirds.
-
-    Parameters
-    ----------
-    tasks : sequence of Delayed
-        One for each block.
-    n_threads : int
-        Threads where there is no cluster.
-    placed : bool
-        Whether workers hold the rows already: dask knows best what to move, and what not.
     """
     import dask
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..prepare.distance_correlation import DistanceTest, independence_test
+from .._fit.distance_correlation import DistanceTest, independence_test
+from .._utils.arrays import FloatArray
 from .blocks import Blocks
 from .row_block import Block
 
@@ -21,20 +21,7 @@ BINS = 2048  # of either kind
 
 
 def independence_test_of_blocks(blocks: Blocks, table: FloatArray) -> DistanceTest:
-    """Test every feature for independence of each output.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        All rows.
-    table : ndarray of shape (n_features, n_rows)
-        The rows in hand, scaled.
-
-    Returns
-    -------
-    DistanceTest
-        Results of shape (n_outputs, n_features).
-    """
+    """Test every feature for independence of each output."""
     edges = [_edges(row) for row in table]
     sketches = blocks.total(_sketch, blocks.share(edges), blocks.n_classes, _added)
     tests = []

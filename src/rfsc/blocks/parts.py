@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._compat import safe_indexing
-from .._optional import require
-from .._validation import REPEATED_NAMES
+from .._utils.compat import safe_indexing
+from .._utils.optional import require
+from .._utils.validation import REPEATED_NAMES
 from .errands import on_workers
 
 PART_NUMBERS = 2**22  # of an array that is cut here: 32 MiB
@@ -41,15 +41,7 @@ class Parts:
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any = None) -> Parts:
-        """Cut y and the weights like X.
-
-        Parameters
-        ----------
-        X : dask array, dask data frame or array of shape (n_rows, n_features)
-            The features.
-        y, sample_weight : dask array, dask series or array-like of shape (n_rows,)
-            Labels, and weights or None.
-        """
+        """Cut y and the weights like X."""
         require("a fit of dask tables", ["dask"], "dask")
         import dask
         import dask.array as da

@@ -12,26 +12,7 @@ from .parts import is_dask
 
 
 def predict_in_blocks(predictor: Any, method: str, X: Any, width: int | None, dtype: Any) -> Any:
-    """What a method of a predictor gives for a dask table.
-
-    Parameters
-    ----------
-    predictor : Predictor
-        Holds models and nothing else, for it travels to the blocks.
-    method : str
-        Which method.
-    X : dask array or dask data frame of shape (n_samples, n_features)
-        Samples.
-    width : int or None
-        Columns of the result; None for one value per sample.
-    dtype : dtype
-        Of the result.
-
-    Returns
-    -------
-    dask array of shape (n_samples,) or (n_samples, width)
-        Not computed.
-    """
+    """What a method of a predictor gives for a dask table."""
     import dask
     import dask.array as da
 
@@ -56,24 +37,7 @@ def _predict(predictor: Any, method: str, part: Any, empty: np.ndarray[Any, Any]
 
 
 def accuracy_of(classifier: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-    """Mean accuracy.
-
-    Parameters
-    ----------
-    classifier : RFSCClassifier
-        Fitted.
-    X : array-like, data frame, or dask array or data frame of shape (n_samples, n_features)
-        Samples.
-    y : array-like, or dask array or series of shape (n_samples,)
-        Their classes.
-    sample_weight : array-like, or dask array or series of shape (n_samples,), default=None
-        Weights of the samples.
-
-    Returns
-    -------
-    float
-        Share of the samples whose class is predicted.
-    """
+    """Mean accuracy."""
     if not any(is_dask(one) for one in (X, y, sample_weight)):
         return float(ClassifierMixin.score(classifier, X, y, sample_weight))
     truth, told, weight = (one.compute() if is_dask(one) else one for one in (y, classifier.predict(X), sample_weight))

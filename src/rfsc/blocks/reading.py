@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._typing import FloatArray, IntArray
-from .._validation import check_table, odd_labels
-from ..manifest import hash_of, numbers_of, texts_of
-from ..prepare.scaling import Scaling
-from ..prepare.shares import shares
-from ..prepare.targets import Targets, checked_weights, class_factors, encode, sortable
+from .._fit.shares import shares
+from .._fit.targets import Targets, checked_weights, class_factors, encode, sortable
+from .._utils.manifest import hash_of, numbers_of, texts_of
+from .._terms.scaling import Scaling
+from .._utils.arrays import FloatArray, IntArray
+from .._utils.validation import check_table, odd_labels
 from .blocks import Blocks
 from .errands import has_cluster, held
 from .parts import Parts
@@ -76,7 +76,7 @@ class Reading:
     scaling : Scaling
         Ranges of the features.
     fingerprint : dict
-        As `rfsc.manifest.fingerprint`, but the hashes are those of the hashes of the parts: they depend on where the
+        As in the manifest, but the hashes are those of the hashes of the parts: they depend on where the
         table is cut.
     """
 
@@ -95,19 +95,7 @@ class Reading:
 
 
 def look(parts: Parts, class_weight: Any, names: Sequence[str] | None, n_threads: int) -> Reading:
-    """One pass over the table: ranges of the features, classes and their counts, and whether all is finite.
-
-    Parameters
-    ----------
-    parts : Parts
-        The table.
-    class_weight : dict, "balanced" or None
-        Of the classifier.
-    names : sequence of str or None
-        Names of the features, where they have names.
-    n_threads : int
-        Threads where there is no cluster.
-    """
+    """One pass over the table: ranges of the features, classes and their counts, and whether all is finite."""
     import dask
 
     zero = [label for label, value in class_weight.items() if value == 0] if isinstance(class_weight, dict) else []
@@ -144,15 +132,7 @@ def look(parts: Parts, class_weight: Any, names: Sequence[str] | None, n_threads
 
 
 def read_blocks(reading: Reading, n_threads: int) -> Blocks:
-    """The blocks, scaled and encoded, held by the workers of a cluster; without one, in memory or in files.
-
-    Parameters
-    ----------
-    reading : Reading
-        From `look`.
-    n_threads : int
-        Threads where there is no cluster.
-    """
+    """The blocks, scaled and encoded, held by the workers of a cluster; without one, in memory or in files."""
     import dask
 
     n_bytes = 8 * reading.n_rows * (reading.scaling.half_span.size + 2)
@@ -196,15 +176,6 @@ def rows_in_hand(blocks: Blocks, most: int, classes: np.ndarray[Any, Any]) -> tu
 
     The sample depends on the number of rows of each class alone, never on `random_state`: what is laid out over it is
     the same for every seed.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        All rows.
-    most : int
-        How many to take, or a few more where a class is rare.
-    classes : ndarray
-        Labels.
     """
     rng = np.random.default_rng(0)
     there = blocks.counts.sum(axis=0)

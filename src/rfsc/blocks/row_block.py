@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.lib.format import open_memmap
 
-from .._typing import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

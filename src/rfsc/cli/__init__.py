@@ -5,24 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from .._optional import require
+from .._utils.optional import require
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    arguments : sequence of str or None, default=None
-        What follows the command's name; None takes it from the shell.
-
-    Returns
-    -------
-    int
-        Exit status: 0 when all went well, 1 after an error, 2 for options that do not exist, 130 after Ctrl-C.
-    """
+    """Run the command line."""
     try:
         require("the command rfsc", ["typer", "rich"], "cli")
     except ImportError as error:

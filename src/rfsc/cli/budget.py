@@ -11,7 +11,7 @@ from .console import Failure
 from .files import check_free
 
 if TYPE_CHECKING:
-    from ..search import Checkpoint, StopAfter
+    from .._search import Checkpoint, StopAfter
 
 ROUND = 0.97  # of the time is for searches; tables must be read and models written
 
@@ -35,30 +35,13 @@ class Clock:
         """The callbacks of the next of so many fits, which share what is left."""
         if self._deadline is None or n_fits == 0:
             return []
-        from ..search import StopAfter
+        from .._search import StopAfter
 
         return [StopAfter(max(self._deadline - time.monotonic(), 0.1) / n_fits)]
 
 
 def checkpoint_of(path: str | None, *, resume: bool, force: bool, others: Mapping[str, str | None]) -> list[Checkpoint]:
-    """The callbacks that keep a fit in a file.
-
-    Parameters
-    ----------
-    path : str or None
-        The file; None keeps nothing.
-    resume : bool
-        Whether to go on from a file that is there.
-    force : bool
-        Whether to begin anew where a file is there.
-    others : mapping of str to str or None
-        Files that the command reads or writes besides, by what they are.
-
-    Returns
-    -------
-    list of Checkpoint
-        None or one.
-    """
+    """The callbacks that keep a fit in a file."""
     if path is None:
         if resume:
             msg = "--resume needs the file to go on from; pass --checkpoint too."
@@ -72,7 +55,7 @@ def checkpoint_of(path: str | None, *, resume: bool, force: bool, others: Mappin
         msg = f"{path} is there already; pass --resume to go on from it, or --force to begin anew."
         raise Failure(msg)
     check_free(path, force=True, others=others)
-    from ..search import Checkpoint
+    from .._search import Checkpoint
 
     if file.exists() and not resume:
         file.unlink()

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from .._version import __version__
-from . import bench, demo, explain, export, fit, info, predict, report, reproduce, verify
+from . import demo, explain, export, fit, info, predict, report, verify
 from .console import Failure, harmless
 
 UsageError: Any = typer.BadParameter.__base__  # Typer brings its own copy of click, or uses the one that is installed
@@ -24,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (fit, predict, explain, report, export, info, verify, demo, bench, reproduce):
+for module in (fit, predict, explain, report, export, info, verify, demo):
     app.command(module.NAME)(module.command)
 
 
@@ -48,18 +48,7 @@ def _root(
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    arguments : list of str
-        What follows the command's name.
-
-    Returns
-    -------
-    int
-        Exit status: 0 when all went well, 1 after an error, 2 for options that do not exist, 130 after Ctrl-C.
-    """
+    """Run the command line."""
     show_traceback = arguments[:1] == ["--traceback"] or os.environ.get("RFSC_DEBUG", "0") not in ("", "0")
     try:
         with warnings.catch_warnings():

@@ -26,7 +26,7 @@ def command(
 
     The example is made up: 400 patients with text columns, blanks and an identifier.
     """
-    from ..tables.example import patients
+    from .._tables.example import patients
 
     voice = Voice(quiet=quiet)
     text = patients().to_csv(index=False, lineterminator="\n")
@@ -43,27 +43,15 @@ def command(
 
 
 def fit_example(voice: Voice, n_rows: int = 400, folds: Any = "auto", **settings: Any) -> None:
-    """Fit the example table as `rfsc fit` would.
-
-    Parameters
-    ----------
-    voice : Voice
-        Who shows progress.
-    n_rows : int, default=400
-        How many patients.
-    folds : "auto" or int, default="auto"
-        Of the cross-validation.
-    **settings : object
-        Parameters of the classifier.
-    """
+    """Fit the example table as `rfsc fit` would."""
     from sklearn.pipeline import make_pipeline
 
+    from .._tables.encode import encoder_of
+    from .._tables.example import patients
+    from .._tables.reading import RawTable
+    from .._tables.training import training_of
     from ..classifier import RFSCClassifier
     from ..explain import explain
-    from ..tables.encode import encoder_of
-    from ..tables.example import patients
-    from ..tables.reading import RawTable
-    from ..tables.training import training_of
     from .info import summaries
     from .scoring import honest_score, score_text
 

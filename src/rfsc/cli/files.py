@@ -6,29 +6,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from .._files import whole_file
+from .._utils.files import whole_file
 from .console import Failure
 
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def check_free(path: str, *, force: bool, others: Mapping[str, str | None] | None = None) -> str:
-    """Complain, before any work is done, about a file that could not be written in the end.
-
-    Parameters
-    ----------
-    path : str
-        Where something will be written; "-" stands for stdout.
-    force : bool
-        Whether a file that is there may be overwritten.
-    others : mapping of str to str or None, default=None
-        Files that the command reads or writes besides, by what they are.
-
-    Returns
-    -------
-    str
-        The path; "-" where it is another name of stdout.
-    """
+    """Complain, before any work is done, about a file that could not be written in the end."""
     if path in STDOUT:
         return "-"
     file = Path(path)
@@ -62,15 +47,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def put(content: str | bytes, path: str) -> None:
-    """Write a result to a file, or to stdout.
-
-    Parameters
-    ----------
-    content : str or bytes
-        The result.
-    path : str
-        The file; "-" stands for stdout.
-    """
+    """Write a result to a file, or to stdout."""
     data = content.encode() if isinstance(content, str) else content
     if path == "-":
         sys.stdout.flush()

@@ -15,7 +15,7 @@ from .scoring import check_score, folds_for, honest_score, n_fits, no_better, sc
 from .search import search_of
 
 if TYPE_CHECKING:
-    from ..tables.training import Training
+    from .._tables.training import Training
 
 NAME = "fit"
 MANY_COLUMNS = 40
@@ -117,7 +117,7 @@ def command(
 
     from sklearn.pipeline import make_pipeline
 
-    from ..tables.encode import encoder_of
+    from .._tables.encode import encoder_of
 
     search, given = search_of(
         basis,
@@ -198,8 +198,8 @@ def command(
 
 
 def _read(voice: Voice, data: str, target: str, **choice: Any) -> Training:
-    from ..tables.reading import read_raw
-    from ..tables.training import LeakError, training_of
+    from .._tables.reading import read_raw
+    from .._tables.training import LeakError, training_of
 
     table = read_raw(data)
     n_rows, n_columns = table.frame.shape
@@ -232,18 +232,7 @@ def unlabelled(n: int, target: str) -> str:
 
 
 def refusal(error: Any) -> Failure:
-    """The columns that need a decision, and how to go on.
-
-    Parameters
-    ----------
-    error : LeakError
-        What was found.
-
-    Returns
-    -------
-    Failure
-        To be raised.
-    """
+    """The columns that need a decision, and how to go on."""
     found = error.found
     width = max(len(one.column) for one in found)
     lines = [f"  {one.column:<{width}}  {one.why}" for one in found]
@@ -258,8 +247,8 @@ def refusal(error: Any) -> Failure:
 
 def _describe(voice: Voice, training: Training, encoder: Any) -> list[dict[str, str]]:
     """Say what happens to every column."""
-    from ..prepare.recipe_reader import read_recipe
-    from ..tables.encode import fitted_encoder, treatment
+    from .._model.recipe_reader import read_recipe
+    from .._tables.encode import fitted_encoder, treatment
 
     fitted = fitted_encoder(encoder, training.frame)
     recipe = read_recipe(fitted, [column.name for column in training.columns]).recipe
@@ -305,15 +294,7 @@ def _finish(
 
 
 def saved(voice: Voice, output: str | None) -> None:
-    """Say where the model is, and what can be done with it.
-
-    Parameters
-    ----------
-    voice : Voice
-        Who speaks.
-    output : str or None
-        The file.
-    """
+    """Say where the model is, and what can be done with it."""
     if output is None:
         voice.say("Not saved; pass -o model.json to keep the model.")
     elif output != "-":
@@ -322,20 +303,7 @@ def saved(voice: Voice, output: str | None) -> None:
 
 
 def checked_json(pipeline: Any, X: Any) -> str:
-    """The text of a model file that has been seen to predict as the pipeline does.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        Fitted.
-    X : DataFrame
-        The rows on which both must agree.
-
-    Returns
-    -------
-    str
-        JSON.
-    """
+    """The text of a model file that has been seen to predict as the pipeline does."""
     import numpy as np
 
     from ..export import from_json, to_json

@@ -32,42 +32,16 @@ def command(model: Model, as_json: Json = False) -> None:
 
 
 def summaries(source: Any) -> list[str]:
-    """Every output as a page of text that fits the screen.
-
-    Parameters
-    ----------
-    source : Pipeline or Predictor
-        The model.
-
-    Returns
-    -------
-    list of str
-        One for two classes, else one per class.
-    """
+    """Every output as a page of text that fits the screen."""
+    from .._model import models_of
     from ..explain import summary
-    from ..model import models_of
 
     labels, width = [model.label for model in models_of(source)], out_width()
     return [summary(source, label=label, width=width) + own_units(source, label, width) for label in labels]
 
 
 def own_units(source: Any, label: object, width: int) -> str:
-    """The formula of one output in the units of the table, with the definitions that it needs.
-
-    Parameters
-    ----------
-    source : Pipeline or Predictor
-        The model.
-    label : object
-        Which output.
-    width : int
-        Longest line.
-
-    Returns
-    -------
-    str
-        Some paragraphs, each after an empty line; none where the summary has said it all.
-    """
+    """The formula of one output in the units of the table, with the definitions that it needs."""
     from ..explain.checks import one_model
     from ..explain.equation import summands
     from ..explain.notation import Text
@@ -99,42 +73,18 @@ def _broken(formula: str, width: int) -> str:
 
 
 def defined(source: Any, label: object) -> list[str]:
-    """What the equation of one output only names, each as one line.
-
-    Parameters
-    ----------
-    source : Pipeline or Predictor
-        The model.
-    label : object
-        Which output.
-
-    Returns
-    -------
-    list of str
-        Such as "ramp(0.7*CRP - 1.9) = 1/(1 + exp(-(0.7317461*CRP - 1.85235)))".
-    """
+    """What the equation of one output only names, each as one line."""
     from ..explain import definitions
 
     return [f"{name} = {formula}" for name, formula in definitions(source, label=label).items()]
 
 
 def model_as_dict(source: Any) -> dict[str, Any]:
-    """What is worth knowing of a model, as plain numbers and texts.
-
-    Parameters
-    ----------
-    source : Pipeline or Predictor
-        The model.
-
-    Returns
-    -------
-    dict
-        Classes, columns that are read, formulas, settings, manifest.
-    """
+    """What is worth knowing of a model, as plain numbers and texts."""
+    from .._model import as_predictor
     from ..explain import definitions, equation
     from ..explain.rounding import has_own_units
     from ..export.program import Program
-    from ..model import as_predictor
 
     predictor = as_predictor(source)
     program = Program.of(predictor)

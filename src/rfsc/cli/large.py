@@ -9,9 +9,9 @@ from .files import put
 from .scoring import no_better, score_as_dict, score_text
 
 if TYPE_CHECKING:
+    from .._search import Checkpoint
+    from .._tables.large import LargeTraining
     from ..classifier import RFSCClassifier
-    from ..search import Checkpoint
-    from ..tables.large import LargeTraining
     from .budget import Clock
 
 SAMPLE = 5_000  # rows that models are compared on, unless the user says otherwise
@@ -35,37 +35,11 @@ def fit_large(
     output: str | None,
     as_json: bool,
 ) -> None:
-    """Fit, score on rows left out, and save.
-
-    Parameters
-    ----------
-    voice : Voice
-        Who speaks.
-    data, target : str
-        The table, and its column with the class.
-    search : RFSCClassifier
-        With all settings.
-    given : dict
-        Those of `--set`.
-    choice : dict
-        Columns to `drop`, `keep` or use `only`.
-    clock : Clock
-        The time that is left.
-    keeper : list of Checkpoint
-        Where the fit is kept.
-    cv, test_size : int or None, float or None
-        How to score: `cv` may be 0 only, for no score.
-    seed : int
-        Of the rows left out.
-    output : str or None
-        Model file.
-    as_json : bool
-        Whether the result is printed as JSON.
-    """
+    """Fit, score on rows left out, and save."""
+    from .._search.stopping import plain_ctrl_c
+    from .._tables.large import large_training
+    from .._tables.training import LeakError
     from ..blocks.reading import most_in_hand
-    from ..search.stopping import plain_ctrl_c
-    from ..tables.large import large_training
-    from ..tables.training import LeakError
     from .fit import checked_json, refusal, saved, tell_of_limit, unlabelled
 
     if cv:
@@ -126,26 +100,7 @@ def fit_large(
 def left_out_score(
     voice: Voice, search: RFSCClassifier, training: LargeTraining, test_size: float | None, seed: int
 ) -> Any:
-    """The score of a clone on rows that it has not seen.
-
-    Parameters
-    ----------
-    voice : Voice
-        Who shows progress.
-    search : RFSCClassifier
-        Fitted to all rows.
-    training : LargeTraining
-        The table.
-    test_size : float or None
-        Share of the rows to leave out; None leaves out a fifth, or 100,000 rows if that is less.
-    seed : int
-        Which rows.
-
-    Returns
-    -------
-    HonestScore
-        Beside always naming the shares of the classes.
-    """
+    """The score of a clone on rows that it has not seen."""
     import numpy as np
     from sklearn.base import clone
 

@@ -45,7 +45,7 @@ def command(
 
     from pandas import DataFrame
 
-    from ..tables.training import check_names
+    from .._tables.training import check_names
 
     check_names(list(table.frame.columns), keep or [], table.name)
     chances = [f"probability_{label}" for label in predictor.classes_.tolist()] if proba else []

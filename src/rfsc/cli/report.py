@@ -45,30 +45,7 @@ def command(
 def page_of(
     source: Any, X: Any, labels: Any, score: Any, target: str, title: str | None = None, name: str = "report.html"
 ) -> str:
-    """A report.
-
-    Parameters
-    ----------
-    source : Pipeline or Predictor
-        The model.
-    X : DataFrame
-        Rows.
-    labels : ndarray of shape (n_rows,)
-        Their classes.
-    score : HonestScore or None
-        What cross-validation gave; None scores the rows as they are.
-    target : str
-        What is predicted.
-    title : str or None, default=None
-        Headline.
-    name : str, default="report.html"
-        Name of the file, whose ending says what to write.
-
-    Returns
-    -------
-    str
-        HTML, Markdown or JSON.
-    """
+    """A report."""
     from ..report import Report
 
     report = Report.from_estimator(source, X, labels, cv=score, target=target, title=title)

@@ -10,23 +10,12 @@ from .console import Failure, Voice, counted, verb
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ..model.predictor import Predictor
-    from ..tables.reading import RawTable
+    from .._model.predictor import Predictor
+    from .._tables.reading import RawTable
 
 
 def load_model(path: str) -> Predictor:
-    """Read a model file, or stdin.
-
-    Parameters
-    ----------
-    path : str
-        The file; "-" stands for stdin.
-
-    Returns
-    -------
-    Predictor
-        The model.
-    """
+    """Read a model file, or stdin."""
     from ..export import from_json, load
     from ..export.json_file import ModelFileError
     from ..export.json_limits import read_limited
@@ -46,24 +35,11 @@ def _in_our_words(text: str) -> str:
 
 
 def read_for(voice: Voice, model: str, data: str) -> tuple[Predictor, RawTable]:
-    """Read a model and a table, at most one of them from stdin.
-
-    Parameters
-    ----------
-    voice : Voice
-        Who says what was guessed about the table.
-    model, data : str
-        The files.
-
-    Returns
-    -------
-    tuple of Predictor and RawTable
-        Both.
-    """
+    """Read a model and a table, at most one of them from stdin."""
     if model == data == "-":
         msg = "model and table cannot both come from stdin; give one of them as a file."
         raise Failure(msg)
-    from ..tables.reading import read_raw
+    from .._tables.reading import read_raw
 
     predictor, table = load_model(model), read_raw(data)
     for note in table.notes:
@@ -72,27 +48,12 @@ def read_for(voice: Voice, model: str, data: str) -> tuple[Predictor, RawTable]:
 
 
 def rows_for(voice: Voice, predictor: Predictor, table: RawTable) -> DataFrame:
-    """The columns that a model reads, each of the kind that it expects.
-
-    Parameters
-    ----------
-    voice : Voice
-        Who warns of cells that are no numbers.
-    predictor : Predictor
-        The model.
-    table : RawTable
-        The table. Columns that the model knows but does not read may be missing.
-
-    Returns
-    -------
-    DataFrame
-        All columns of the model, in its order.
-    """
+    """The columns that a model reads, each of the kind that it expects."""
     from pandas import DataFrame
 
+    from .._tables.columns import read_as
+    from .._tables.training import ONE_COLUMN
     from ..export.program import Program
-    from ..tables.columns import read_as
-    from ..tables.training import ONE_COLUMN
 
     program = Program.of(predictor)
     frame = table.frame
@@ -125,7 +86,7 @@ def _by_place(predictor: Predictor, table: RawTable) -> tuple[Predictor, RawTabl
     """A model that knows no names of columns takes those of the table in their order, under its own names."""
     from dataclasses import replace
 
-    from ..model.predictor import Predictor as Named
+    from .._model.predictor import Predictor as Named
 
     named = Named(
         predictor.models_, predictor.classes_, predictor.recipe_, predictor.settings_, manifest=predictor.manifest_
@@ -141,26 +102,11 @@ def _by_place(predictor: Predictor, table: RawTable) -> tuple[Predictor, RawTabl
 
 
 def labels_for(predictor: Predictor, table: RawTable, target: str) -> tuple[Any, Any]:
-    """The true classes of a table.
-
-    Parameters
-    ----------
-    predictor : Predictor
-        The model.
-    table : RawTable
-        The table.
-    target : str
-        Column with the class.
-
-    Returns
-    -------
-    tuple of ndarray and ndarray
-        Which rows have a class, and the classes of these as the model spells them.
-    """
+    """The true classes of a table."""
     import numpy as np
 
-    from ..tables.columns import read_as
-    from ..tables.training import check_names
+    from .._tables.columns import read_as
+    from .._tables.training import check_names
 
     check_names(list(table.frame.columns), [target], table.name)
     column = read_as(table.frame[target], "text")

@@ -13,15 +13,7 @@ SMALL = 5000  # rows up to which all folds of a cross-validation are affordable
 
 
 def check_score(cv: int | None, test_size: float | None) -> None:
-    """Complain about a score that cannot be, whatever the table.
-
-    Parameters
-    ----------
-    cv : int or None
-        Folds that were asked for; 0 for none at all.
-    test_size : float or None
-        Share of the rows that was asked for.
-    """
+    """Complain about a score that cannot be, whatever the table."""
     if cv is not None and test_size is not None:
         msg = "--cv and --test-size are two ways to score a model; pass one of them."
         raise Failure(msg, 2)
@@ -34,26 +26,7 @@ def check_score(cv: int | None, test_size: float | None) -> None:
 
 
 def folds_for(labels: Any, cv: int | None, test_size: float | None, seed: int, *, in_haste: bool = False) -> Any:
-    """Which rows are left out.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Classes of the table.
-    cv : int or None
-        Folds that were asked for; 0 for none at all.
-    test_size : float or None
-        Share of the rows that was asked for.
-    seed : int
-        Seed of the choice.
-    in_haste : bool, default=False
-        Whether a single fit must do where nothing was asked for.
-
-    Returns
-    -------
-    "auto", int, splitter or None
-        What `rfsc.report.cross_validated` takes; None for no score.
-    """
+    """Which rows are left out."""
     sizes, n_rows = Counter(labels.tolist()), len(labels)
     smallest, n_test = min(sizes.values()), math.ceil(n_rows * (test_size or 0.2))
     if cv is not None and cv > smallest:
@@ -73,20 +46,7 @@ def folds_for(labels: Any, cv: int | None, test_size: float | None, seed: int, *
 
 
 def n_fits(folds: Any, n_rows: int) -> int:
-    """How many fits a score takes at most.
-
-    Parameters
-    ----------
-    folds : "auto", int, splitter or None
-        From `folds_for`.
-    n_rows : int
-        Rows of the table.
-
-    Returns
-    -------
-    int
-        As many.
-    """
+    """How many fits a score takes at most."""
     from ..report.honest_score import FEW_ROWS, N_FOLDS, REPEATS
 
     if folds is None or not isinstance(folds, int | str):
@@ -97,30 +57,7 @@ def n_fits(folds: Any, n_rows: int) -> int:
 def honest_score(
     voice: Voice, pipeline: Any, X: Any, labels: Any, folds: Any, seed: int, *, beside_others: bool
 ) -> Any:
-    """Fit clones of the pipeline without some of the rows, and score them on these.
-
-    Parameters
-    ----------
-    voice : Voice
-        Who shows progress.
-    pipeline : Pipeline
-        Fitted; it is cloned with its preprocessing.
-    X : DataFrame
-        All rows.
-    labels : ndarray of shape (n_rows,)
-        Their classes.
-    folds : "auto", int, splitter or None
-        From `folds_for`.
-    seed : int
-        Seed of the folds.
-    beside_others : bool
-        Whether methods that everybody knows are scored too, not only the commonest class.
-
-    Returns
-    -------
-    HonestScore or None
-        The scores.
-    """
+    """Fit clones of the pipeline without some of the rows, and score them on these."""
     if folds is None:
         return None
     from ..report.honest_score import MAJORITY, cross_validated, default_baselines
@@ -142,18 +79,7 @@ def honest_score(
 
 
 def no_better(score: Any) -> str:
-    """Why a model is not worth having, in words; nothing where it beats the commonest class.
-
-    Parameters
-    ----------
-    score : HonestScore
-        What `honest_score` gave.
-
-    Returns
-    -------
-    str
-        A sentence with the metrics in which it does not.
-    """
+    """Why a model is not worth having, in words; nothing where it beats the commonest class."""
     from ..report.honest_score import MAJORITY
     from ..report.metrics import METRICS
 
@@ -170,18 +96,7 @@ def no_better(score: Any) -> str:
 
 
 def score_text(score: Any) -> str:
-    """An honest score as a table.
-
-    Parameters
-    ----------
-    score : HonestScore
-        What `honest_score` gave.
-
-    Returns
-    -------
-    str
-        A line for each method: four metrics, with the standard deviation over the folds.
-    """
+    """An honest score as a table."""
     from ..report.metrics import METRICS
 
     how = f"{score.n_folds} folds, mean ± spread" if score.n_folds > 1 else f"{len(score.code)} rows"
@@ -195,18 +110,7 @@ def score_text(score: Any) -> str:
 
 
 def score_as_dict(score: Any) -> dict[str, Any]:
-    """An honest score as plain numbers.
-
-    Parameters
-    ----------
-    score : HonestScore
-        What `honest_score` gave.
-
-    Returns
-    -------
-    dict
-        Mean and standard deviation over the folds, by method and metric; None where there is none.
-    """
+    """An honest score as plain numbers."""
     from ..report.metrics import METRICS
 
     methods: dict[str, dict[str, Any]] = {method.name: {} for method in score.methods}

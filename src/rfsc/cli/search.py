@@ -15,22 +15,7 @@ NO_TEXT = ("callbacks", "restrictions", "verbose")  # parameters that cannot be 
 
 
 def search_of(basis: str, more: list[str] | None, **chosen: Any) -> tuple[RFSCClassifier, dict[str, Any]]:
-    """A classifier with the settings of a command line.
-
-    Parameters
-    ----------
-    basis : str
-        Families of terms, between commas.
-    more : list of str or None
-        What `--set` was given.
-    **chosen : object
-        Other parameters of the classifier; None leaves one as it is.
-
-    Returns
-    -------
-    tuple of RFSCClassifier and dict
-        The classifier, not fitted, and what `--set` has set. A Failure with status 2 tells what cannot be.
-    """
+    """A classifier with the settings of a command line."""
     from ..classifier import RFSCClassifier
 
     search = RFSCClassifier().set_params(**{key: value for key, value in chosen.items() if value is not None})
@@ -44,18 +29,7 @@ def search_of(basis: str, more: list[str] | None, **chosen: Any) -> tuple[RFSCCl
 
 
 def basis_of(text: str) -> Any:
-    """The families of terms that were named.
-
-    Parameters
-    ----------
-    text : str
-        One name, or several between commas.
-
-    Returns
-    -------
-    str or list of str
-        What `RFSCClassifier` takes.
-    """
+    """The families of terms that were named."""
     from ..bases import BY_DEGREE, BY_NAME
 
     names, known = listed([text]), ("auto", *BY_DEGREE, *BY_NAME)

@@ -10,28 +10,15 @@ from .console import counted, verb
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from .._model.predictor import Predictor
     from ..export.program import Program
-    from ..model.predictor import Predictor
 
 SHOWN = 5  # columns that one sentence names
 MOST = 0.5  # share of levels and of rows from which a column was probably written in another way
 
 
 def oddities(predictor: Predictor, X: DataFrame) -> list[str]:
-    """What should make a reader of predictions doubt them.
-
-    Parameters
-    ----------
-    predictor : Predictor
-        The model.
-    X : DataFrame
-        Rows in the columns that it reads, as `rows_for` gives them.
-
-    Returns
-    -------
-    list of str
-        One sentence for each kind of oddity; none where the rows look like those of the fit.
-    """
+    """What should make a reader of predictions doubt them."""
     from ..export.program import Program
 
     program = Program.of(predictor)
@@ -56,7 +43,7 @@ def _outside(program: Program, features: Any) -> str:
     """Rows beyond the numbers that training has seen."""
     import numpy as np
 
-    from ..prepare.recipe import NumberOf
+    from .._model.recipe import NumberOf
 
     read = sorted({p for used in program.used for p in used if isinstance(program.features[p], NumberOf)})
     low, span = program.scaling.half_minimum[read] * 2, program.scaling.half_span[read] * 2
@@ -78,7 +65,7 @@ def _outside(program: Program, features: Any) -> str:
 
 def _mostly_unknown(program: Program, column: int, X: DataFrame) -> bool:
     """Whether a text column seems to be written in other words; a few rare levels are as expected."""
-    from ..prepare.recipe import LevelOf
+    from .._model.recipe import LevelOf
 
     made = [f for f in program.features if isinstance(f, LevelOf) and f.column == column]
     known = {level for feature in made for level in feature.levels}

@@ -11,9 +11,9 @@ from .options import Data, Jobs, Json, Model, Quiet
 from .rows import labels_for, load_model, rows_for
 
 if TYPE_CHECKING:
+    from .._model.predictor import Predictor
+    from .._tables.reading import RawTable
     from ..classifier import RFSCClassifier
-    from ..model.predictor import Predictor
-    from ..tables.reading import RawTable
 
 NAME = "verify"
 
@@ -43,8 +43,8 @@ def command(
     if model == data == "-":
         msg = "model and table cannot both come from stdin; give one of them as a file."
         raise Failure(msg)
-    from ..tables.large import is_large
-    from ..tables.reading import read_raw
+    from .._tables.large import is_large
+    from .._tables.reading import read_raw
 
     predictor = load_model(model)
     manifest = _repeatable(predictor)
@@ -105,7 +105,7 @@ def _known_columns(predictor: Predictor, table: RawTable, target: str) -> RawTab
     """The columns that the model knows, in its order and under its names, and the class."""
     from dataclasses import replace
 
-    from ..tables.training import check_names
+    from .._tables.training import check_names
 
     there = list(table.frame.columns)
     if hasattr(predictor, "feature_names_in_"):
@@ -130,8 +130,8 @@ def _refitted(voice: Voice, predictor: Predictor, search: RFSCClassifier, table:
     """The search, or the pipeline of `rfsc fit` around it, fitted to the table."""
     from sklearn.pipeline import make_pipeline
 
-    from ..tables.encode import encoder_of
-    from ..tables.training import training_of
+    from .._tables.encode import encoder_of
+    from .._tables.training import training_of
 
     if predictor.recipe_ is None:
         rows, labels = labels_for(predictor, table, target)
@@ -143,7 +143,7 @@ def _refitted(voice: Voice, predictor: Predictor, search: RFSCClassifier, table:
 
 def _refitted_in_blocks(predictor: Predictor, search: RFSCClassifier, data: str, target: str) -> Any:
     """The search, fitted to a table that memory cannot hold, cut as `rfsc fit --engine dask` cuts it."""
-    from ..tables.large import large_training
+    from .._tables.large import large_training
 
     names = list(predictor.models_[0].feature_names)
     training = large_training(data, target, keep=names, only=names)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..model import SparseModel
-from ..model.access import models_of
+from .._model import SparseModel
+from .._model.access import models_of
 
 
 def check_units(units: object) -> None:
@@ -24,15 +24,7 @@ def check_word(name: str, value: object, words: tuple[str, ...]) -> None:
 
 
 def one_model(source: Any, label: object = None) -> SparseModel:
-    """The one model of a source, or the one for a class, as it reads features.
-
-    Parameters
-    ----------
-    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
-        What holds it.
-    label : object, optional
-        The class that f > 0 speaks for; not needed where there is one output.
-    """
+    """The one model of a source, or the one for a class, as it reads features."""
     models = models_of(source)
     if label is None and len(models) == 1:
         return models[0]

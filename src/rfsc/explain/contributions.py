@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..model import SparseModel
-from ..model.access import as_predictor
+from .._model import SparseModel
+from .._model.access import as_predictor
+from .._utils.arrays import FloatArray
 from .checks import check_word, one_model
 from .rows import feature_table
 

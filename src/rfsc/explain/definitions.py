@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..model import SparseModel
-from ..terms import Monomial
-from ..terms.base import quoted
-from ..terms.centred import CentredTerm
-from ..terms.fourier import FourierTerm
-from ..terms.hinges import HingeTerm
-from ..terms.knots import written
-from ..terms.radial import RadialTerm
-from ..terms.sigmoid import SigmoidTerm
-from ..terms.steps import LevelTerm, StepTerm
+from .._model import SparseModel
+from .._terms import Monomial
+from .._terms.base import quoted
+from .._terms.centred import CentredTerm
+from .._terms.fourier import FourierTerm
+from .._terms.hinges import HingeTerm
+from .._terms.knots import written
+from .._terms.radial import RadialTerm
+from .._terms.sigmoid import SigmoidTerm
+from .._terms.steps import LevelTerm, StepTerm
 from .checks import check_units, check_word, one_model
 from .formulas import define, write
 from .notation import NOTATIONS

@@ -6,9 +6,9 @@ import math
 from collections.abc import Collection
 from typing import Any, Literal, overload
 
-from ..model import SparseModel
-from ..model.access import models_of
-from ..terms import Monomial, Term
+from .._model import SparseModel
+from .._model.access import models_of
+from .._terms import Monomial, Term
 from .checks import check_units, check_word, one_model
 from .definitions import marked
 from .formulas import write
@@ -112,17 +112,7 @@ def summands(
     digits: int | None = None,
     tolerance: float | None = 0.01,
 ) -> list[tuple[bool, str]]:
-    """The summands of an equation, each with whether it is negative.
-
-    Parameters
-    ----------
-    model : SparseModel
-        The model.
-    to : Text
-        The notation.
-    units, digits, tolerance
-        As in `equation`.
-    """
+    """The summands of an equation, each with whether it is negative."""
     shown = DIGITS if digits is None else int(digits)
     if tolerance is not None:
         shown = digits_needed(model, units, shown, tolerance)

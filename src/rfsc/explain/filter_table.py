@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import require
-from .._typing import BoolArray, FloatArray
+from .._utils.arrays import BoolArray, FloatArray
+from .._utils.optional import require
 from .checks import one_model
 from .tables import cells, html_table, markdown_table, text_table
 

@@ -7,34 +7,22 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from ..terms import Monomial, Term
-from ..terms.base import quoted
-from ..terms.centred import CentredTerm
-from ..terms.fourier import FourierTerm
-from ..terms.hinges import HingeTerm
-from ..terms.knots import label, rounded
-from ..terms.radial import RadialTerm
-from ..terms.sigmoid import SigmoidTerm
-from ..terms.steps import LevelTerm, StepTerm
+from .._terms import Monomial, Term
+from .._terms.base import quoted
+from .._terms.centred import CentredTerm
+from .._terms.fourier import FourierTerm
+from .._terms.hinges import HingeTerm
+from .._terms.knots import label, rounded
+from .._terms.radial import RadialTerm
+from .._terms.sigmoid import SigmoidTerm
+from .._terms.steps import LevelTerm, StepTerm
 from .notation import Text
 
 WAVE_ERROR = 1e-6  # what the numbers of a wave in an equation may change its value by; text has the rounder name
 
 
 def write(term: Term, names: Sequence[str], to: Text, *, mark: Collection[int] = ()) -> str:
-    """A term as it stands in an equation.
-
-    Parameters
-    ----------
-    term : Term
-        The term; knots and centres are written in the user's own units.
-    names : sequence of str
-        Names of all features.
-    to : Text
-        The notation.
-    mark : collection of int, default=()
-        Features that are written ``scaled(age)`` in products.
-    """
+    """A term as it stands in an equation."""
     if isinstance(term, Monomial):
         return _monomial(term, names, to, mark)
     if type(to) is Text:
@@ -47,21 +35,7 @@ def write(term: Term, names: Sequence[str], to: Text, *, mark: Collection[int] =
 def define(
     term: Term, names: Sequence[str], to: Text, error: float, ranges: Mapping[int, tuple[float, float]]
 ) -> str | None:
-    """The whole formula of a term in the user's own units, None where the equation already shows it.
-
-    Parameters
-    ----------
-    term : Term
-        A term of `SparseModel.unscaled`.
-    names : sequence of str
-        Names of all features.
-    to : Text
-        The notation.
-    error : float
-        What rounding the numbers may change the value of the term by; 0 for all digits.
-    ranges : mapping of int to (float, float)
-        Least and largest value of every feature that the term reads.
-    """
+    """The whole formula of a term in the user's own units, None where the equation already shows it."""
     if isinstance(term, RadialTerm):
         return _bump(term, names, to, error)
     if isinstance(term, SigmoidTerm):

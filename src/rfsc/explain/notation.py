@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..terms.knots import written
+from .._terms.knots import written
 
 LATEX = {
     "\\": r"\textbackslash{}",

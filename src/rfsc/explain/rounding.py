@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..model import SparseModel
-from ..terms import Term
+from .._model import SparseModel
+from .._terms import Term
+from .._utils.arrays import FloatArray
 from .checks import check_units, one_model
 
 MAX_DIGITS = 17  # enough for any double
@@ -97,19 +97,7 @@ def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = 
 
 
 def digits_needed(model: SparseModel, units: str, digits: int, tolerance: float) -> int:
-    """Fewest digits, at least `digits`, with which rounding changes f by no more than the tolerance.
-
-    Parameters
-    ----------
-    model : SparseModel
-        The model.
-    units : {"scaled", "original"}
-        Whose coefficients.
-    digits : int
-        Digits to begin with.
-    tolerance : float
-        Largest change of f within the training ranges.
-    """
+    """Fewest digits, at least `digits`, with which rounding changes f by no more than the tolerance."""
     parts = coefficients(model, units)
     largest = bounds(model, parts, units)
     if not all(map(math.isfinite, largest.values())):

@@ -7,20 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..model import Predictor
+from .._model import Predictor
+from .._utils.arrays import FloatArray
 
 
 def feature_table(predictor: Predictor, X: Any) -> FloatArray:
-    """The features of a table or a single row, shape (n_samples, n_features); what has no names is read by place.
-
-    Parameters
-    ----------
-    predictor : Predictor
-        Who reads them.
-    X : data frame or array-like of shape (n_samples, n_columns), or one row as `row_cells` takes it
-        The table.
-    """
+    """The features of a table or a single row, shape (n_samples, n_features); what has no names is read by place."""
     if isinstance(X, Mapping) or np.ndim(X) == 1:
         cells = np.empty((1, len(column_names(predictor))), dtype=object)
         cells[0] = row_cells(predictor, X)
@@ -37,15 +29,7 @@ def column_names(predictor: Predictor) -> list[str]:
 
 
 def row_cells(predictor: Predictor, row: Any) -> list[Any]:
-    """The cells of one row in the order of the columns.
-
-    Parameters
-    ----------
-    predictor : Predictor
-        Who reads them.
-    row : mapping, Series, data frame with one row, or sequence
-        By name, or by place. Further names are passed over.
-    """
+    """The cells of one row in the order of the columns."""
     names = column_names(predictor)
     named = _named(row)
     if named is None:

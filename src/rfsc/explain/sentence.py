@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..model import Predictor, SparseModel, class_codes, class_probabilities, decision_table
-from ..model.access import as_predictor
-from ..prepare.recipe import NumberOf, is_missing
-from ..terms import Monomial
-from ..terms.knots import written
+from .._model import Predictor, SparseModel, class_codes, class_probabilities, decision_table
+from .._model.access import as_predictor
+from .._model.recipe import NumberOf, is_missing
+from .._terms import Monomial
+from .._terms.knots import written
+from .._utils.arrays import FloatArray
 from .contributions import split
 from .rounding import training_ranges
 from .rows import column_names, feature_table, row_cells

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from .._typing import BoolArray
-from ..model import Evidence, SparseModel
+from .._model import Evidence, SparseModel
+from .._utils.arrays import BoolArray
 from .checks import check_word, one_model
 
 ENOUGH, MANY = 5, 10  # restarts from which the normal approximation says something, and may be taken at its word
@@ -72,19 +72,7 @@ class Stability:
 
 
 def stability_of(selected: BoolArray, n_candidates: int, *, of: str = "terms", level: float = 0.95) -> Stability:
-    """The index of given selections, with its interval by the normal approximation of the paper.
-
-    Parameters
-    ----------
-    selected : ndarray of shape (n_restarts, n_seen), dtype=bool
-        What each restart selected; candidates that none selected may be left out.
-    n_candidates : int
-        Candidates in all.
-    of : str, default="terms"
-        What was selected, for the words.
-    level : float, default=0.95
-        Confidence level of the interval.
-    """
+    """The index of given selections, with its interval by the normal approximation of the paper."""
     z = np.asarray(selected, dtype=np.float64)
     m, d = len(z), int(n_candidates)
     size = z.sum(axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from ..model import SparseModel
+from .._model import SparseModel
 from .checks import one_model
 from .definitions import legend
 from .equation import summands
@@ -66,17 +66,7 @@ def _table(model: SparseModel, width: int) -> list[str]:
 
 
 def equation_lines(model: SparseModel, width: int, units: str = "scaled") -> list[str]:
-    """The equation, broken before a sign and never inside a term.
-
-    Parameters
-    ----------
-    model : SparseModel
-        The model.
-    width : int
-        Longest line; a single term may be wider.
-    units : {"scaled", "original"}, default="scaled"
-        As in `equation`.
-    """
+    """The equation, broken before a sign and never inside a term."""
     lines = ["f ="]
     for i, (negative, part) in enumerate(summands(model, Text(), units=units)):
         word = f"- {part}" if negative else f"+ {part}" if i else part

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._optional import require
-from ..model import SparseModel
-from ..terms import Term
-from ..terms.expression import (
+from .._model import SparseModel
+from .._terms import Term
+from .._terms.expression import (
     Above,
     Divided,
     Equals,
@@ -22,25 +21,11 @@ from ..terms.expression import (
     Sum,
     Wave,
 )
+from .._utils.optional import require
 
 
 def symbolic(model: SparseModel, parts: Mapping[Term, float], digits: int | None = None) -> Any:
-    """The sum of coefficients times terms, with one symbol for each feature.
-
-    Parameters
-    ----------
-    model : SparseModel
-        For the names of the features.
-    parts : mapping of Term to float
-        The coefficients by term.
-    digits : int, optional
-        Significant digits that the coefficients are rounded to; all of them by default.
-
-    Returns
-    -------
-    sympy.Expr
-        Numerically equal to the model, to rounding. Knots, centres and widths keep all their digits.
-    """
+    """The sum of coefficients times terms, with one symbol for each feature."""
     require("a sympy expression", ["sympy"], "symbolic")
     import sympy
 

@@ -10,17 +10,7 @@ WIDEST = 48  # of a name in a text table; longer ones keep both ends
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, width: int = WIDEST) -> str:
-    """Columns below their heads, the first one to the left, the others to the right.
-
-    Parameters
-    ----------
-    head : sequence of str
-        Heads of the columns.
-    rows : sequence of sequence of str
-        The cells.
-    width : int, default=48
-        Signs after which a name in the first column is shortened in its middle.
-    """
+    """Columns below their heads, the first one to the left, the others to the right."""
     cells = [[shortened(first, width), *rest] for first, *rest in rows]
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     lines = [
@@ -33,31 +23,13 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, width: int
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of GitHub's Markdown; signs that it would read as its own are escaped.
-
-    Parameters
-    ----------
-    head : sequence of str
-        Heads of the columns.
-    rows : sequence of sequence of str
-        The cells.
-    """
+    """A table of GitHub's Markdown; signs that it would read as its own are escaped."""
     lines = ["| " + " | ".join(map(_markdown, row)) + " |" for row in (head, *rows)]
     return "\n".join([lines[0], "|" + "|".join([" --- ", *[" ---: "] * (len(head) - 1)]) + "|", *lines[1:]])
 
 
 def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> str:
-    """A table element, without style; everything is escaped.
-
-    Parameters
-    ----------
-    head : sequence of str
-        Heads of the columns.
-    rows : sequence of sequence of str
-        The cells.
-    caption : str, default=""
-        Words above the table.
-    """
+    """A table element, without style; everything is escaped."""
     above = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     heads = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in head)
     body = "".join(
@@ -70,15 +42,7 @@ def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: s
 
 
 def cells(rows: Sequence[Mapping[str, Any]], formats: Mapping[str, str]) -> list[list[str]]:
-    """Numbers as text, by the format of their column; nothing where a value is not known.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Values by column.
-    formats : mapping of str to str
-        Format of every column that is shown, in their order.
-    """
+    """Numbers as text, by the format of their column; nothing where a value is not known."""
     return [[_cell(row[column], spec) for column, spec in formats.items()] for row in rows]
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from .._optional import require
-from .._typing import FloatArray
-from ..model import SparseModel
-from ..model.access import as_predictor
-from ..model.switches import switches
-from ..terms import Monomial, Term
-from ..terms.hinges import HingeTerm
-from ..terms.steps import LevelTerm, StepTerm
+from .._model import SparseModel
+from .._model.access import as_predictor
+from .._model.switches import switches
+from .._terms import Monomial, Term
+from .._terms.hinges import HingeTerm
+from .._terms.steps import LevelTerm, StepTerm
+from .._utils.arrays import FloatArray
+from .._utils.optional import require
 from .checks import one_model
 from .rounding import training_ranges
 from .tables import cells, html_table, markdown_table, text_table

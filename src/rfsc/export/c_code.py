@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..prepare.recipe import LevelOf, MissingIn, NumberOf
-from ..prepare.scaling import FAR
-from ..terms.expression import Expression
+from .._model.recipe import LevelOf, MissingIn, NumberOf
+from .._terms.expression import Expression
+from .._terms.scaling import FAR
 from .printer import Printer, features_used, is_indicator, one_line, plain_label, possible_levels
 from .program import Program
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import SparseModel, as_predictor
+from .._model import SparseModel, as_predictor
 from .json_file import to_json
 
 # settings that change no bit of the answer
@@ -20,18 +20,7 @@ TABLES = {
 
 
 def compared_text(source: Any) -> str:
-    """The text of a model file without what may differ between two equal fits: timings, threads, who watched.
-
-    Parameters
-    ----------
-    source : RFSCClassifier, Pipeline or Predictor
-        A fitted model.
-
-    Returns
-    -------
-    str
-        JSON. Two fits are identical when these texts are.
-    """
+    """The text of a model file without what may differ between two equal fits: timings, threads, who watched."""
     predictor = as_predictor(source)
     plain = type(predictor)(
         predictor.models_,
@@ -45,18 +34,7 @@ def compared_text(source: Any) -> str:
 
 
 def differences(first: Any, second: Any) -> list[str]:
-    """In what two fits differ, in sentences without values of the data.
-
-    Parameters
-    ----------
-    first, second : RFSCClassifier, Pipeline or Predictor
-        Two fitted models.
-
-    Returns
-    -------
-    list of str
-        Data, then versions and settings, then the models; empty where the fits are identical.
-    """
+    """In what two fits differ, in sentences without values of the data."""
     one, two = as_predictor(first), as_predictor(second)
     found = _manifest_differences(one.manifest_ or {}, two.manifest_ or {})
     found += _changed("setting", one.settings_, two.settings_, leave_out=IDLE)
@@ -70,18 +48,7 @@ def differences(first: Any, second: Any) -> list[str]:
 
 
 def largest_difference(first: Any, second: Any) -> float:
-    """How far the coefficients of two models of the same terms are apart, relative to the largest of them.
-
-    Parameters
-    ----------
-    first, second : RFSCClassifier, Pipeline or Predictor
-        Two fitted models.
-
-    Returns
-    -------
-    float
-        Infinite where classes, terms or ranges of the features are not the same.
-    """
+    """How far the coefficients of two models of the same terms are apart, relative to the largest of them."""
     one, two = as_predictor(first), as_predictor(second)
     if list(one.classes_) != list(two.classes_) or one.recipe_ != two.recipe_:
         return np.inf

@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from .._files import whole_file
-from .._typing import FloatArray
+from .._model import Evidence, FilterEvidence, Predictor, SparseModel, Trace, as_predictor
+from .._utils.manifest import read_manifest
+from .._model.recipe import DamagedRecipeError, Recipe
+from .._terms import Term, term_from_dict
+from .._terms.scaling import Scaling
+from .._utils.arrays import FloatArray
+from .._utils.files import whole_file
 from .._version import __version__
-from ..manifest import read_manifest
-from ..model import Evidence, FilterEvidence, Predictor, SparseModel, Trace, as_predictor
-from ..prepare.recipe import DamagedRecipeError, Recipe
-from ..prepare.scaling import Scaling
-from ..terms import Term, term_from_dict
 from .json_limits import has_half_characters, read_limited, too_much
 
 FORMAT = "rfsc-model"

@@ -13,34 +13,12 @@ HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_limited(stream: IO[Any]) -> Any:
-    """What a stream gives, at most one more than is allowed; pipes and devices that never end do no harm.
-
-    Parameters
-    ----------
-    stream : file
-        Of bytes or text.
-
-    Returns
-    -------
-    bytes or str
-        For `too_much` to judge.
-    """
+    """What a stream gives, at most one more than is allowed; pipes and devices that never end do no harm."""
     return stream.read(MAX_SIZE + 1)
 
 
 def too_much(text: str | bytes) -> str | None:
-    """Why a text should not even be parsed.
-
-    Parameters
-    ----------
-    text : str or bytes
-        The content of a file.
-
-    Returns
-    -------
-    str or None
-        The reason in words; None where there is none.
-    """
+    """Why a text should not even be parsed."""
     if len(text) > MAX_SIZE:
         return f"it is larger than {MAX_SIZE // 2**20} MiB"
     if isinstance(text, str) and _depth(text) > MAX_DEPTH:
@@ -49,18 +27,7 @@ def too_much(text: str | bytes) -> str | None:
 
 
 def has_half_characters(text: str) -> bool:
-    """Whether a text may name half a character (a surrogate), which nothing can print.
-
-    Parameters
-    ----------
-    text : str
-        JSON.
-
-    Returns
-    -------
-    bool
-        True also for whole ones that are written as two halves; a model file writes neither.
-    """
+    """Whether a text may name half a character (a surrogate), which nothing can print."""
     return HALF.search(text) is not None
 
 

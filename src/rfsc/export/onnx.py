@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from .._optional import require
-from ..model.access import as_predictor
-from ..model.predictor import Predictor
-from ..prepare.recipe import RawColumn
+from .._model.access import as_predictor
+from .._model.predictor import Predictor
+from .._model.recipe import RawColumn
+from .._utils.optional import require
 from .onnx_converter import ALIAS, convert, input_columns, parse, set_types
 from .onnx_steps import register_steps
 from .program import Program
@@ -30,18 +30,7 @@ _converted: list[type] = [Predictor]
 
 
 def converts(estimator: E) -> E:
-    """Make `register` tell skl2onnx of a class of estimators, too.
-
-    Parameters
-    ----------
-    estimator : type
-        A class whose fitted objects `Program.of` can read.
-
-    Returns
-    -------
-    type
-        The same class, so that this can decorate it.
-    """
+    """Make `register` tell skl2onnx of a class of estimators, too."""
     _converted.append(estimator)
     return estimator
 

@@ -24,24 +24,7 @@ LEAST_OPSET = 15  # before, some operators took attributes where they take input
 
 
 def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:  # noqa: ARG001
-    """Declare the three outputs; skl2onnx's own parser would append a ZipMap.
-
-    Parameters
-    ----------
-    scope : skl2onnx.common._topology.Scope
-        Gives out names.
-    model : object
-        The fitted estimator.
-    inputs : list of skl2onnx.common._topology.Variable
-        What it reads.
-    custom_parsers : object, default=None
-        Of no use here.
-
-    Returns
-    -------
-    list of skl2onnx.common._topology.Variable
-        Label, probabilities, decision.
-    """
+    """Declare the three outputs; skl2onnx's own parser would append a ZipMap."""
     from skl2onnx.common.data_types import DoubleTensorType
 
     operator = scope.declare_local_operator(ALIAS + type(model).__name__, model)
@@ -53,13 +36,7 @@ def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> An
 
 
 def set_types(operator: Any) -> None:
-    """Say what the outputs hold; an estimator around this one may have declared only the first two.
-
-    Parameters
-    ----------
-    operator : skl2onnx.common._topology.Operator
-        Its outputs are given types.
-    """
+    """Say what the outputs hold; an estimator around this one may have declared only the first two."""
     from skl2onnx.common.data_types import DoubleTensorType
 
     model = operator.raw_operator
@@ -71,17 +48,7 @@ def set_types(operator: Any) -> None:
 
 
 def convert(scope: Any, operator: Any, container: Any) -> None:
-    """Add the nodes of one estimator.
-
-    Parameters
-    ----------
-    scope : skl2onnx.common._topology.Scope
-        Gives out names.
-    operator : skl2onnx.common._topology.Operator
-        The estimator with its inputs and outputs.
-    container : skl2onnx.common._container.ModelComponentContainer
-        Takes the nodes.
-    """
+    """Add the nodes of one estimator."""
     if container.target_opset < LEAST_OPSET:
         msg = f"expected a target_opset of at least {LEAST_OPSET}, got {container.target_opset}. Raise it."
         raise ValueError(msg)
@@ -151,18 +118,7 @@ def _places(inputs: Any, program: Program) -> dict[int, tuple[Any, int]]:
 
 
 def input_columns(program: Program) -> tuple[int, ...]:
-    """The raw columns that a graph needs: those that are read, and at least one, to count the rows.
-
-    Parameters
-    ----------
-    program : Program
-        What the graph computes.
-
-    Returns
-    -------
-    tuple of int
-        Their indices, ascending.
-    """
+    """The raw columns that a graph needs: those that are read, and at least one, to count the rows."""
     return program.read or (0,)
 
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..prepare.recipe import Ingredient, LevelOf, MissingIn, NumberOf
-from ..prepare.scaling import FAR, Scaling
-from ..terms.expression import (
+from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf
+from .._terms.expression import (
     Above,
     Divided,
     Equals,
@@ -28,6 +27,7 @@ from ..terms.expression import (
     Sum,
     Wave,
 )
+from .._terms.scaling import FAR, Scaling
 
 NO_TEXT = ""  # what stands for a missing text: tensors of texts know no missing values
 NEAR_ZERO, NEAR_ONE = 1e-40, 1e-6  # single precision may take a number for 0, or for 1
@@ -52,21 +52,7 @@ class Graph:
         self._unused: dict[str, tuple[int, list[int], list[Any]]] = {}  # constants; onnxruntime warns of unused ones
 
     def node(self, kind: str, *inputs: str, domain: str = "", version: int | None = None, **attributes: Any) -> str:
-        """Name of the result of an operator.
-
-        Parameters
-        ----------
-        kind : str
-            Such as "Mul".
-        *inputs : str
-            Names of what it reads.
-        domain : str, default=""
-            Where the operator is from.
-        version : int or None, default=None
-            Its version; None for the newest that the target allows.
-        **attributes : object
-            Its settings.
-        """
+        """Name of the result of an operator."""
         if len(inputs) == 2 and inputs[1] in self._numbers and (kept := self._kept(kind, *inputs)):
             return kept
         key = (kind, inputs, repr(sorted(attributes.items())))
@@ -142,17 +128,7 @@ def scaled_feature(graph: Graph, feature: str, scaling: Scaling, p: int) -> str:
 
 
 def column(graph: Graph, term: Expression, scaled: Callable[[int], str]) -> str:
-    """Values of an expression.
-
-    Parameters
-    ----------
-    graph : Graph
-        Where its nodes go.
-    term : Expression
-        What to compute.
-    scaled : callable
-        From the index of a feature to the name of its scaled values.
-    """
+    """Values of an expression."""
 
     def of(part: Expression) -> str:
         return column(graph, part, scaled)
@@ -198,19 +174,7 @@ def logistic(graph: Graph, value: str) -> str:
 
 
 def feature_of(graph: Graph, ingredient: Ingredient, cells: str, *, is_text: bool) -> str:
-    """A feature out of the cells of its raw column.
-
-    Parameters
-    ----------
-    graph : Graph
-        Where its nodes go.
-    ingredient : NumberOf, MissingIn or LevelOf
-        How the feature is made.
-    cells : str
-        Name of the column.
-    is_text : bool
-        Whether it holds texts.
-    """
+    """A feature out of the cells of its raw column."""
     match ingredient:
         case NumberOf(_, fill):
             if fill is None:
@@ -245,19 +209,7 @@ def two_probabilities(graph: Graph, values: str) -> str:
 
 
 def many_probabilities(graph: Graph, values: str, best: str, n_classes: int) -> str:
-    """Probabilities of several classes, as `class_probabilities` computes them.
-
-    Parameters
-    ----------
-    graph : Graph
-        Where the nodes go.
-    values : str
-        The outputs, shape (n_samples, n_classes).
-    best : str
-        Positions of the largest outputs, shape (n_samples,).
-    n_classes : int
-        How many classes there are.
-    """
+    """Probabilities of several classes, as `class_probabilities` computes them."""
     size = graph.node("Exp", graph.node("Neg", graph.node("Abs", values)))
     log_size = graph.node("Log", graph.node("Add", graph.constant(1.0), size))
     log_logistic = graph.node("Sub", graph.node("Min", values, graph.constant(0.0)), log_size)

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..prepare.recipe import LevelOf, MissingIn, NumberOf
-from ..terms.expression import (
+from .._model.recipe import LevelOf, MissingIn, NumberOf
+from .._terms.expression import (
     Above,
     Divided,
     Equals,

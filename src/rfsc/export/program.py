@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..model import as_predictor
-from ..prepare.recipe import Ingredient, NumberOf, RawColumn, Recipe
-from ..prepare.scaling import Scaling
-from ..terms.expression import Expression
+from .._model import as_predictor
+from .._model.recipe import Ingredient, NumberOf, RawColumn, Recipe
+from .._terms.expression import Expression
+from .._terms.scaling import Scaling
 
 
 @dataclass(frozen=True, slots=True, eq=False)

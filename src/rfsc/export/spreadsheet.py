@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..prepare.recipe import LevelOf, MissingIn, NumberOf
-from ..prepare.scaling import FAR
-from ..terms.expression import Expression
+from .._model.recipe import LevelOf, MissingIn, NumberOf
+from .._terms.expression import Expression
+from .._terms.scaling import FAR
 from .printer import (
     Printer,
     features_used,
@@ -57,18 +57,7 @@ class SheetCell:
 
 
 def as_text(cell: str) -> str:
-    """A cell that spreadsheets show and never compute: what looks like a formula gets an apostrophe in front.
-
-    Parameters
-    ----------
-    cell : str
-        A text, perhaps from a stranger, such as ``=HYPERLINK(...)``.
-
-    Returns
-    -------
-    str
-        The text; numbers stay as they are.
-    """
+    """A cell that spreadsheets show and never compute: what looks like a formula gets an apostrophe in front."""
     if cell.lstrip()[:1] not in SIGNS:
         return cell
     try:

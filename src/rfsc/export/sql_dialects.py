@@ -11,9 +11,8 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 
-from ..prepare.recipe import LevelOf, MissingIn, NumberOf
-from ..prepare.scaling import FAR
-from ..terms.expression import (
+from .._model.recipe import LevelOf, MissingIn, NumberOf
+from .._terms.expression import (
     Above,
     Divided,
     Equals,
@@ -27,6 +26,7 @@ from ..terms.expression import (
     Sum,
     Wave,
 )
+from .._terms.scaling import FAR
 from .printer import Printer, bare, features_used, is_indicator, may_be_missing, possible_levels
 from .program import Program
 

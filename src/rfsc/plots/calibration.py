@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import stats
 
-from .._typing import BoolArray, FloatArray, IntArray
-from ..model.access import as_predictor
+from .._model.access import as_predictor
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .drawing import FOR, GREY, SMALL, Display, class_name, legend_above, make_axes, set_title, tidy
 from .sources import codes_of
 

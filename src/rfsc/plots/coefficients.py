@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import stats
 
-from .._typing import FloatArray
+from .._utils.arrays import FloatArray
 from .drawing import AGAINST, FOR, Display, class_name, legend_above, make_axes, name_rows, rows_height, set_title
 from .sources import model_of
 

@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray
+from .._model.access import as_predictor
+from .._utils.arrays import BoolArray, FloatArray
 from ..explain import ForAgainst, for_and_against
-from ..model.access import as_predictor
 from .drawing import AGAINST, FOR, Display, class_name, legend_above, make_axes, set_title, tidy
 from .sources import labels_of, model_of
 

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
-from ..model import Predictor, class_probabilities, decision_table
-from ..model.access import as_predictor
-from ..prepare.recipe import NumberOf
+from .._model import Predictor, class_probabilities, decision_table
+from .._model.access import as_predictor
+from .._model.recipe import NumberOf
+from .._utils.arrays import FloatArray, IntArray
 from .drawing import GREY, MARKERS, Display, class_colour, legend_above, legend_name, make_axes, set_title, shorten_all
 from .sources import codes_of, position
 

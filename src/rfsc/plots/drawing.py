@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import require
+from .._utils.optional import require
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; their yellow is too pale for lines on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -61,20 +61,7 @@ class Display:
 
 
 def shorten(name: object, longest: int = LONGEST) -> str:
-    """A name for a picture: at most so many characters, cut in the middle, dollar signs not taken for mathematics.
-
-    Parameters
-    ----------
-    name : object
-        What to call something; the factors of a product are cut one by one, so that all can be recognised.
-    longest : int, default=36
-        Most characters shown.
-
-    Returns
-    -------
-    str
-        The text to hand to matplotlib.
-    """
+    """A name for a picture: at most so many characters, cut in the middle, dollar signs not taken for mathematics."""
     text = _printable(name)
     factors = text.split("*")
     if len(text) > longest and len(factors) <= MOST_FACTORS:
@@ -87,20 +74,7 @@ def shorten(name: object, longest: int = LONGEST) -> str:
 
 
 def shorten_all(names: Iterable[object], longest: int = LONGEST) -> list[str]:
-    """The same for several names that stand side by side: names that differ stay different.
-
-    Parameters
-    ----------
-    names : iterable
-        What to call them.
-    longest : int, default=36
-        Most characters shown of each.
-
-    Returns
-    -------
-    list of str
-        Cut in the middle; where that makes some alike, what all begin with is left out, or they are numbered.
-    """
+    """The same for several names that stand side by side: names that differ stay different."""
     texts = [_printable(name) for name in names]
     short = [shorten(text, longest) for text in texts]
     if len(set(short)) == len(set(texts)):
@@ -149,22 +123,7 @@ def minus(number: str) -> str:
 
 
 def make_axes(ax: Any, size: tuple[float, float], ratios: Sequence[float] = (1,)) -> Any:
-    """The axes that were given, or new ones in the figure that was given or made, one panel below the other.
-
-    Parameters
-    ----------
-    ax : Axes, sequence of Axes, Figure, SubFigure or None
-        As the user has passed it.
-    size : (float, float)
-        Width and height of a figure in inches.
-    ratios : sequence of float, default=(1,)
-        Heights of the panels.
-
-    Returns
-    -------
-    ndarray of Axes
-        One for each panel.
-    """
+    """The axes that were given, or new ones in the figure that was given or made, one panel below the other."""
     require("Drawing", ["matplotlib"], "plot")
     figure = _new_figure() if ax is None else ax
     if hasattr(figure, "subplots"):
@@ -227,17 +186,7 @@ def rows_height(n_rows: int) -> float:
 
 
 def name_rows(ax: Any, names: Sequence[object], note: str = "") -> None:
-    """Names down the left side, the first on top, and below them a note about what is not shown.
-
-    Parameters
-    ----------
-    ax : Axes
-        Rows are at heights 0, 1, 2, ...
-    names : sequence
-        One for each row.
-    note : str, default=""
-        Takes a row of its own where it is not empty.
-    """
+    """Names down the left side, the first on top, and below them a note about what is not shown."""
     labels = [*shorten_all(names), *([note] if note else [])]
     ax.set_yticks(range(len(labels)), labels)
     ax.tick_params(axis="y", length=0)
@@ -250,22 +199,7 @@ def name_rows(ax: Any, names: Sequence[object], note: str = "") -> None:
 
 
 def spread(wanted: Any, gap: float, low: float, high: float) -> Any:
-    """Places near the wanted ones, in their order, no two nearer than `gap` and all within [low, high].
-
-    Parameters
-    ----------
-    wanted : ndarray of shape (n,)
-        Where labels would like to be.
-    gap : float
-        Room that each needs; less is used where they would not fit.
-    low, high : float
-        Where they may be.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Where they are.
-    """
+    """Places near the wanted ones, in their order, no two nearer than `gap` and all within [low, high]."""
     wanted = np.asarray(wanted, dtype=np.float64)
     if wanted.size < 2:
         return np.clip(wanted, low, high)

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray, IntArray
-from ..model import FilterEvidence
+from .._model import FilterEvidence
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .drawing import AGAINST, FOR, Display, class_name, legend_above, make_axes, name_rows, rows_height, set_title
 from .sources import evidence_of, model_of
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray
+from .._utils.arrays import BoolArray, FloatArray
 from .drawing import (
     COLOURS,
     FAINT,

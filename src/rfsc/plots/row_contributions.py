@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..model.access import as_predictor
+from .._model.access import as_predictor
+from .._utils.arrays import FloatArray
 from .drawing import AGAINST, FOR, SMALL, Display, class_name, make_axes, minus, name_rows, rows_height, set_title
 from .sources import model_of
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._utils.arrays import FloatArray
 from .drawing import AGAINST, FAINT, FOR, Display, iteration_axis, legend_above, make_axes, set_title, tidy
 from .sources import model_of, nearest_restart, search_title, traced_evidence
 

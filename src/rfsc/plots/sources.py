@@ -7,27 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import IntArray
-from ..model import Evidence, SparseModel
-from ..model.access import as_predictor, models_of
+from .._model import Evidence, SparseModel
+from .._model.access import as_predictor, models_of
+from .._utils.arrays import IntArray
 from .drawing import class_name
 
 
 def model_of(source: Any, output: int) -> SparseModel:
-    """The model of one output.
-
-    Parameters
-    ----------
-    source : object
-        A fitted RFSCClassifier or pipeline, a loaded predictor, or a SparseModel.
-    output : int
-        Which of its models.
-
-    Returns
-    -------
-    SparseModel
-        The model.
-    """
+    """The model of one output."""
     models = models_of(source)
     if not 0 <= output < len(models):
         msg = f"output must be between 0 and {len(models) - 1}, the last output of this classifier, got {output}."
@@ -55,22 +42,7 @@ def traced_evidence(model: SparseModel) -> Evidence:
 
 
 def nearest_restart(evidence: Evidence, n_model: int, restart: int | None) -> int:
-    """The restart to show: the one that was asked for, or the one whose own model is most like the final one.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        With its traces.
-    n_model : int
-        Terms of the final model; they come first.
-    restart : int or None
-        What the user asked for.
-
-    Returns
-    -------
-    int
-        The restart with the largest share of terms in common; of several, the one that saw the best score.
-    """
+    """The restart to show: the one that was asked for, or the one whose own model is most like the final one."""
     n = len(evidence.traces)
     if restart is None:
         final = np.arange(evidence.selected.shape[1]) < n_model
@@ -98,23 +70,7 @@ def labels_of(y: Any, n_samples: int) -> Any:
 
 
 def codes_of(source: Any, y: Any, n_samples: int) -> IntArray:
-    """Position of the label of every sample among the classes of `as_predictor(source)`.
-
-    Parameters
-    ----------
-    source : object
-        A fitted RFSCClassifier or pipeline, a loaded predictor, or a SparseModel, which knows its own class and "not"
-        that.
-    y : array-like of shape (n_samples,)
-        Labels.
-    n_samples : int
-        How many there should be.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The positions.
-    """
+    """Position of the label of every sample among the classes of `as_predictor(source)`."""
     labels = labels_of(y, n_samples)
     if isinstance(source, SparseModel):
         return np.asarray(labels == source.label, dtype=np.int64)
@@ -126,20 +82,7 @@ def codes_of(source: Any, y: Any, n_samples: int) -> IntArray:
 
 
 def position(feature: int | str, names: Sequence[str]) -> int:
-    """Index of a feature by its name or index.
-
-    Parameters
-    ----------
-    feature : int or str
-        What the user calls it.
-    names : sequence of str
-        All features.
-
-    Returns
-    -------
-    int
-        Where it is.
-    """
+    """Index of a feature by its name or index."""
     if isinstance(feature, str):
         if feature not in names:
             msg = f"there is no feature named {feature!r} among the {len(names)} features of this model."

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray
+from .._utils.arrays import BoolArray, FloatArray
 from .drawing import FOR, GREY, Display, class_name, legend_above, make_axes, name_rows, rows_height, set_title
 from .sources import evidence_of, model_of
 

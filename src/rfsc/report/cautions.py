@@ -8,9 +8,9 @@ from itertools import chain
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
-from ..model import SparseModel
-from ..prepare.distinct import distinct_rows
+from .._model import SparseModel
+from .._terms.distinct import distinct_rows
+from .._utils.arrays import FloatArray, IntArray
 from .columns import ColumnSummary
 from .honest_score import MAJORITY, HonestScore
 from .metrics import measure
@@ -94,24 +94,7 @@ class Caution:
 def find_cautions(
     subject: Subject, columns: Sequence[ColumnSummary], score: HonestScore, stability: Sequence[float | None]
 ) -> list[Caution]:
-    """All checks.
-
-    Parameters
-    ----------
-    subject : Subject
-        The model and the rows.
-    columns : sequence of ColumnSummary
-        The table as it was given.
-    score : HonestScore
-        How good the model is.
-    stability : sequence of float or None
-        Index of the selection of every output; None where it is not known.
-
-    Returns
-    -------
-    list of Caution
-        The gravest first.
-    """
+    """All checks."""
     models, features, code = subject.models, subject.features, subject.code
     found = [
         *_score_cautions(score, subject),

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray
-from ..prepare.recipe import is_missing
+from .._model.recipe import is_missing
+from .._utils.arrays import BoolArray, FloatArray
 
 FEW = 5  # rows: fewer never stand behind a figure
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -49,20 +49,7 @@ class ColumnSummary:
 
 
 def summarize_columns(X: Any, names: Sequence[str] | None = None) -> list[ColumnSummary]:
-    """One summary for each column.
-
-    Parameters
-    ----------
-    X : data frame or array of shape (n_samples, n_columns)
-        The table.
-    names : sequence of str or None, default=None
-        Names of the columns of an array; the columns of a data frame have their own.
-
-    Returns
-    -------
-    list of ColumnSummary
-        In the order of the table.
-    """
+    """One summary for each column."""
     columns = _columns(X)
     if hasattr(X, "columns"):
         names = [str(name) for name in X.columns]

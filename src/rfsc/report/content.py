@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._model import SparseModel
+from .._utils.manifest import versions
+from .._model.predictor import Predictor
+from .._utils.arrays import FloatArray
 from ..explain.contributions import contributions
 from ..explain.definitions import definitions, legend
 from ..explain.equation import equation
@@ -18,9 +21,6 @@ from ..explain.filter_table import filter_table
 from ..explain.rounding import has_own_units
 from ..explain.stability import stability
 from ..explain.term_table import AVERAGE, NAIVE, term_table
-from ..manifest import versions
-from ..model import SparseModel
-from ..model.predictor import Predictor
 from .cautions import find_cautions
 from .columns import ColumnSummary, summarize_columns
 from .features import describe_features
@@ -35,26 +35,7 @@ UNEVEN = 0.75  # share of the largest class beyond which accuracy flatters
 
 
 def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title: str) -> dict[str, Any]:
-    """All that a report says, without a single row of the table.
-
-    Parameters
-    ----------
-    subject : Subject
-        The model and the rows.
-    X : data frame or array of shape (n_samples, n_columns)
-        The table as it was given.
-    score : HonestScore
-        How good the model is.
-    target : str
-        Name of what is predicted.
-    title : str
-        Headline.
-
-    Returns
-    -------
-    dict
-        Fit for strict JSON.
-    """
+    """All that a report says, without a single row of the table."""
     columns = summarize_columns(X, _names_of_columns(subject, X))
     models = [_model(model, subject) for model in subject.models]
     cautions = find_cautions(subject, columns, score, [model["stability"]["terms"]["index"] for model in models])
@@ -79,18 +60,7 @@ def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title:
 
 
 def plain(value: Any) -> Any:
-    """Numbers of NumPy as Python's, tuples as lists, and None for what strict JSON cannot write.
-
-    Parameters
-    ----------
-    value : object
-        Nested dicts and sequences of numbers and texts.
-
-    Returns
-    -------
-    object
-        The same, plain.
-    """
+    """Numbers of NumPy as Python's, tuples as lists, and None for what strict JSON cannot write."""
     if isinstance(value, Mapping):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -105,18 +75,7 @@ def plain(value: Any) -> Any:
 
 
 def headline(content: Mapping[str, Any]) -> str:
-    """The two sentences that matter most.
-
-    Parameters
-    ----------
-    content : mapping
-        What `collect` gathers.
-
-    Returns
-    -------
-    str
-        How often the model is right, and what that compares with.
-    """
+    """The two sentences that matter most."""
     score, models = content["score"], content["models"]
     key, ours = score["main_metric"], score["methods"][0]["scores"][score["main_metric"]]
     n_terms = sum(len(model["terms"]) for model in models)

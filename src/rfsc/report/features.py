@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..prepare.recipe import Ingredient, LevelOf, MissingIn, NumberOf
+from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf
 from .subject import Subject
 from .words import listed, number
 
@@ -10,18 +10,7 @@ MAX_LEVELS = 5
 
 
 def describe_features(subject: Subject) -> list[dict[str, str]]:
-    """One entry for each feature that some model reads; none where the models read the columns as they are.
-
-    Parameters
-    ----------
-    subject : Subject
-        The model and the rows.
-
-    Returns
-    -------
-    list of dict
-        Name, column, and how the one comes from the other.
-    """
+    """One entry for each feature that some model reads; none where the models read the columns as they are."""
     recipe = subject.predictor.recipe_
     if recipe is None:
         return []

@@ -53,24 +53,7 @@ class Figure:
 
 
 def draw_figures(subject: Subject, X: Any, score: HonestScore, *, show_rows: bool) -> list[Figure]:
-    """All pictures that there are data for.
-
-    Parameters
-    ----------
-    subject : Subject
-        The model and the rows.
-    X : data frame or array of shape (n_samples, n_columns)
-        The table as it was given.
-    score : HonestScore
-        How good the model is.
-    show_rows : bool
-        Whether pictures may show single rows.
-
-    Returns
-    -------
-    list of Figure
-        In the order of the page.
-    """
+    """All pictures that there are data for."""
     from matplotlib import style
 
     with style.context("default"):  # whatever the user's own pictures look like, a page is black on white

@@ -19,10 +19,10 @@ from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from .._compat import safe_indexing
-from .._typing import FloatArray, IntArray
-from ..search import StopAfter
-from ..search.stopping import plain_ctrl_c
+from .._search import StopAfter
+from .._search.stopping import plain_ctrl_c
+from .._utils.arrays import FloatArray, IntArray
+from .._utils.compat import safe_indexing
 from .metrics import METRICS, measure
 from .subject import codes_of
 
@@ -225,22 +225,7 @@ def cross_validated(
 
 
 def on_given_rows(proba: FloatArray, code: IntArray, *, random_state: int | None = 0) -> HonestScore:
-    """Score predictions as they are, beside the shares of the classes; the spread is that of random resamples.
-
-    Parameters
-    ----------
-    proba : ndarray of shape (n_samples, n_classes)
-        What the model says.
-    code : ndarray of shape (n_samples,), dtype=int
-        Positions of the true classes.
-    random_state : int or None, default=0
-        Seed of the resamples.
-
-    Returns
-    -------
-    HonestScore
-        With a `how` that says so: nobody knows whether the model has seen the rows.
-    """
+    """Score predictions as they are, beside the shares of the classes; the spread is that of random resamples."""
     n_samples, n_classes = proba.shape
     shares = np.tile(np.bincount(code, minlength=n_classes) / n_samples, (n_samples, 1))
     methods = []
@@ -262,20 +247,7 @@ def _figures(code: IntArray, proba: FloatArray) -> list[float]:
 
 
 def aligned(proba: FloatArray, known: Any, classes: Any) -> FloatArray:
-    """Columns in the order of all classes; those that a fold has not met get probability zero.
-
-    Parameters
-    ----------
-    proba : ndarray of shape (n_samples, n_known)
-        Probabilities of the classes that a fit knows.
-    known, classes : ndarray
-        These, and all classes; sorted.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_classes)
-        Probabilities of all classes.
-    """
+    """Columns in the order of all classes; those that a fold has not met get probability zero."""
     out = np.zeros((len(proba), len(classes)))
     out[:, np.searchsorted(classes, known)] = proba
     return out

@@ -14,18 +14,7 @@ BACKTICKS = re.compile("`+")
 
 
 def to_markdown(content: Mapping[str, Any]) -> str:
-    """Write the content of a report as Markdown.
-
-    Parameters
-    ----------
-    content : mapping
-        What the report says.
-
-    Returns
-    -------
-    str
-        Headings, sentences and tables.
-    """
+    """Write the content of a report as Markdown."""
     parts = [
         f"# {text(content['title'])}",
         text(content["headline"]),
@@ -49,34 +38,12 @@ def to_markdown(content: Mapping[str, Any]) -> str:
 
 
 def text(value: object) -> str:
-    """A sentence that Markdown shows as it is: no tags, no table cells, no emphasis.
-
-    Parameters
-    ----------
-    value : object
-        What to write.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """A sentence that Markdown shows as it is: no tags, no table cells, no emphasis."""
     return MARKS.sub(r"\\\g<0>", " ".join(str(value).split()))
 
 
 def code(value: object) -> str:
-    """A name in a fence of backticks, longer than any in it; also fit for a cell of a table.
-
-    Parameters
-    ----------
-    value : object
-        The name.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """A name in a fence of backticks, longer than any in it; also fit for a cell of a table."""
     line = " ".join(str(value).split())
     fence = "`" * (1 + max(map(len, BACKTICKS.findall(line)), default=0))
     pad = " " if line.startswith("`") or line.endswith("`") or not line else ""
@@ -84,22 +51,7 @@ def code(value: object) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """A table whose columns are aligned in plain text too.
-
-    Parameters
-    ----------
-    head : sequence of str
-        Names of the columns.
-    rows : sequence of sequence of str
-        Cells.
-    left : int, default=1
-        Columns at the left that hold words; the others are aligned to the right.
-
-    Returns
-    -------
-    str
-        Lines.
-    """
+    """A table whose columns are aligned in plain text too."""
     width = [max(len(row[j]) for row in [head, *rows]) for j in range(len(head))]
 
     def line(cells: Sequence[str]) -> str:

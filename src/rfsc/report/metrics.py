@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 
 SURE = 1e-15  # a probability of exactly zero would make the log-loss infinite
 
@@ -44,20 +44,7 @@ METRICS = (
 
 
 def measure(code: IntArray, proba: FloatArray) -> dict[str, float]:
-    """All metrics of some predictions.
-
-    Parameters
-    ----------
-    code : ndarray of shape (n_samples,), dtype=int
-        Positions of the true classes.
-    proba : ndarray of shape (n_samples, n_classes)
-        Predicted probabilities.
-
-    Returns
-    -------
-    dict of str to float
-        By the metric's key; NaN where it has no meaning, such as the AUC of rows that are all of one class.
-    """
+    """All metrics of some predictions."""
     n_samples, n_classes = proba.shape
     truth = np.zeros_like(proba)
     truth[np.arange(n_samples), code] = 1.0

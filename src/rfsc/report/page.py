@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from .._model import SparseModel
 from ..explain.definitions import definitions
 from ..explain.equation import equation
 from ..explain.rounding import has_own_units
-from ..model import SparseModel
 from .figures import MAX_OUTPUTS, Figure
 from .words import fixed, listed, number, p_value, percent, plural, points
 
@@ -22,22 +22,7 @@ TICK_STEPS, MAX_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 6
 
 
 def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: Sequence[Figure]) -> str:
-    """Write the page.
-
-    Parameters
-    ----------
-    content : mapping
-        What the report says.
-    models : sequence of SparseModel
-        The models, for their formulas in HTML.
-    figures : sequence of Figure
-        The pictures.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Write the page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
     from markupsafe import Markup
 
@@ -84,53 +69,18 @@ def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: S
 
 
 def in_a_frame(page: str, height: int = 700) -> str:
-    """A page inside another one, such as a notebook, whose styles it neither takes nor changes.
-
-    Parameters
-    ----------
-    page : str
-        HTML.
-    height : int, default=700
-        Of the frame, in pixels.
-
-    Returns
-    -------
-    str
-        HTML of the frame, in which no script would run.
-    """
+    """A page inside another one, such as a notebook, whose styles it neither takes nor changes."""
     style = f"width: 100%; height: {height}px; border: 1px solid #ccc; border-radius: 6px"
     return f'<iframe title="rfsc report" sandbox srcdoc="{escape(page)}" style="{style}"></iframe>'
 
 
 def together(sentence: str) -> str:
-    """A sentence whose lines do not break between a number and its unit.
-
-    Parameters
-    ----------
-    sentence : str
-        Words and numbers.
-
-    Returns
-    -------
-    str
-        With spaces that do not break where they should not.
-    """
+    """A sentence whose lines do not break between a number and its unit."""
     return UNITS.sub("\N{NO-BREAK SPACE}", sentence)
 
 
 def unbroken(formula: str) -> str:
-    """A formula whose lines break between its summands, never inside one.
-
-    Parameters
-    ----------
-    formula : str
-        HTML of a sum.
-
-    Returns
-    -------
-    str
-        The same characters, every summand in a span.
-    """
+    """A formula whose lines break between its summands, never inside one."""
     start, _, rest = formula.partition(" = ")
     summands, depth = [""], 0
     for piece in PIECES.findall(rest):
@@ -143,18 +93,7 @@ def unbroken(formula: str) -> str:
 
 
 def score_strip(score: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the dots, whiskers and ticks of the comparison stand, in percent of its width.
-
-    Parameters
-    ----------
-    score : mapping
-        The content's score.
-
-    Returns
-    -------
-    dict
-        Rows, ticks and the name of the metric.
-    """
+    """Where the dots, whiskers and ticks of the comparison stand, in percent of its width."""
     key = score["main_metric"]
     rows = [(m["name"], m["scores"][key]["mean"], m["scores"][key]["sd"] or 0.0) for m in score["methods"]]
     low = max(0.0, min(mean - sd for _, mean, sd in rows) - 0.02)

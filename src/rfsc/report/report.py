@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from .._files import whole_file
-from .._optional import require
-from ..model import SparseModel
+from .._model import SparseModel
+from .._utils.files import whole_file
+from .._utils.optional import require
 from .content import collect
 from .figures import Figure, draw_figures
 from .honest_score import HonestScore, Progress, cross_validated, default_baselines, on_given_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linprog
 
-from .._typing import FloatArray
+from .._utils.arrays import FloatArray
 
 MAX_ROWS = 20_000  # a linear program over more rows takes long, and long tables are hardly ever separable
 NEGLIGIBLE = 1e-7
@@ -16,19 +16,6 @@ def separation(columns: FloatArray, target: FloatArray) -> float:
 
     Where there are any, the likelihood has no maximum: without the ridge some coefficients would grow for ever, and
     their standard errors say more about the ridge than about the data.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n_terms, n_rows)
-        Values of the terms.
-    target : ndarray of shape (n_rows,)
-        Outputs in {-1, +1}.
-
-    Returns
-    -------
-    float
-        Share of the rows strictly on their side: 1 where the classes can be told apart completely, less where some
-        rows stay on the border, 0 where no coefficients do, or there are too many rows to tell.
     """
     n_terms, n_rows = columns.shape
     if not n_terms or n_rows > MAX_ROWS:

@@ -14,20 +14,7 @@ WIDTH = 88  # a call longer than this is broken into one argument per line
 
 
 def code_for(source: Any, table: str) -> str:
-    """Lines of Python that make and fit an estimator with the same settings.
-
-    Parameters
-    ----------
-    source : estimator or dict
-        What was fitted, or the parameters of a classifier that was.
-    table : str
-        What it was fitted to, in a few words for the comment.
-
-    Returns
-    -------
-    str
-        Imports, the estimator with all settings that are not the default, and the call of `fit`.
-    """
+    """Lines of Python that make and fit an estimator with the same settings."""
     used: set[tuple[str, str]] = set()
     made = _as_code(classifier_with(source) if isinstance(source, dict) else source, used, indent=0)
     imports = [f"from {module} import {name}" for module, name in sorted(used)]
@@ -35,18 +22,7 @@ def code_for(source: Any, table: str) -> str:
 
 
 def changed(estimator: Any) -> dict[str, Any]:
-    """The parameters of an estimator that are not at their default.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Any scikit-learn estimator.
-
-    Returns
-    -------
-    dict of str to object
-        Values by name.
-    """
+    """The parameters of an estimator that are not at their default."""
     defaults = {name: p.default for name, p in inspect.signature(type(estimator)).parameters.items()}
     given = estimator.get_params(deep=False)
     # by their text: arrays and NaN do not compare as wanted
@@ -91,7 +67,7 @@ def _public_module(cls: type) -> str:
     """Where a user imports a class from: the longest public part of its module that has it."""
     module = cls.__module__
     if module.startswith("rfsc."):
-        return "rfsc.bases" if module.startswith("rfsc.terms.") else "rfsc"
+        return "rfsc.bases" if module.startswith("rfsc._terms.") else "rfsc"
     public = []
     for part in module.split("."):
         if part.startswith("_"):

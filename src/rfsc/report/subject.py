@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from .._typing import FloatArray, IntArray
-from .._validation import odd_labels
-from ..model import SparseModel
-from ..model.access import as_predictor, models_of
-from ..model.predictor import Predictor
+from .._model import SparseModel
+from .._model.access import as_predictor, models_of
+from .._model.predictor import Predictor
+from .._utils.arrays import FloatArray, IntArray
+from .._utils.validation import odd_labels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,22 +61,7 @@ class Subject:
 
     @classmethod
     def read(cls, source: Any, X: Any, y: Any) -> Subject:
-        """Look at the rows through a model.
-
-        Parameters
-        ----------
-        source : RFSCClassifier, Pipeline, Predictor or SparseModel
-            The model.
-        X : data frame or array of shape (n_samples, n_columns)
-            The table, raw where the model carries its preprocessing.
-        y : array-like of shape (n_samples,)
-            Labels.
-
-        Returns
-        -------
-        Subject
-            With predictions for every row.
-        """
+        """Look at the rows through a model."""
         predictor, features, reads_table = _read_features(source, X)
         labels = _labels(source, y)
         if labels.shape != (len(features),):
@@ -89,20 +74,7 @@ class Subject:
 
 
 def codes_of(labels: np.ndarray[Any, Any], classes: Any) -> IntArray:
-    """Positions of labels among the classes of a model.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,)
-        Labels.
-    classes : array-like
-        The classes that the model knows.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,), dtype=int
-        Positions.
-    """
+    """Positions of labels among the classes of a model."""
     place = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
     code = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
     if (code < 0).any():

@@ -1,0 +1,280 @@
+"""Data gravitation: every training row pulls at a new one with a force of one over the squared weighted distance.
+
+DGC weighs the features; DGC+ weighs them separately for every class and pulls less strongly from large classes. Written
+from the published descriptions; none of the authors' code was used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from types import ModuleType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from rfsc._utils.arrays import FloatArray, IntArray
+from rfsc._utils.compat import Interval
+from rfsc._utils.optional import require
+
+from .base import Peer
+
+# Where a squared distance is this small a part of the squared lengths it came from, rounding may have spoiled it.
+_CANCELLED = 1e-8
+
+# Distances computed in one go: so many that calls do not count, so few that they stay in a core's cache.
+_BLOCK = 2**16
+
+
+@dataclass(frozen=True, slots=True)
+class _Particles:
+    """Training rows, those of a class side by side."""
+
+    rows: FloatArray
+    code: IntArray
+    groups: tuple[slice, ...]
+
+    @classmethod
+    def from_rows(cls, X: FloatArray, code: IntArray) -> Self:
+        order = np.argsort(code, kind="stable")
+        ends = np.cumsum(np.bincount(code)).tolist()
+        return cls(X[order], code[order], tuple(slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)))
+
+    @property
+    def class_factor(self) -> FloatArray:
+        """What DGC+ multiplies the force of each class with."""
+        return 1.0 - (np.bincount(self.code) - 1.0) / len(self.code)
+
+    def forces(self, X: FloatArray, candidates: FloatArray, *, leave_one_out: bool = False) -> FloatArray:
+        """Force of every class on every row under every candidate: shape (n_candidates, n_rows, n_classes).
+
+        `candidates` has shape (n_candidates, n_classes, n_features) and holds weights. To leave one out, X must be the
+        training rows themselves.
+        """
+        pull = np.empty((len(candidates), len(X), len(self.groups)))
+        for c, group in enumerate(self.groups):
+            particles = self.rows[group]
+            n_at_once = max(1, _BLOCK // (len(X) * len(particles)))
+            for start in range(0, len(candidates), n_at_once):
+                block = slice(start, start + n_at_once)
+                distance = _squared_distances(X, particles, candidates[block, c])
+                if leave_one_out:
+                    own = np.arange(len(particles))
+                    distance[:, group][:, own, own] = np.inf  # infinitely far from itself: no force
+                with np.errstate(divide="ignore", over="ignore"):
+                    np.reciprocal(distance, out=distance)
+                pull[block, :, c] = distance.sum(axis=2)
+        return pull
+
+    def errors(self, candidates: FloatArray, factor: FloatArray) -> FloatArray:
+        """Leave-one-out error of every candidate, the force of every class times its factor."""
+        pull = self.forces(self.rows, candidates, leave_one_out=True) * factor
+        return np.asarray((pull.argmax(axis=2) != self.code).mean(axis=1))
+
+
+def _squared_distances(X: FloatArray, particles: FloatArray, weights: FloatArray) -> FloatArray:
+    """Weighted squared distances from rows to particles, for several weight vectors: (n_weights, n_rows, n_particles).
+
+    One product per weight vector, (x, w·x², 1) times (-2·w·a, 1, w·a²), does it all. It leaves noise where a distance
+    is next to nothing, and a row that equals a particle must feel exactly infinite force, so these few are computed
+    anew.
+    """
+    n_features = X.shape[1]
+    left = np.ones((len(weights), len(X), n_features + 2))
+    left[:, :, :n_features] = X
+    left[:, :, n_features] = row_square = weights @ np.square(X).T
+    right = np.ones((len(weights), len(particles), n_features + 2))
+    weighted = weights[:, None, :] * particles
+    right[:, :, :n_features] = -2.0 * weighted
+    right[:, :, -1] = square = (weighted * particles).sum(axis=2)
+    distance = left @ right.transpose(0, 2, 1)
+    limit = _CANCELLED * (row_square.max(axis=1) + square.max(axis=1))
+    noisy = np.flatnonzero(distance <= limit[:, None, None])
+    k, row, particle = np.unravel_index(noisy, distance.shape)
+    distance[k, row, particle] = (np.square(X[row] - particles[particle]) * weights[k]).sum(axis=1)
+    return np.asarray(distance)
+
+
+class DGC(Peer):
+    """Data gravitation classification of Peng, Yang, Chen and Abraham (2009), in our reading.
+
+    The force of a class is the sum over its training rows of one over the squared distance, features weighted; the
+    strongest class wins. The weights come from a random search: one weight at a time is moved by a Gaussian step, and
+    the move stays when leave-one-out training accuracy rises. The paper's text was not at hand, so the number of
+    trials, the step, and doing without the merging of near rows are our reading.
+
+    Parameters
+    ----------
+    n_trials : int or None, default=None
+        Moves tried; None means 20 for every feature.
+    step : float, default=0.1
+        Standard deviation of a move. Weights start at 1 and stay in [0, 1].
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the random moves.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    weights_ : ndarray of shape (n_features_in_,)
+        Weight of every feature, in [0, 1].
+    error_ : float
+        Leave-one-out training error with these weights.
+    particles_ : object
+        Training rows, grouped by class.
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from paper.peers.gravitation import DGC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> DGC(random_state=0).fit(X, y).weights_.shape
+    (4,)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_trials": [Interval(Integral, 0, None, closed="left"), None],
+        "step": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(self, n_trials: int | None = None, step: float = 0.1, random_state: Any = None) -> None:
+        self.n_trials = n_trials
+        self.step = step
+        self.random_state = random_state
+
+    def _learn(self, X: FloatArray, code: IntArray) -> None:
+        self.particles_ = _Particles.from_rows(X, code)
+        rng = self._generator()
+        weight = np.ones(X.shape[1])
+        error = self._error(weight)
+        for _ in range(20 * X.shape[1] if self.n_trials is None else self.n_trials):
+            feature = rng.integers(len(weight))
+            trial = weight.copy()
+            trial[feature] = np.clip(trial[feature] + self.step * rng.standard_normal(), 0.0, 1.0)
+            if trial[feature] != weight[feature] and (found := self._error(trial)) < error:
+                weight, error = trial, found
+        self.weights_, self.error_ = weight, error
+
+    def _error(self, weight: FloatArray) -> float:
+        n_classes = len(self.particles_.groups)
+        shared = np.broadcast_to(weight, (1, n_classes, len(weight)))
+        return float(self.particles_.errors(shared, np.ones(n_classes))[0])
+
+    def _classify(self, X: FloatArray) -> IntArray:
+        shared = np.broadcast_to(self.weights_, (1, len(self.classes_), len(self.weights_)))
+        return np.asarray(self.particles_.forces(X, shared)[0].argmax(axis=1))
+
+
+class DGCPlus(Peer):
+    """Data gravitation with weights per class, DGC+, of Cano, Zafra and Ventura (2013).
+
+    The force of class c on a row is (1 - (n_c - 1) / n) times the sum over its training rows of one over the squared
+    distance, with features weighted as class c weighs them; the strongest class wins. CMA-ES looks for the weights with
+    the lowest leave-one-out training error. Needs the package `cma`.
+
+    Parameters
+    ----------
+    n_runs : int, default=3
+        Independent runs of CMA-ES; the best one counts.
+    max_generations : int, default=500
+        Most generations in a run. The error is a step function, so that runs mostly end sooner.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the random numbers of CMA-ES.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    weights_ : ndarray of shape (n_classes, n_features_in_)
+        Weight of every feature for every class, in [0, 1].
+    error_ : float
+        Leave-one-out training error with these weights.
+    particles_ : object
+        Training rows, grouped by class.
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from paper.peers.gravitation import DGCPlus
+    >>> X, y = load_iris(return_X_y=True)
+    >>> DGCPlus(n_runs=1, max_generations=5, random_state=0).fit(X, y).weights_.shape
+    (3, 4)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_runs": [Interval(Integral, 1, None, closed="left")],
+        "max_generations": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(self, n_runs: int = 3, max_generations: int = 500, random_state: Any = None) -> None:
+        self.n_runs = n_runs
+        self.max_generations = max_generations
+        self.random_state = random_state
+
+    def _learn(self, X: FloatArray, code: IntArray) -> None:
+        self.particles_ = _Particles.from_rows(X, code)
+        n_classes = len(self.classes_)
+        if n_classes == 1:  # nothing to weigh, and CMA-ES does not run in one dimension
+            self.weights_, self.error_ = np.full((1, X.shape[1]), 0.5), 0.0
+            return
+        rng = self._generator()
+        best = [_last_population(self.particles_, self.max_generations, rng) for _ in range(self.n_runs)]
+        population = np.concatenate([candidates for candidates, _ in best])
+        error = np.concatenate([found for _, found in best])
+        chosen = np.lexsort((-_evenness(population), error))[0]
+        self.weights_, self.error_ = population[chosen], float(error[chosen])
+
+    def _classify(self, X: FloatArray) -> IntArray:
+        force = self.particles_.forces(X, self.weights_[None])[0]
+        return np.asarray((force * self.particles_.class_factor).argmax(axis=1))
+
+
+def _last_population(
+    particles: _Particles, max_generations: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Run CMA-ES once; the weights of its last population, and their errors."""
+    shape = len(particles.groups), particles.rows.shape[1]
+    n_weights = shape[0] * shape[1]
+    options = {
+        "bounds": [0.0, 1.0],
+        "popsize": int(4.0 * np.log(n_weights**2)),
+        "maxiter": max_generations,
+        "tolfun": 1e-12,
+        "tolfunhist": 1e-13,
+        # cma would seed and use NumPy's global generator
+        "randn": lambda n_rows, n_columns: rng.standard_normal((n_rows, n_columns)),
+        "seed": np.nan,
+        "verbose": -10,
+        "verb_disp": 0,
+        "verb_log": 0,
+    }
+    strategy = _import_cma().CMAEvolutionStrategy(np.full(n_weights, 0.5), 0.3, options)
+    while True:
+        points = strategy.ask()
+        population = np.clip(np.reshape(points, (-1, *shape)), 0.0, 1.0)
+        error = particles.errors(population, particles.class_factor)
+        strategy.tell(points, error.tolist())
+        if strategy.stop():
+            return population, error
+
+
+def _evenness(population: FloatArray) -> FloatArray:
+    """Product of the weights over their maximum, as a logarithm, which does not underflow: breaks ties in the error."""
+    flat = population.reshape(len(population), -1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        product = np.log(flat / flat.max(axis=1, keepdims=True)).sum(axis=1)
+    return np.where(np.isnan(product), -np.inf, product)
+
+
+def _import_cma() -> ModuleType:
+    """Package `cma`, which only DGC+ needs."""
+    require("DGC+", ["cma"], "experiments")
+    import cma
+
+    return cma  # type: ignore[no-any-return]

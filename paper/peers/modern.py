@@ -1,0 +1,226 @@
+"""What a user would reach for today, ready to fit; whatever is tuned is tuned inside the training rows."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from importlib.util import find_spec
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_selection import SelectorMixin
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import LabelBinarizer, MinMaxScaler, PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rfsc._utils.arrays import BoolArray
+from rfsc._utils.compat import Interval
+
+from .base import Peer
+
+INNER_FOLDS = 5
+TERMS_OF_FASTCAN = range(5, 16)
+
+
+class FastCanTerms(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """The terms that fastcan ranks first; all of them where there are fewer than asked for.
+
+    Parameters
+    ----------
+    n_terms : int, default=10
+        How many.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_features_in_,), dtype=bool
+        Chosen terms.
+    n_features_in_ : int
+        Number of terms seen during fit.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_terms": [Interval(Integral, 1, None, closed="left")]}
+
+    def __init__(self, n_terms: int = 10) -> None:
+        self.n_terms = n_terms
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Rank the terms by canonical correlation with the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_terms)
+            Values of the terms.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        FastCanTerms
+            Itself.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        # one indicator per class but one: numbers in place of labels would give the classes an order
+        target = LabelBinarizer().fit_transform(y)[:, : 1 if len(np.unique(y)) < 3 else -1]
+        ranking = import_module("fastcan").FastCan(min(self.n_terms, X.shape[1]), verbose=0)
+        self.support_: BoolArray = ranking.fit(X, target.astype(np.float64)).get_support()
+        return self
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _l1_logistic() -> Any:
+    """L1 logistic regression, its strength chosen by accuracy in five folds."""
+    options: dict[str, Any] = {"penalty": "l1"}
+    if "use_legacy_attributes" in inspect.signature(LogisticRegressionCV).parameters:
+        options = {"l1_ratios": (1.0,), "use_legacy_attributes": False}
+    return LogisticRegressionCV(
+        Cs=np.logspace(-2, 1.5, 15),
+        cv=INNER_FOLDS,
+        solver="liblinear",
+        scoring="accuracy",
+        max_iter=1000,
+        **options,
+    )
+
+
+def _expansion() -> list[Any]:
+    """Steps from features to standardised terms of degree 2."""
+    return [MinMaxScaler(), PolynomialFeatures(2, include_bias=False), StandardScaler()]
+
+
+def _support_vectors() -> Any:
+    grid = {"svc__C": np.logspace(-1, 3, 5), "svc__gamma": ["scale", *np.logspace(-4, 0, 5)]}
+    return GridSearchCV(make_pipeline(StandardScaler(), SVC()), grid, scoring="accuracy", cv=INNER_FOLDS)
+
+
+def _fastcan() -> Any:
+    search = make_pipeline(*_expansion(), FastCanTerms(), LogisticRegression(max_iter=5000))
+    grid = {"fastcanterms__n_terms": list(TERMS_OF_FASTCAN)}
+    return GridSearchCV(search, grid, scoring="accuracy", cv=INNER_FOLDS)
+
+
+def modern_peers() -> dict[str, Any]:
+    """Unfitted classifiers under the names of the tables.
+
+    Returns
+    -------
+    dict of str to estimator
+        "L1 logistic, degree 2", "RBF SVM", "random forest", "gradient boosting" and, where the packages are installed,
+        "EBM" (interpret) and "fastcan, degree 2" (fastcan).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from paper.peers.modern import modern_peers, with_seed
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with_seed(modern_peers()["RBF SVM"], 0).fit(X, y).score(X, y) > 0.95
+    True
+    """
+    found = {
+        "L1 logistic, degree 2": make_pipeline(*_expansion(), OneVsRestClassifier(_l1_logistic())),
+        "RBF SVM": _support_vectors(),
+        "random forest": RandomForestClassifier(n_estimators=500),
+        # exact splits: the histogram variant gains speed on many thousand rows, and its leaves of at least 20 rows are
+        # coarse for a few hundred
+        "gradient boosting": GradientBoostingClassifier(),
+    }
+    if find_spec("interpret"):
+        found["EBM"] = import_module("interpret.glassbox").ExplainableBoostingClassifier(n_jobs=1)
+    if find_spec("fastcan"):
+        found["fastcan, degree 2"] = _fastcan()
+    return found
+
+
+def with_seed(estimator: Any, seed: int) -> Any:
+    """Return a copy with every `random_state` set, however deep it lies.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Unfitted or fitted; stays as it is.
+    seed : int
+        The seed.
+
+    Returns
+    -------
+    estimator
+        Unfitted copy.
+    """
+    names = [name for name in estimator.get_params(deep=True) if name.split("__")[-1] == "random_state"]
+    return clone(estimator).set_params(**dict.fromkeys(names, seed))
+
+
+def model_size(fitted: Any) -> tuple[float, float]:
+    """Count what a fitted classifier reads.
+
+    Parameters
+    ----------
+    fitted : estimator
+        One of `modern_peers`, or a comparator, alone or at the end of a pipeline.
+
+    Returns
+    -------
+    n_features : float
+        Features that it reads: those in its terms, those it selected, or all.
+    n_terms : float
+        Terms, counted once even where several outputs share them; NaN where the question makes no sense.
+    """
+    model = getattr(fitted, "best_estimator_", fitted)
+    last = model[-1] if isinstance(model, Pipeline) else model
+    if isinstance(last, Peer) and hasattr(last, "support_"):
+        return float(np.sum(last.support_)), float("nan")
+    powers = [step.powers_ for step in model if isinstance(step, PolynomialFeatures)] if model is not last else []
+    if not powers:
+        return float(fitted.n_features_in_), float("nan")
+    used = _terms_in_use(model)
+    return float(np.sum(powers[0][used].any(axis=0))), float(np.sum(used))
+
+
+def terms_per_output(fitted: Any) -> float:
+    """Count the terms of a formula as its reader meets them.
+
+    Parameters
+    ----------
+    fitted : estimator
+        As for `model_size`.
+
+    Returns
+    -------
+    float
+        Terms with a weight, mean over the outputs, the constant not counted; NaN where there is no formula.
+    """
+    model = getattr(fitted, "best_estimator_", fitted)
+    if not isinstance(model, Pipeline) or not any(isinstance(step, PolynomialFeatures) for _, step in model.steps):
+        return float("nan")
+    return float(np.mean([np.count_nonzero(row) for output in _outputs(model) for row in output.coef_]))
+
+
+def _outputs(model: Pipeline) -> list[Any]:
+    """The linear models at the end of a pipeline."""
+    last = model[-1]
+    return list(last.estimators_) if isinstance(last, OneVsRestClassifier) else [last]
+
+
+def _terms_in_use(model: Pipeline) -> BoolArray:
+    """Mask over all terms of those with a weight in some output."""
+    weighted = np.any([np.any(output.coef_ != 0.0, axis=0) for output in _outputs(model)], axis=0)
+    if not isinstance(model[-2], FastCanTerms):
+        return np.asarray(weighted)
+    used = np.zeros_like(model[-2].support_)
+    used[model[-2].support_] = weighted
+    return used

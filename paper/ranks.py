@@ -1,0 +1,81 @@
+"""Friedman's test over data sets, Nemenyi's critical difference, and the groups that it cannot tell apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import friedmanchisquare, rankdata, studentized_range
+
+from rfsc._utils.arrays import FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranks:
+    """Mean ranks of methods over data sets, best first.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Methods, by rising mean rank.
+    mean_rank : ndarray of shape (n_methods,)
+        1 is best; ties share their ranks.
+    p_value : float
+        Of Friedman's test that all methods are alike.
+    critical_difference : float
+        Nemenyi's: mean ranks that are closer are not told apart at the level.
+    level : float
+        That level.
+    """
+
+    names: tuple[str, ...]
+    mean_rank: FloatArray
+    p_value: float
+    critical_difference: float
+    level: float
+
+    def groups(self) -> list[tuple[int, int]]:
+        """(first, last) of every longest run of methods within one critical difference; no run inside another."""
+        found: list[tuple[int, int]] = []
+        for first, rank in enumerate(self.mean_rank):
+            last = int(np.searchsorted(self.mean_rank, rank + self.critical_difference, side="right")) - 1
+            if last > first and (not found or last > found[-1][1]):
+                found.append((first, last))
+        return found
+
+
+def compare(scores: dict[str, list[float]], *, level: float = 0.05) -> Ranks:
+    """Rank methods on every data set and test whether they differ.
+
+    Parameters
+    ----------
+    scores : dict
+        For each method its score on every data set, higher is better, in one order of the sets.
+    level : float, default=0.05
+        Of the critical difference.
+
+    Returns
+    -------
+    Ranks
+        Mean ranks with the test.
+    """
+    table = np.array(list(scores.values()), dtype=np.float64)
+    n_methods, n_sets = table.shape
+    if n_methods < 2 or n_sets < 2:
+        msg = f"Ranks compare at least two methods on at least two data sets, got {n_methods} on {n_sets}."
+        raise ValueError(msg)
+    # scores that are equal but for rounding are ties
+    ranks = rankdata(-np.round(table, 10), axis=0)
+    mean_rank = ranks.mean(axis=1)
+    order = np.argsort(mean_rank, kind="stable")
+    same = bool(np.all(ranks == ranks[:1]))
+    # scipy's test wants three methods; for two its statistic is the same formula, but chi-square is no fit for it
+    p_value = float(friedmanchisquare(*ranks).pvalue) if n_methods > 2 and not same else float("nan")
+    quantile = float(studentized_range.ppf(1 - level, n_methods, np.inf)) / np.sqrt(2)
+    return Ranks(
+        names=tuple(list(scores)[j] for j in order),
+        mean_rank=mean_rank[order],
+        p_value=p_value,
+        critical_difference=quantile * float(np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets))),
+        level=level,
+    )

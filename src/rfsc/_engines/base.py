@@ -1,0 +1,181 @@
+"""What an engine is: it fits, prunes and scores a batch of supports, and nothing else.
+
+An engine is a deterministic function of its input: the same support gives the same bits whatever stands beside it in
+the batch, however many threads work, and in whatever order. It never draws a random number.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from .._utils.arrays import BoolArray, FloatArray, IntArray
+
+# Newton's method, the same for every engine. The compiled kernels carry these numbers in their cache: touch kernels.py
+# after a change.
+MAX_NEWTON = 50  # a separable support with a tiny ridge needs about 20
+NEWTON_TOL = 1e-8  # squared Newton decrement: coefficients within 1e-5 standard errors before the last step
+COARSE_TOL = 1e-3  # the same for steps in single precision or on some rows, which the others go on from
+COARSE_RANGE = 1e9  # coefficients beyond are those of tiny columns, and not fit for such steps
+MAX_HALVINGS = 30
+MAX_OVERSHOOT = 0.5  # a step may end this much of its initial slope beyond the minimum along its line
+PIVOT_TOL = 1e-12  # a pivot this small beside its diagonal means: the term depends on earlier ones
+MIN_LEFT_OUT = 1e-6  # least 1 - leverage; a row that alone decides a coefficient has none
+
+
+class Score(enum.IntEnum):
+    """How a fitted model is scored; every score lies in [0, 1] and higher is better."""
+
+    ACCURACY = 0
+    BALANCED_ACCURACY = 1
+    KAPPA = 2
+    LOG_LOSS = 3
+    LOO_ACCURACY = 4
+    LOO_LOG_LOSS = 5
+
+    @property
+    def leaves_one_out(self) -> bool:
+        """Whether the score is computed from left-out predictions."""
+        return self >= Score.LOO_ACCURACY
+
+    @classmethod
+    def names(cls) -> set[str]:
+        """Names as users write them."""
+        return {score.name.lower() for score in cls}
+
+
+class Status(enum.IntEnum):
+    """How a fit ended."""
+
+    CONVERGED = 0
+    STOPPED = 1  # the cap on Newton steps was reached: a separable support without enough ridge
+    EMPTY = 2  # no term was drawn, or none survived the test
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """How every support of a search is fitted, tested and scored.
+
+    Parameters
+    ----------
+    score : Score
+        What the search maximises.
+    ridge : float
+        Penalty on each coefficient, as a multiple of the variance of its term: 0.5 * ridge * var_j * coef_j**2.
+    significance : float
+        Level of the t-test; a term stays when abs(t) > t.ppf(1 - significance, n - n_terms).
+    """
+
+    score: Score = Score.LOO_LOG_LOSS
+    ridge: float = 1.0
+    significance: float = 0.05
+
+    def t_quantiles(self, n_observations: float, max_terms: int) -> FloatArray:
+        """Threshold on abs(t) for supports of 0, 1, ..., max_terms terms."""
+        freedom = np.maximum(n_observations - np.arange(max_terms + 1), 1.0)
+        return np.asarray(stats.t.isf(self.significance, freedom), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Supports:
+    """A batch of supports in compressed rows: support m is ids[indptr[m] : indptr[m + 1]], ascending."""
+
+    indptr: IntArray
+    ids: IntArray
+
+    def __len__(self) -> int:
+        return self.indptr.size - 1
+
+    def __getitem__(self, m: int) -> IntArray:
+        return self.ids[self.indptr[m] : self.indptr[m + 1]]
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of terms of each support."""
+        return np.diff(self.indptr)
+
+    @classmethod
+    def from_lists(cls, supports: Iterable[Iterable[int]]) -> Supports:
+        """Pack any iterables of term ids; each is sorted and freed of repeats."""
+        rows = [np.unique(np.asarray(list(s), dtype=np.int64)) for s in supports]
+        indptr = np.concatenate(([0], np.cumsum([row.size for row in rows]))).astype(np.int64)
+        return cls(indptr, np.concatenate([*rows, np.empty(0, np.int64)]))
+
+    def take(self, which: IntArray) -> Supports:
+        """The supports at positions `which`, in that order."""
+        sizes = self.sizes[which]
+        indptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        entries = np.repeat(self.indptr[:-1][which] - indptr[:-1], sizes) + np.arange(indptr[-1])
+        return Supports(indptr, self.ids[entries])
+
+
+class Ties(NamedTuple):
+    """What the test must not take out of a batch, aligned with its entries (`Supports.ids`).
+
+    An entry stays when it passes the test, is exempt, or is held by an entry that passes or is exempt. What entry e
+    holds is entries[indptr[e] : indptr[e + 1]], with all that those hold; a NamedTuple, because kernels read it.
+    """
+
+    exempt: BoolArray  # (n_entries,)
+    indptr: IntArray  # (n_entries + 1,)
+    entries: IntArray
+
+    @classmethod
+    def none(cls) -> Ties:
+        """No ties: the test decides alone."""
+        return cls(np.zeros(0, dtype=np.bool_), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """Outcome of a batch: the pruned models, aligned with the supports that were handed in."""
+
+    supports: Supports
+    coef: FloatArray  # aligned with supports.ids
+    score: FloatArray
+    log_loss: FloatArray  # mean loss of the predictions that were scored, left-out ones where the score leaves out
+    status: npt.NDArray[np.int8]
+    n_newton: IntArray  # Newton steps spent on all rows, over all refits
+
+    @classmethod
+    def from_kept(
+        cls,
+        drawn: Supports,
+        kept: BoolArray,
+        coef: FloatArray,
+        score: FloatArray,
+        log_loss: FloatArray,
+        status: npt.NDArray[np.int8],
+        n_newton: IntArray,
+    ) -> Evaluation:
+        """Build from arrays aligned with the drawn supports and a mask of the entries that survived."""
+        before = np.concatenate(([0], np.cumsum(kept)))
+        supports = Supports(before[drawn.indptr].astype(np.int64), drawn.ids[kept])
+        return cls(supports, coef[kept], score, log_loss, status, n_newton)
+
+
+class Engine(Protocol):
+    """Fits, prunes and scores supports."""
+
+    def evaluate(self, supports: Supports) -> Evaluation:
+        """Fit every support, drop insignificant terms until all that stay are significant, and score."""
+        ...
+
+
+class TyingEngine(Engine, Protocol):
+    """An engine that can also keep terms in spite of the test."""
+
+    def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
+        """As `Engine.evaluate`, but drop only what no tie holds."""
+        ...
+
+
+def empty_model_score(score: Score) -> float:
+    """Score of the model without terms: its output 0 is an error on every row, and says p = 1/2."""
+    return 0.5 if score in (Score.LOG_LOSS, Score.LOO_LOG_LOSS) else 0.0

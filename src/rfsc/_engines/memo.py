@@ -1,0 +1,79 @@
+"""A support is fitted once: results are remembered under the support as it was drawn."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from .._utils.arrays import FloatArray, IntArray
+from .base import Engine, Evaluation, Supports
+
+Model = tuple[IntArray, FloatArray, float, float, int]
+
+
+class Memo:
+    """Wrap an engine so that no support is fitted twice, across iterations and restarts.
+
+    What is left of a support is, to the last digits, what the engine would make of it were it drawn itself. It is not
+    remembered under that name all the same: the bits would then depend on what was asked before, and a search that is
+    taken up again, or runs beside others, has asked for other things.
+
+    Parameters
+    ----------
+    engine : Engine
+        Fits the supports that were not seen before.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._known: dict[bytes, Model] = {}
+        self.n_asked = 0
+        self.n_fitted = 0
+
+    @property
+    def prefers_whole(self) -> bool:
+        """Whether a batch should not be cut."""
+        return getattr(self._engine, "prefers_whole", False)
+
+    def evaluate(self, supports: Supports) -> Evaluation:
+        """Look up every support; fit those that are new, each once."""
+        keys = _keys(supports)
+        new = {key: m for m, key in reversed(list(enumerate(keys))) if key not in self._known}
+        steps = np.zeros(len(supports), dtype=np.int64)
+        if new:
+            which = np.array(sorted(new.values()), dtype=np.int64)
+            fresh = self._engine.evaluate(supports.take(which))
+            steps[which] = fresh.n_newton
+            self._remember([keys[m] for m in which], fresh)
+        self.n_asked += len(keys)
+        self.n_fitted += len(new)
+        models = [self._known[key] for key in keys]
+        return _pack(models, steps)
+
+    def _remember(self, keys: list[bytes], fresh: Evaluation) -> None:
+        ends = fresh.supports.indptr.tolist()
+        numbers = zip(fresh.score.tolist(), fresh.log_loss.tolist(), fresh.status.tolist(), strict=True)
+        for m, (key, outcome) in enumerate(zip(keys, numbers, strict=True)):
+            kept = slice(ends[m], ends[m + 1])
+            self._known[key] = (fresh.supports.ids[kept], fresh.coef[kept], *outcome)
+
+
+def _keys(supports: Supports) -> list[bytes]:
+    """Every support as bytes, cut out of those of the whole batch."""
+    whole, ends = supports.ids.tobytes(), (supports.indptr * supports.ids.itemsize).tolist()
+    return [whole[a:b] for a, b in pairwise(ends)]
+
+
+def _pack(models: list[Model], steps: IntArray) -> Evaluation:
+    """One Evaluation out of single models."""
+    ids, coef, score, log_loss, status = zip(*models, strict=True)
+    indptr = np.concatenate(([0], np.cumsum([row.size for row in ids]))).astype(np.int64)
+    return Evaluation(
+        Supports(indptr, np.concatenate(ids)),
+        np.concatenate(coef),
+        np.array(score),
+        np.array(log_loss),
+        np.array(status, dtype=np.int8),
+        steps,
+    )

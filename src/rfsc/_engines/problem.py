@@ -1,0 +1,91 @@
+"""The data that every support of one output shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from .._terms import ColumnStore, TermSpace
+from .._utils.arrays import FloatArray, IntArray
+from .base import FitOptions, Supports
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One output of a classification problem, ready for an engine.
+
+    Parameters
+    ----------
+    space : TermSpace
+        The candidate terms.
+    table : ndarray of shape (n_features, n_rows)
+        Scaled features, one row each.
+    target : ndarray of shape (n_rows,)
+        -1 or +1.
+    weight : ndarray of shape (n_rows,)
+        Observations that each row stands for, positive.
+    options : FitOptions
+        How to fit, test and score.
+    max_terms : int
+        Largest support that will be asked for.
+    few_supports : bool
+        Whether so few supports will be asked for that nothing should be computed ahead for all terms.
+    """
+
+    space: TermSpace
+    table: FloatArray
+    target: FloatArray
+    weight: FloatArray
+    options: FitOptions
+    max_terms: int
+    few_supports: bool = False
+
+    def take(self, rows: IntArray) -> Problem:
+        """Some of the rows, for a few supports; the weight of a row stays what it is."""
+        table = np.take(self.table, rows, axis=1)
+        return replace(self, table=table, target=self.target[rows], weight=self.weight[rows], few_supports=True)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.target.size
+
+    def with_options(self, options: FitOptions) -> Problem:
+        """The same problem, fitted, tested or scored in another way."""
+        return replace(self, options=options)
+
+    def store(self) -> ColumnStore:
+        """An empty store for the columns of this problem."""
+        return ColumnStore(self.space, self.table, self.weight, max_terms=self.max_terms)
+
+    def t_quantiles(self) -> FloatArray:
+        """Threshold on abs(t) by size of the support."""
+        return self.options.t_quantiles(float(self.weight.sum()), self.max_terms)
+
+
+class Room(Protocol):
+    """Whatever holds a limited number of columns."""
+
+    capacity: int
+
+
+def load_in_parts(store: Room, supports: Supports) -> list[tuple[int, int]]:
+    """Cut a batch into ranges (first, last) whose distinct terms fit into the store together."""
+    if np.unique(supports.ids).size <= store.capacity:
+        return [(0, len(supports))]
+    ranges, first, seen = [], 0, set[int]()
+    for m in range(len(supports)):
+        terms = set(supports[m].tolist())
+        if len(seen | terms) > store.capacity:
+            ranges.append((first, m))
+            first, seen = m, set()
+        seen |= terms
+    return [*ranges, (first, len(supports))]
+
+
+def slots_of(store: ColumnStore, ids: IntArray) -> IntArray:
+    """Slots of term ids that may repeat."""
+    distinct, where = np.unique(ids, return_inverse=True)
+    return store.slots_of(distinct)[where]

@@ -1,0 +1,152 @@
+"""What engines that fit several supports together share: the rounds of fit, test and refit, and the scores.
+
+Supports are fitted in stacks, arrays of shape (n_models, width); those that are shorter than their stack is wide are
+filled up with the id -1. A support whose terms all pass the test is done; what is left of the others joins a later
+stack.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from .._utils.arrays import BoolArray, FloatArray, IntArray
+from .base import Evaluation, Score, Status, Supports, Ties, empty_model_score
+
+PADDING = -1
+
+
+class FittedStack(Protocol):
+    """Supports that were fitted together; arrays of NumPy."""
+
+    coef: FloatArray  # (n_models, width)
+    variance: FloatArray  # of each coefficient; zero for a term that depends on others
+    status: Any  # (n_models,)
+    steps: IntArray
+
+    def without(self, dropped: BoolArray) -> FloatArray:
+        """Coefficients to start from when some terms are dropped."""
+        ...
+
+    def score(self, which: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Score and mean log-loss of the models at some positions."""
+        ...
+
+
+class StackFitter(Protocol):
+    """What fits stacks."""
+
+    def parts(self, supports: Supports) -> list[tuple[int, int]]:
+        """Ranges of supports whose columns fit into memory together."""
+        ...
+
+    def width(self, size: int) -> int:
+        """How wide the stack is that a support of so many terms belongs to."""
+        ...
+
+    def at_once(self, width: int) -> int:
+        """Most supports of one stack."""
+        ...
+
+    def fit(self, ids: IntArray, start: FloatArray) -> FittedStack:
+        """Fit a stack from given coefficients."""
+        ...
+
+
+def evaluate_in_stacks(
+    fitter: StackFitter, score: Score, t_quantiles: FloatArray, supports: Supports, ties: Ties | None
+) -> Evaluation:
+    """Fit, prune and score every support."""
+    n_entries = supports.ids.size  # one more entry stands for all padding
+    ids, coef = np.append(supports.ids, PADDING), np.zeros(n_entries + 1)
+    scores, losses = np.full(len(supports), empty_model_score(score)), np.full(len(supports), np.log(2.0))
+    status = np.full(len(supports), int(Status.EMPTY), dtype=np.int8)
+    n_newton = np.zeros(len(supports), dtype=np.int64)
+    entries = [np.arange(a, b) for a, b in zip(supports.indptr[:-1], supports.indptr[1:], strict=True)]
+    for first, last in fitter.parts(supports):
+        waiting = [m for m in range(first, last) if entries[m].size]
+        while waiting:
+            stack, where, waiting = _next_stack(fitter, waiting, entries, padding=n_entries)
+            fit = fitter.fit(ids[where], coef[where])
+            stays = _significant(fit, t_quantiles, np.array([entries[m].size for m in stack]))
+            if ties is not None:
+                stays = held(stays, where, ties)
+            n_newton[stack] += fit.steps
+            coef[where] = np.where(stays, fit.without(~stays), 0.0)
+            done = np.flatnonzero((stays | (where == n_entries)).all(axis=1))
+            if done.size:
+                at = [stack[i] for i in done]
+                scores[at], losses[at] = fit.score(done)
+                status[at] = fit.status[done]
+            for m, row, stay in zip(stack, where, stays, strict=True):
+                entries[m] = row[stay]
+            finished = {stack[i] for i in done}
+            waiting += [m for m in stack if entries[m].size and m not in finished]
+    kept = np.zeros(n_entries, dtype=np.bool_)
+    for row in entries:
+        kept[row] = True
+    return Evaluation.from_kept(supports, kept, coef[:-1], scores, losses, status, n_newton)
+
+
+def _next_stack(
+    fitter: StackFitter, waiting: list[int], entries: list[IntArray], padding: int
+) -> tuple[list[int], IntArray, list[int]]:
+    """Supports of one width to fit together, where their terms stand, and the supports that must wait."""
+    # the widest first: what is left of them joins those that are narrower from the start
+    width = max(fitter.width(entries[m].size) for m in waiting)
+    stack = [m for m in waiting if fitter.width(entries[m].size) == width][: fitter.at_once(width)]
+    where = np.full((len(stack), width), padding)
+    for row, m in zip(where, stack, strict=True):
+        row[: entries[m].size] = entries[m]
+    taken = set(stack)
+    return stack, where, [m for m in waiting if m not in taken]
+
+
+def _significant(fit: FittedStack, t_quantiles: FloatArray, sizes: IntArray) -> BoolArray:
+    """Which terms pass the t-test (interval (8) of the paper); padding has no variance and never does."""
+    threshold = t_quantiles[sizes][:, None] * np.sqrt(fit.variance)
+    return np.asarray((fit.variance > 0.0) & (np.abs(fit.coef) > threshold))
+
+
+def held(passed: BoolArray, where: IntArray, ties: Ties) -> BoolArray:
+    """Which terms stay, given those that pass the test and the entries that they stand at."""
+    stays: BoolArray = passed | np.append(ties.exempt, False)[where]
+    for row, entries in zip(stays, where, strict=True):
+        kept = [ties.entries[ties.indptr[e] : ties.indptr[e + 1]] for e in entries[row]]
+        if kept:
+            row |= np.isin(entries, np.concatenate(kept))
+    return stays
+
+
+class ClassWeights(NamedTuple):
+    """Summed weights of all rows, and of those of the upper class."""
+
+    total: float
+    upper: float
+
+    @classmethod
+    def of(cls, target: FloatArray, weight: FloatArray) -> ClassWeights:
+        """Those of a problem."""
+        return cls(float(np.sum(weight)), float(np.sum(np.where(target > 0.0, weight, 0.0))))
+
+
+def score_of_sums(
+    score: Score, loss: FloatArray, hits: tuple[FloatArray, FloatArray] | None, weights: ClassWeights
+) -> tuple[FloatArray, FloatArray]:
+    """Score and mean log-loss from sums over the rows."""
+    total, upper = weights
+    mean = loss / total
+    if hits is None:
+        return np.exp(-mean), mean
+    hit_upper, hit_lower = hits
+    lower = total - upper
+    if score is Score.BALANCED_ACCURACY:
+        return 0.5 * (hit_upper / upper + hit_lower / lower), mean
+    accuracy = (hit_upper + hit_lower) / total
+    if score is Score.KAPPA:
+        called_upper = hit_upper + (lower - hit_lower)
+        chance = (called_upper * upper + (total - called_upper) * lower) / (total * total)
+        kappa = (accuracy - chance) / (1.0 - chance)
+        return np.where(kappa < 0.0, 0.0, kappa), mean
+    return accuracy, mean

@@ -1,0 +1,1 @@
+"""From rows to models: what happens in one call of fit."""

@@ -1,0 +1,159 @@
+"""The final fit of a chosen support, to full precision, with the covariance of its coefficients.
+
+Engines may run anywhere and stop when the search has what it needs; the model that a user sees is always refitted
+here, by a few plain lines in double precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+from scipy.special import expit
+
+from .._utils.arrays import FloatArray
+from .._utils.blas import one_blas_thread
+
+MAX_STEPS = 50
+MAX_HALVINGS = 30
+MAX_OVERSHOOT = 0.5  # as in the engines: a step may end this much of its first slope beyond the minimum along it
+CLOSE = 1e-20  # squared Newton decrement: the rest of the way is below the rounding of a coefficient ...
+NEAR = 1e-8  # ... and from here on one that does not even halve is rounding itself
+AT_A_TIME = 2**14  # rows: all rows at once would need several copies of the terms
+UNDETERMINED = 1e-14  # a direction this weak beside the strongest is rounding, not data
+
+
+Derive = Callable[[FloatArray], tuple[FloatArray, Callable[[], FloatArray]]]
+
+
+@dataclass(frozen=True, slots=True)
+class WaldFit:
+    """A penalised maximum-likelihood fit.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n_terms,)
+        Coefficients on the [0, 1] scale.
+    standard_error : ndarray of shape (n_terms,)
+        Square roots of the diagonal of the inverse Hessian (dispersion one); huge where the rows do not tell a
+        coefficient, because terms depend on each other or the classes are separable and there is no ridge.
+    """
+
+    coef: FloatArray
+    standard_error: FloatArray
+
+
+def refit(
+    columns: FloatArray, target: FloatArray, weight: FloatArray, penalty: FloatArray, coef: FloatArray
+) -> WaldFit:
+    """Minimise sum weight * log(1 + exp(-target f)) + penalty coef^2 / 2, starting from `coef`."""
+
+    def derive(coef: FloatArray) -> tuple[FloatArray, Callable[[], FloatArray]]:
+        f, gradient = predictor_and_gradient(columns, target, weight, coef)
+        return gradient, lambda: root_of_hessian(f, columns, weight, np.diag(np.sqrt(penalty)))
+
+    return refit_by(derive, penalty, coef)
+
+
+def refit_by(derive: Derive, penalty: FloatArray, coef: FloatArray) -> WaldFit:
+    """The same, whoever has the rows."""
+    coef = np.array(coef, dtype=np.float64)
+    with one_blas_thread():  # more would only change the rounding
+        gradient, root = derive(coef)
+        gradient = gradient - penalty * coef
+        curvature = Curvature.of(root())
+        before = np.inf
+        for _ in range(MAX_STEPS):
+            step = curvature.solve(gradient)
+            decrement = (gradient * step).sum()
+            for _ in range(MAX_HALVINGS):
+                reached, root = derive(coef + step)
+                reached = reached - penalty * (coef + step)
+                # the loss is convex, and its slope tells where it is going when its own digits no longer do
+                if -(reached * step).sum() <= MAX_OVERSHOOT * decrement:
+                    break
+                step, decrement = step / 2, decrement / 2
+            coef, gradient, curvature = coef + step, reached, Curvature.of(root())
+            if decrement <= CLOSE or before / 2 < decrement <= NEAR:
+                break
+            before = decrement
+    return WaldFit(coef, curvature.standard_error())
+
+
+@dataclass(frozen=True, slots=True)
+class Curvature:
+    """The Hessian of the penalised loss, as singular directions of a root R with R'R = H.
+
+    The Hessian itself is never formed: it would square the condition of the terms, and standard errors would be wrong
+    from a condition of 1e6 on instead of 1e12.
+
+    Parameters
+    ----------
+    directions : ndarray of shape (n_terms, n_terms)
+        One row for each direction, in the units of the coefficients.
+    size : ndarray of shape (n_terms,)
+        How strongly the rows and the penalty speak about each; falling.
+    """
+
+    directions: FloatArray
+    size: FloatArray
+
+    @classmethod
+    def of(cls, root: FloatArray) -> Curvature:
+        """With any such root."""
+        scale = np.linalg.norm(root, axis=0)  # terms may differ in scale by many orders
+        scale[scale == 0.0] = 1.0
+        _, size, directions = np.linalg.svd(root / scale)
+        return cls(directions / scale, size)
+
+    def solve(self, gradient: FloatArray) -> FloatArray:
+        """The Newton step; nothing moves along directions that the rows do not tell."""
+        along = np.einsum("ij,j->i", self.directions, gradient)
+        known = self.size > self._least
+        step = np.divide(along, self.size**2, out=np.zeros_like(along), where=known)
+        return np.asarray(np.einsum("i,ij->j", step, self.directions), dtype=np.float64)
+
+    def standard_error(self) -> FloatArray:
+        """Square roots of the diagonal of the inverse; finite, and huge for what the rows do not tell."""
+        parts = self.directions / np.maximum(self.size, self._least)[:, None]
+        return np.asarray(np.sqrt(np.square(parts).sum(axis=0)), dtype=np.float64)
+
+    @property
+    def _least(self) -> float:
+        return float(UNDETERMINED * self.size.max(initial=0.0))
+
+
+def p_values(coef: FloatArray, standard_error: FloatArray, n_observations: float) -> FloatArray:
+    """Two-sided p-values of the t-test with n_observations - n_terms degrees of freedom.
+
+    They take the terms as given. The search has looked at many supports to find these terms, so the values are too
+    small to be read as evidence against chance; they rank the terms of one model.
+    """
+    freedom = max(n_observations - coef.size, 1.0)
+    t = np.divide(coef, standard_error, out=np.zeros_like(coef), where=standard_error > 0)
+    return np.asarray(2.0 * stats.t.sf(np.abs(t), freedom), dtype=np.float64)
+
+
+def predictor_and_gradient(
+    columns: FloatArray, target: FloatArray, weight: FloatArray, coef: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The predictor, and the negative gradient of the loss."""
+    # einsum, here and above: the rounding of a matrix product would depend on the threads of the BLAS library
+    f = np.einsum("j,jk->k", coef, columns)
+    return f, np.einsum("jk,k->j", columns, weight * target * expit(-target * f))
+
+
+def root_of_hessian(f: FloatArray, columns: FloatArray, weight: FloatArray, root: FloatArray) -> FloatArray:
+    """R with R'R = H, upper triangular: the rows whose predictor is `f`, and those that `root` stands for."""
+    slope = np.sqrt(weight) * np.sqrt(expit(f)) * np.sqrt(expit(-f))  # the product of all three may underflow
+    for first in range(0, f.size, AT_A_TIME):
+        part = slice(first, first + AT_A_TIME)
+        root = joined_roots([root, (columns[:, part] * slope[part]).T])
+    return root
+
+
+def joined_roots(roots: Sequence[FloatArray]) -> FloatArray:
+    """One root out of several, the Hessians of which are to be added."""
+    return np.asarray(np.linalg.qr(np.vstack(roots), mode="r"), dtype=np.float64)

@@ -1,0 +1,104 @@
+"""A fitted sparse polynomial (or any sum of terms): small, frozen, and free of training data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from .._terms import Term
+from .._terms.scaling import Scaling
+from .._utils.arrays import FloatArray
+from .evidence import Evidence
+from .inference import p_values
+
+AT_A_TIME = 2**14  # samples: all terms of a long table at once would outgrow the table itself
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseModel:
+    """The model of one output: f(x) = sum_j coef_j term_j(scaled x); f > 0 speaks for the class.
+
+    Parameters
+    ----------
+    terms : tuple of Term
+        The terms, by falling influence.
+    coef : ndarray of shape (n_terms,)
+        Coefficients on the [0, 1] scale of the features.
+    standard_error : ndarray of shape (n_terms,) or None
+        Standard errors of the coefficients, given the terms; None for an average of several models.
+    scaling : Scaling
+        How the features are brought to [0, 1].
+    feature_names : tuple of str
+        Names of all features of the table.
+    label : object
+        The class that f > 0 speaks for.
+    n_observations : float
+        Sum of the weights of the training rows.
+    score : float or None
+        Score of the model in the search; None for an average.
+    evidence : Evidence or None, default=None
+        What the search has seen of the terms; None where it is not known.
+    """
+
+    terms: tuple[Term, ...]
+    coef: FloatArray
+    standard_error: FloatArray | None
+    scaling: Scaling
+    feature_names: tuple[str, ...]
+    label: object
+    n_observations: float
+    score: float | None
+    evidence: Evidence | None = field(default=None, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the terms."""
+        return tuple(term.name(self.feature_names) for term in self.terms)
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """Indices of the features that the model reads, ascending."""
+        return tuple(sorted({p for term in self.terms for p in term.features}))
+
+    @property
+    def t_value(self) -> FloatArray | None:
+        """Coefficients over their standard errors."""
+        return None if self.standard_error is None else self.coef / self.standard_error
+
+    @property
+    def p_value(self) -> FloatArray | None:
+        """Two-sided p-values given the terms; too small as evidence, because the terms were searched for."""
+        if self.standard_error is None:
+            return None
+        return p_values(self.coef, self.standard_error, self.n_observations)
+
+    def renamed(self, feature_names: Sequence[str]) -> SparseModel:
+        """The same model with other names for its features."""
+        names = tuple(feature_names)
+        evidence = None if self.evidence is None else replace(self.evidence, feature_names=names)
+        return replace(self, feature_names=names, evidence=evidence)
+
+    def columns(self, X: FloatArray) -> FloatArray:
+        """Values of the terms, shape (n_terms, n_samples)."""
+        X = np.asarray(X, dtype=np.float64)
+        rows = self.scaling.rows(X, self.features)
+        return np.stack([term.column(rows, len(X)) for term in self.terms]) if self.terms else np.empty((0, len(X)))
+
+    def decision(self, X: FloatArray) -> FloatArray:
+        """f for every sample."""
+        X = np.asarray(X, dtype=np.float64)
+        # parts of about equal size: a last part of one sample would be summed, and rounded, differently
+        parts = np.array_split(X, 1 + len(X) // AT_A_TIME)
+        # not a matrix product: its rounding would depend on the threads of the BLAS library
+        return np.concatenate([np.einsum("j,jk->k", self.coef, self.columns(part)) for part in parts])
+
+    def unscaled(self) -> dict[Term, float]:
+        """Coefficients in the user's own units, by term; products are multiplied out, the constant is first."""
+        total: dict[Term, float] = {}
+        for term, coef in zip(self.terms, self.coef, strict=True):
+            for part, weight in term.unscaled(self.scaling).items():
+                total[part] = total.get(part, 0.0) + coef * weight
+        order = sorted(total, key=lambda term: (len(term.features), term.name(self.feature_names)))
+        return {term: float(total[term]) for term in order}

@@ -1,0 +1,64 @@
+"""Features that are 0 or 1, such as ``sex=male``, need no powers, hinges and steps: all of them are the feature itself.
+
+Families offer such terms all the same, for they do not know that no other value can come. A recipe knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from .._terms import Monomial, Term
+from .._terms.hinges import HingeTerm
+from .._terms.steps import StepTerm
+from .evidence import Evidence
+from .recipe import LevelOf, MissingIn, Recipe
+from .sparse_model import SparseModel
+
+
+def switches(recipe: Recipe) -> frozenset[int]:
+    """Features that are 0 or 1 whatever the table holds."""
+    return frozenset(p for p, made in enumerate(recipe.features) if isinstance(made, LevelOf | MissingIn))
+
+
+def plainer(model: SparseModel, of: Collection[int]) -> SparseModel:
+    """The same function with plainer terms: ``sex=male`` for its square, its hinge or its step."""
+    terms = tuple(_plainer(term, of) for term in model.terms)
+    if len(set(terms)) < len(terms):
+        return model
+    evidence = None if model.evidence is None else _merged(model.evidence, of)
+    return replace(model, terms=terms, evidence=evidence)
+
+
+def _plainer(term: Term, of: Collection[int]) -> Term:
+    match term:
+        case Monomial(factors):
+            once = [p for i, p in enumerate(factors) if p not in of or p not in factors[:i]]
+            return Monomial(tuple(once))
+        case HingeTerm((factor,)) if factor.feature in of and factor.sign > 0 and factor.knot == 0.0:
+            return Monomial((factor.feature,))
+        case StepTerm(feature, knot) if feature in of and 0.0 <= knot < 1.0:
+            return Monomial((feature,))
+    return term
+
+
+def _merged(evidence: Evidence, of: Collection[int]) -> Evidence:
+    """What was seen of a term in all its forms: a restart chose it when it chose one of them."""
+    place: dict[Term, int] = {}
+    at = np.array([place.setdefault(_plainer(term, of), len(place)) for term in evidence.terms], dtype=np.int64)
+    selected = np.zeros((evidence.n_restarts, len(place)), dtype=np.bool_)
+    rip = np.zeros(selected.shape)
+    for old, new in enumerate(at):
+        selected[:, new] |= evidence.selected[:, old]
+        rip[:, new] = np.maximum(rip[:, new], evidence.rip[:, old])
+    traced = list(dict.fromkeys(at[list(evidence.traced)].tolist()))
+    columns = [np.flatnonzero(at[list(evidence.traced)] == new) for new in traced]
+    traces = tuple(
+        replace(trace, rips=np.stack([trace.rips[:, some].max(axis=1) for some in columns], axis=1))
+        if columns
+        else trace
+        for trace in evidence.traces
+    )
+    return replace(evidence, terms=tuple(place), selected=selected, rip=rip, traced=tuple(traced), traces=traces)

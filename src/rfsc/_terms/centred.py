@@ -1,0 +1,219 @@
+"""Products of deviations from typical values, such as (age-52)*(bmi-27), beside the features themselves.
+
+They span the same functions as monomials. But a product of features on [0, 1] mostly repeats the features themselves,
+so a pure interaction shows only in a model that holds all three; a product of deviations shows it alone, and the search
+can find it. Ids are those of `MonomialSpace` less one, because the constant is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from .._utils.arrays import FloatArray, IntArray
+from .base import DamagedTermError, Term, Training, check_count, checked_ids, mentioned
+from .expression import Expression, Product, Scaled, minus
+from .knots import label, quantile_positions, readable, shifted, sorted_blocks, to_scaled, to_user
+from .monomials import Monomial, MonomialSpace, read_factors, read_product
+from .polynomial import check_degree
+from .scaling import Scaling
+from .screening import Part, column_part, pair_part
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Deviation:
+    """x - centre.
+
+    Parameters
+    ----------
+    feature : int
+        Index of the feature x.
+    centre : float
+        In the units of the rows that it is evaluated on.
+    shown : float
+        The same in the user's own units, for the name.
+    """
+
+    feature: int
+    centre: float
+    shown: float
+
+    def name(self, feature_names: Sequence[str]) -> str:
+        """``(age-52)``; ``(age-0)`` where the centre is zero, for ``age`` is the feature on [0, 1]."""
+        name = label(feature_names[self.feature])
+        return f"({shifted(name, self.shown)})" if self.shown else f"({name}-0)"
+
+
+@dataclass(frozen=True, slots=True)
+class CentredTerm:
+    """A product of two or more deviations; `factors` are ordered by feature and repeated for powers."""
+
+    factors: tuple[Deviation, ...]
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """Indices of the features in the product, each once."""
+        return tuple(sorted({factor.feature for factor in self.factors}))
+
+    def name(self, feature_names: Sequence[str]) -> str:
+        """The product in the user's own units, such as ``(age-52)*(bmi-27)`` or ``(age-52)^2``."""
+        powers = Counter(self.factors)
+        return "*".join(f.name(feature_names) + (f"^{k}" if k > 1 else "") for f, k in powers.items())
+
+    def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
+        """Values of the product."""
+        out = np.ones(n_samples)
+        for factor in self.factors:
+            out *= rows[factor.feature] - factor.centre
+        return out
+
+    def expression(self) -> Expression:
+        """The deviations multiplied."""
+        return Product(tuple(minus(Scaled(f.feature), f.centre) for f in self.factors))
+
+    def unscaled(self, scaling: Scaling) -> dict[Term, float]:
+        """Deviations from the centres shown, times the slopes of the features."""
+        raw = tuple(Deviation(f.feature, f.shown, f.shown) for f in self.factors)
+        return {CentredTerm(raw): math.prod(scaling.slope(f.feature) for f in self.factors)}
+
+    def bound(self, ranges: Mapping[int, tuple[float, float]]) -> float:
+        """Product of the largest deviations."""
+        return math.prod(max(abs(end - f.centre) for end in ranges[f.feature]) for f in self.factors)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The deviations as lists of feature, centre and the centre shown."""
+        return {"kind": "centred", "factors": [[f.feature, f.centre, f.shown] for f in self.factors]}
+
+    @classmethod
+    def from_dict(cls, d: Mapping[str, Any]) -> Self:
+        """The term that `as_dict` described."""
+        factors = tuple(Deviation(int(p), float(c), float(u)) for p, c, u in d["factors"])
+        if (
+            len(factors) < 2
+            or list(factors) != sorted(factors)
+            or len(set(factors)) > len({f.feature for f in factors})
+        ):
+            msg = "there must be two or more deviations, ascending, with one centre for each feature"
+            raise DamagedTermError(msg)
+        return cls(factors)
+
+
+class CentredSpace:
+    """The features themselves and all products of their deviations up to a degree.
+
+    Parameters
+    ----------
+    features : array of int
+        Indices of the features to combine, ascending.
+    centres, shown : array of float
+        Centre of each of them, in scaled and in the user's own units.
+    degree : int
+        Largest total degree.
+    """
+
+    def __init__(self, features: IntArray, centres: FloatArray, shown: FloatArray, degree: int) -> None:
+        self._monomials = MonomialSpace(features, degree)
+        self._deviations = {
+            int(p): Deviation(int(p), float(c), float(u)) for p, c, u in zip(features, centres, shown, strict=True)
+        }
+        self._centre = np.zeros(int(features.max(initial=-1)) + 1)
+        self._centre[features] = centres
+        self.n_terms = self._monomials.n_terms - 1
+
+    def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
+        """Values of the terms `ids`, one contiguous row for each."""
+        factors = self._factors(ids)
+        out = np.ones((len(ids), table.shape[1]))
+        single = (factors >= 0).sum(axis=1) == 1
+        for p in factors.T:
+            present = np.flatnonzero(p >= 0)
+            used = p[present]
+            out[present] *= table[used] - np.where(single[present], 0.0, self._centre[used])[:, None]
+        return out
+
+    def terms(self, ids: IntArray) -> tuple[Term, ...]:
+        """The features and products behind `ids`."""
+        return tuple(self._term([p for p in row if p >= 0]) for row in self._factors(ids).tolist())
+
+    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the feature or product that is written so, its factors in any order; None where there is none.
+
+        ``age*bmi`` is read as the product of the two deviations: who forbids or forces it under "auto" means both.
+        """
+        features = self._monomials.features
+        factors = read_factors(name, features, feature_names)
+        if factors is None:
+            near = mentioned(name, features, feature_names).tolist()
+            factors = read_product(name, {self._deviations[p].name(feature_names): p for p in near})
+            if factors is not None and len(factors) == 1:
+                return None
+        if factors is None or not 1 <= len(factors) <= self._monomials.degree:
+            return None
+        return self._monomials.rank(factors) - 1
+
+    def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
+        """For every product those of one degree less that divide it, down to the features themselves."""
+        ids = checked_ids(ids, self.n_terms)
+        return [tuple(j - 1 for j in above) for above in self._monomials.parents(ids + 1)]
+
+    def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:  # noqa: ARG002  the centres are known
+        """Degree by degree as those of the monomials, but a product shows what it is without its parents."""
+        monomials = self._monomials
+        parts = [column_part(self, table, a - 1, b - 1) for a, b in monomials.by_degree]
+        if monomials.degree > 1:
+            number = lambda i, j: monomials.pair_ids(i, j) - 1  # noqa: E731
+            parts[1] = pair_part(table, monomials.features, number, squares=True, leans=False)
+        return parts
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """None: every term may come in alone."""
+        return ()
+
+    def _factors(self, ids: IntArray) -> IntArray:
+        return self._monomials.factors(checked_ids(ids, self.n_terms) + 1)
+
+    def _term(self, factors: list[int]) -> Term:
+        if len(factors) == 1:
+            return Monomial(tuple(factors))
+        return CentredTerm(tuple(self._deviations[p] for p in factors))
+
+
+@dataclass(frozen=True, slots=True)
+class Centred:
+    """The features, and products of their deviations from the weighted median of the training rows.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        Largest total degree of a term, from 1 to 5.
+    """
+
+    degree: int = 2
+
+    def __post_init__(self) -> None:
+        check_count("degree", self.degree)
+        check_degree(self.degree)
+
+    def space(self, training: Training, rng: np.random.Generator) -> CentredSpace:  # noqa: ARG002  no randomness needed
+        """Find the medians, and move them to short numbers nearby."""
+        parts = [_centres(*block, training.scaling) for block in sorted_blocks(training)]
+        empty = (np.empty(0, np.int64), np.empty(0), np.empty(0))
+        features, centres, shown = (np.concatenate(arrays) for arrays in zip(empty, *parts, strict=True))
+        return CentredSpace(features, centres, shown, int(self.degree))
+
+
+def _centres(
+    features: IntArray, values: FloatArray, cumulative: FloatArray, scaling: Scaling
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Features with their centres in scaled and in the user's own units; a tenth of the way to a quartile is near."""
+    quartiles = np.take_along_axis(values, quantile_positions(cumulative, 3), axis=1)
+    low, middle, high = (to_user(scaling, features, quartiles[:, k]) for k in range(3))
+    reach = np.minimum(middle / 10 - low / 10, high / 10 - middle / 10)  # divided first: a range may overflow
+    shown = readable(middle, middle - reach, middle + reach)
+    return features, to_scaled(scaling, features, shown), shown

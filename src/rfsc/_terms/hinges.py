@@ -1,0 +1,264 @@
+"""Hinges max(0, x - k) and max(0, k - x) at quantile knots, and products of two of them, as in MARS.
+
+A feature with knots k_0 < ... < k_m has the hinges max(0, x - k_0), ..., max(0, x - k_m), then max(0, k_1 - x), ...,
+max(0, k_m - x): k_0 lies at the smallest training value, where the first hinge is the feature itself and the other
+direction would be nothing at all. Single hinges come first, feature by feature. Then come pairs of hinges of two
+features: by the first hinge, then by the second, which belongs to a later feature. Only the knots are stored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from .._utils.arrays import FloatArray, IntArray
+from .base import DamagedTermError, Term, Training, check_count, checked_ids, mentioned
+from .expression import Expression, Number, Positive, Product, Scaled, Sum, minus
+from .knots import label, quantile_positions, readable, shifted, sorted_blocks, to_scaled, to_user, written
+from .scaling import Scaling
+
+
+@dataclass(frozen=True, slots=True)
+class HingeFactor:
+    """max(0, x - knot) for sign 1, max(0, knot - x) for sign -1.
+
+    Parameters
+    ----------
+    feature : int
+        Index of the feature x.
+    sign : {1, -1}
+        On which side of the knot the hinge rises.
+    knot : float
+        Where it bends, in the units of the rows that it is evaluated on.
+    shown : float
+        The same in the user's own units, for the name.
+    """
+
+    feature: int
+    sign: int
+    knot: float
+    shown: float
+
+    def name(self, feature_names: Sequence[str]) -> str:
+        """``max(0, age-52)`` or ``max(0, 52-age)``."""
+        name = label(feature_names[self.feature])
+        if self.sign > 0:
+            return f"max(0, {shifted(name, self.shown)})"
+        return f"max(0, {written(self.shown) if self.shown else ''}-{name})"
+
+    def expression(self) -> Expression:
+        """The hinge over the scaled feature."""
+        x = Scaled(self.feature)
+        return Positive(minus(x, self.knot) if self.sign > 0 else Sum((Product((Number(-1.0), x)), Number(self.knot))))
+
+    def bound(self, low: float, high: float) -> float:
+        """Largest value between two values of the feature."""
+        return max(0.0, self.sign * (low - self.knot), self.sign * (high - self.knot))
+
+
+@dataclass(frozen=True, slots=True)
+class HingeTerm:
+    """One hinge, or the product of hinges of different features; `factors` are ordered by feature."""
+
+    factors: tuple[HingeFactor, ...]
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """Indices of the features, ascending."""
+        return tuple(factor.feature for factor in self.factors)
+
+    def name(self, feature_names: Sequence[str]) -> str:
+        """The hinges in the user's own units, such as ``max(0, age-52)*max(0, 30-bmi)``."""
+        return "*".join(factor.name(feature_names) for factor in self.factors)
+
+    def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
+        """Values of the product."""
+        out = np.ones(n_samples)
+        for factor in self.factors:
+            out *= _rise(rows[factor.feature], factor.sign, factor.knot)
+        return out
+
+    def expression(self) -> Expression:
+        """The hinges multiplied."""
+        return Product(tuple(factor.expression() for factor in self.factors))
+
+    def unscaled(self, scaling: Scaling) -> dict[Term, float]:
+        """The hinges at the knots shown, times the slopes of the features."""
+        raw = tuple(HingeFactor(f.feature, f.sign, f.shown, f.shown) for f in self.factors)
+        return {HingeTerm(raw): math.prod(scaling.slope(p) for p in self.features)}
+
+    def bound(self, ranges: Mapping[int, tuple[float, float]]) -> float:
+        """Product of the largest values of the hinges."""
+        return math.prod(factor.bound(*ranges[factor.feature]) for factor in self.factors)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The hinges as lists of feature, sign, knot and the knot shown."""
+        return {"kind": "hinge", "factors": [[f.feature, f.sign, f.knot, f.shown] for f in self.factors]}
+
+    @classmethod
+    def from_dict(cls, d: Mapping[str, Any]) -> Self:
+        """The term that `as_dict` described."""
+        if not d["factors"] or not all(sign in (1, -1) for _, sign, _, _ in d["factors"]):
+            msg = "there must be at least one hinge, and each sign must be 1 or -1"
+            raise DamagedTermError(msg)
+        return cls(tuple(HingeFactor(int(p), int(s), float(k), float(u)) for p, s, k, u in d["factors"]))
+
+
+class HingeSpace:
+    """All hinges at given knots and, if asked for, all products of hinges of two different features.
+
+    Parameters
+    ----------
+    features : array of int
+        Indices of the features with at least one knot, ascending.
+    n_knots : array of int
+        How many knots each of them has.
+    knots, shown : array of float
+        The knots, feature by feature and ascending, in scaled and in the user's own units.
+    products : bool
+        Whether products of two hinges are candidates too.
+    """
+
+    def __init__(
+        self, features: IntArray, n_knots: IntArray, knots: FloatArray, shown: FloatArray, *, products: bool = False
+    ) -> None:
+        self.features, self.n_knots, self.knots, self.shown = features, n_knots, knots, shown
+        n_hinges = 2 * n_knots - 1
+        self._first_knot = np.cumsum(n_knots) - n_knots
+        self._end = np.cumsum(n_hinges)
+        self._first = self._end - n_hinges
+        self.n_singles = int(n_hinges.sum())
+        self._partners = self.n_singles - self._end  # hinges of later features
+        n_pairs = n_hinges * self._partners
+        self._first_pair = self.n_singles + np.cumsum(n_pairs) - n_pairs
+        self.n_terms = self.n_singles + (int(n_pairs.sum()) if products else 0)
+
+    def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
+        """Values of the terms `ids`, one contiguous row for each."""
+        out = np.ones((len(ids), table.shape[1]))
+        for hinges in self._hinges(ids).T:
+            present = np.flatnonzero(hinges >= 0)
+            feature, sign, at = self._parts(hinges[present])
+            out[present] *= _rise(table[feature], sign[:, None], self.knots[at][:, None])
+        return out
+
+    def terms(self, ids: IntArray) -> tuple[HingeTerm, ...]:
+        """The hinges and products behind `ids`."""
+        return tuple(HingeTerm(self._factors(row[row >= 0])) for row in self._hinges(ids))
+
+    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the hinge or product that is written so, its hinges in any order; None where there is none."""
+        group = np.flatnonzero(np.isin(self.features, mentioned(name, self.features, feature_names)))
+        ids = np.concatenate([np.empty(0, np.int64), *(np.arange(self._first[g], self._end[g]) for g in group)])
+        terms = zip(ids.tolist(), self.terms(ids), strict=True)
+        single = {term.name(feature_names): j for j, term in terms}
+        if name in single or self.n_terms == self.n_singles:
+            return single.get(name)
+        cuts = [i for i, mark in enumerate(name) if mark == "*"]  # one of them stands between the two hinges
+        pairs = [(single[name[:i]], single[name[i + 1 :]]) for i in cuts if {name[:i], name[i + 1 :]} <= single.keys()]
+        return next((j for j in (self._pair(*sorted(pair)) for pair in pairs) if j is not None), None)
+
+    def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
+        """For every product its two hinges."""
+        return [(a, b) if b >= 0 else () for a, b in self._hinges(ids).tolist()]
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """None: every hinge may come in alone."""
+        return ()
+
+    def _pair(self, first: int, second: int) -> int | None:
+        """Id of the product of two hinges, given in the order of their ids; None for two of one feature."""
+        group = int(np.searchsorted(self._end, first, side="right"))
+        if second < self._end[group]:
+            return None
+        row = (first - self._first[group]) * self._partners[group]
+        return int(self._first_pair[group] + row + second - self._end[group])
+
+    def _hinges(self, ids: IntArray) -> IntArray:
+        """Ids of the one or two hinges of every term, shape (n_ids, 2); -1 stands for no second one."""
+        ids = checked_ids(ids, self.n_terms)
+        out = np.stack([ids, np.full_like(ids, -1)], axis=1)
+        pairs = np.flatnonzero(ids >= self.n_singles)
+        group = np.searchsorted(self._first_pair, ids[pairs], side="right") - 1
+        first, second = np.divmod(ids[pairs] - self._first_pair[group], self._partners[group])
+        out[pairs, 0] = self._first[group] + first
+        out[pairs, 1] = self._end[group] + second
+        return out
+
+    def _parts(self, hinges: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Feature and sign of each single hinge, and where its knot is stored."""
+        group = np.searchsorted(self._end, hinges, side="right")
+        local, n_knots = hinges - self._first[group], self.n_knots[group]
+        falls = local >= n_knots
+        at = self._first_knot[group] + np.where(falls, local - n_knots + 1, local)
+        return self.features[group], np.where(falls, -1, 1), at
+
+    def _factors(self, hinges: IntArray) -> tuple[HingeFactor, ...]:
+        parts = zip(*self._parts(hinges), strict=True)
+        return tuple(HingeFactor(int(p), int(s), float(self.knots[k]), float(self.shown[k])) for p, s, k in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Hinge:
+    """Hinges at weighted quantiles of the training rows.
+
+    Parameters
+    ----------
+    n_knots : int, default=8
+        Quantiles at which a feature may bend; fewer where several of them coincide.
+    products : bool, default=False
+        Whether products of two hinges of different features are candidates too.
+    """
+
+    n_knots: int = 8
+    products: bool = False
+
+    def __post_init__(self) -> None:
+        check_count("n_knots", self.n_knots)
+        if not isinstance(self.products, bool | np.bool_):
+            msg = f"products must be True or False, got {self.products!r}."
+            raise ValueError(msg)
+
+    def space(self, training: Training, rng: np.random.Generator) -> HingeSpace:  # noqa: ARG002  no randomness needed
+        """Place the knots; the smallest value of each feature is one, so that straight lines are in the family."""
+        parts = [
+            _place(block, values, quantile_positions(cumulative, int(self.n_knots)), training.scaling)
+            for block, values, cumulative in sorted_blocks(training)
+        ]
+        empty = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
+        features, n_knots, knots, shown = (np.concatenate(arrays) for arrays in zip(empty, *parts, strict=True))
+        return HingeSpace(features, n_knots, knots, shown, products=bool(self.products))
+
+
+def _rise(x: FloatArray, sign: int | IntArray, knot: float | FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(sign * x - sign * knot, 0.0))
+
+
+def _place(
+    features: IntArray, values: FloatArray, positions: IntArray, scaling: Scaling
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Features, their numbers of knots, and the knots in scaled and in the user's own units."""
+    edges = np.concatenate([values[:, :1], np.take_along_axis(values, positions, axis=1), values[:, -1:]], axis=1)
+    raw = to_user(scaling, features[:, None], edges)
+    # strictly inside the range, since a knot on its edge repeats the straight line or gives a constant
+    keep = (edges > edges[:, :1]) & (edges < edges[:, -1:]) & (raw < raw[:, -1:])
+    keep[:, 1:] &= (edges[:, 1:] > edges[:, :-1]) & (raw[:, 1:] > raw[:, :-1])
+    keep[:, 0] = keep[:, -1] = True
+    group, which = np.nonzero(keep)
+    at = raw[keep]
+    gap = np.append(at[1:] / 10 - at[:-1] / 10, 0.0)  # divided first: a range may overflow
+    lowest, highest = which == 0, which == edges.shape[1] - 1
+    reach = np.where(lowest, gap, np.minimum(gap, np.roll(gap, 1)))
+    inner, base = np.flatnonzero(~lowest & ~highest), np.flatnonzero(lowest)
+    shown = at.copy()
+    shown[inner] = readable(at[inner], at[inner] - reach[inner], at[inner] + reach[inner])
+    # never upwards: above the smallest value it would no longer be the straight line
+    shown[base] = readable(at[base], at[base] - reach[base], at[base], np.floor)
+    knots = to_scaled(scaling, features[group], shown)
+    use = ~highest & (lowest | ((knots > edges[group, 0]) & (knots < edges[group, -1])))
+    return features, np.bincount(group[use], minlength=features.size), knots[use], shown[use]

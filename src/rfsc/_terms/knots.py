@@ -1,0 +1,111 @@
+"""Where the terms of one feature bend or jump, and how numbers are written in the names of terms.
+
+Knots are weighted quantiles, moved to round numbers in the user's own units. They are found for many features at once,
+since a loop over 20,000 of them would be felt before the search begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from .._utils.arrays import FloatArray, IntArray
+from .base import Training, quoted
+from .scaling import Scaling
+
+MARKS = "*^+-/()[]<>=,"  # what could be misread in a feature's name next to numbers and brackets
+BLOCK = 2**20  # numbers sorted at once
+FEWEST_DIGITS, MAX_DIGITS = 3, 17  # of a number in a name that may be rounded; enough to tell any two apart
+
+
+def sorted_blocks(training: Training) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+    """Features that vary, a few at a time, with their sorted values and the weight up to and including each."""
+    features = training.features[~training.scaling.constant[training.features]]
+    rows = np.flatnonzero(training.weight > 0)
+    weight = training.weight[rows]
+    size = max(1, BLOCK // max(rows.size, 1))
+    for first in range(0, features.size, size):
+        block = features[first : first + size]
+        values = training.table[np.ix_(block, rows)]
+        if np.all(weight == 1.0):  # many times faster than to sort weights along, and felt where the table is long
+            values.sort(axis=1)
+            cumulative = np.broadcast_to(np.arange(1.0, rows.size + 1), values.shape)
+        else:
+            order = np.argsort(values, axis=1, kind="stable")
+            values = np.take_along_axis(values, order, axis=1)
+            cumulative = np.cumsum(weight[order], axis=1)
+        varies = values[:, 0] < values[:, -1]  # rows without weight may have made the range
+        yield block[varies], values[varies], cumulative[varies]
+
+
+def quantile_positions(cumulative: FloatArray, n_levels: int) -> IntArray:
+    """Positions, shape (n_features, n_levels), of the quantiles at 1, ..., n_levels over n_levels + 1.
+
+    A quantile is the smallest value whose rows and those below make up that share of the weight. Shares are compared
+    after multiplying by n_levels + 1, so that a row of weight 2 and the same row twice never differ by rounding.
+    """
+    scaled, total = cumulative * (n_levels + 1), cumulative[:, -1]
+    position = [(scaled < (level * total)[:, None]).sum(axis=1) for level in range(1, n_levels + 1)]
+    return np.stack(position, axis=1).astype(np.int64)
+
+
+def to_user(scaling: Scaling, features: IntArray, values: FloatArray) -> FloatArray:
+    """Scaled values in the user's own units, up to rounding."""
+    half = scaling.half_minimum[features] + scaling.half_span[features] * values
+    return np.asarray(2.0 * np.clip(half, -np.finfo(np.float64).max / 2, np.finfo(np.float64).max / 2))
+
+
+def to_scaled(scaling: Scaling, features: IntArray, values: FloatArray) -> FloatArray:
+    """Values in the user's own units, scaled by the very operations that scale the rows."""
+    return np.asarray((values / 2 - scaling.half_minimum[features]) / scaling.half_span[features])
+
+
+def readable(
+    value: FloatArray, low: FloatArray, high: FloatArray, how: Callable[[FloatArray], FloatArray] = np.rint
+) -> FloatArray:
+    """The number with the fewest digits near each value that lies in [low, high]; the value itself if there is none."""
+    out = np.where((low <= 0) & (high >= 0), 0.0, value)
+    left = np.flatnonzero((out != 0) & np.isfinite(value))
+    magnitude = np.zeros(value.size, dtype=np.int64)
+    magnitude[left] = np.floor(np.log10(np.abs(value[left])))
+    for digits in range(1, MAX_DIGITS):
+        if not left.size:
+            break
+        v, places = value[left], digits - 1 - magnitude[left]
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):  # what overflows is out of reach
+            power = 10.0 ** np.abs(places)
+            # dividing by an exact power of ten gives the double that is printed with these few digits
+            short = np.where(places >= 0, how(v * power) / power, how(v / power) * power)
+        fits = (low[left] <= short) & (short <= high[left])
+        out[left[fits]] = short[fits]
+        left = left[~fits]
+    return out + 0.0  # no negative zero
+
+
+def rounded(value: float, error: float) -> float:
+    """`value` with three digits, or as many more as it takes to come within `error`; next to nothing becomes 0."""
+    if abs(value) <= error * 1e-4:  # what rounding has left of a zero
+        return 0.0
+    for digits in range(FEWEST_DIGITS, MAX_DIGITS):
+        short = float(f"{value:.{digits}g}")
+        if abs(short - value) <= error:
+            return short
+    return value
+
+
+def written(value: float) -> str:
+    """The shortest text that reads back as the same number, without a trailing ``.0``."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def label(name: str) -> str:
+    """The name of a feature, in brackets where it could be misread in a formula with numbers: ``[a-b]``, ``[52]``."""
+    return quoted(name, MARKS)
+
+
+def shifted(name: str, origin: float) -> str:
+    """``age-52``; a negative origin is added: ``x+3``; zero is left out."""
+    if origin == 0:
+        return name
+    return f"{name}-{written(origin)}" if origin > 0 else f"{name}+{written(-origin)}"

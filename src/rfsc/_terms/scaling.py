@@ -1,0 +1,69 @@
+"""Every feature to [0, 1] by its range over the training rows (the paper's normalisation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._utils.arrays import BoolArray, FloatArray
+
+AT_A_TIME = 1024  # rows
+FAR = 1e50  # training ranges away from the training data; its fifth power is still a number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaling:
+    """Minimum and range of every feature.
+
+    Both are kept halved: the range of a feature may overflow although its values do not, and halving is exact.
+
+    Parameters
+    ----------
+    half_minimum, half_span : ndarray of shape (n_features,)
+        Half the minimum and half the range; the range of a constant feature is zero.
+    """
+
+    half_minimum: FloatArray
+    half_span: FloatArray
+
+    @classmethod
+    def from_rows(cls, X: FloatArray) -> Scaling:
+        """Read the ranges off the rows of X."""
+        half_minimum, half_maximum = X.min(axis=0) / 2, X.max(axis=0) / 2
+        half_span = half_maximum - half_minimum
+        # a range below the smallest normal number cannot be divided by
+        half_span[half_span < np.finfo(np.float64).tiny] = 0.0
+        return cls(half_minimum, half_span)
+
+    @property
+    def constant(self) -> BoolArray:
+        """Which features do not vary."""
+        return np.asarray(self.half_span == 0)
+
+    def table(self, X: FloatArray) -> FloatArray:
+        """Scaled features, one contiguous row for each (the layout that terms read); constant features become 0."""
+        span = np.where(self.constant, 1.0, self.half_span)
+        out = np.empty(X.shape[::-1])
+        for first in range(0, len(X), AT_A_TIME):  # so that turning the table over stays within the cache
+            part = X[first : first + AT_A_TIME].T / 2
+            part -= self.half_minimum[:, None]
+            part /= span[:, None]
+            out[:, first : first + AT_A_TIME] = part
+        out[self.constant] = 0.0
+        return out
+
+    def rows(self, X: FloatArray, features: Iterable[int]) -> dict[int, FloatArray]:
+        """The same for a few features only, by feature index; values absurdly far out are drawn in to stay finite."""
+        with np.errstate(over="ignore"):
+            scaled = {p: (X[:, p] / 2 - self.half_minimum[p]) / self.half_span[p] for p in features}
+        return {p: np.clip(row, -FAR, FAR) for p, row in scaled.items()}
+
+    def slope(self, feature: int) -> float:
+        """Factor a in scaled = a * x + b."""
+        return float(0.5 / self.half_span[feature])
+
+    def offset(self, feature: int) -> float:
+        """Summand b in scaled = a * x + b."""
+        return float(-self.half_minimum[feature] / self.half_span[feature])

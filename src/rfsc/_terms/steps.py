@@ -1,0 +1,261 @@
+"""Steps x > k between neighbouring training values and, as an option, levels x = v of features with few integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from .._utils.arrays import BoolArray, FloatArray, IntArray
+from .base import Term, Training, Unrelated, check_count, checked_ids, first_named, mentioned
+from .expression import Above, Equals, Expression, Scaled
+from .knots import label, quantile_positions, readable, sorted_blocks, to_scaled, to_user, written
+from .scaling import Scaling
+
+MAX_LEVELS = 10  # a feature with more distinct values is a quantity
+MARGIN = 0.01  # share of the gap between two values that a cut keeps away from either
+
+
+@dataclass(frozen=True, slots=True)
+class StepTerm:
+    """1 where a feature exceeds a knot, 0 elsewhere.
+
+    Parameters
+    ----------
+    feature : int
+        Index of the feature.
+    knot : float
+        Where the step is, in the units of the rows that it is evaluated on.
+    shown : float
+        The same in the user's own units, for the name.
+    """
+
+    feature: int
+    knot: float
+    shown: float
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The one feature."""
+        return (self.feature,)
+
+    def name(self, feature_names: Sequence[str]) -> str:
+        """The rule in the user's own units, such as ``bmi>30``."""
+        return f"{label(feature_names[self.feature])}>{written(self.shown)}"
+
+    def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
+        """Zeros and ones."""
+        return np.greater(rows[self.feature], self.knot, out=np.empty(n_samples))
+
+    def expression(self) -> Expression:
+        """The comparison of the scaled feature."""
+        return Above(Scaled(self.feature), self.knot)
+
+    def unscaled(self, scaling: Scaling) -> dict[Term, float]:  # noqa: ARG002  the knot shown says it all
+        """The step at the knot shown."""
+        return {StepTerm(self.feature, self.shown, self.shown): 1.0}
+
+    def bound(self, ranges: Mapping[int, tuple[float, float]]) -> float:
+        """1, or 0 where the feature stays below the knot."""
+        return float(ranges[self.feature][1] > self.knot)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Feature, knot and the knot shown."""
+        return {"kind": "step", "feature": self.feature, "knot": self.knot, "shown": self.shown}
+
+    @classmethod
+    def from_dict(cls, d: Mapping[str, Any]) -> Self:
+        """The term that `as_dict` described."""
+        return cls(int(d["feature"]), float(d["knot"]), float(d["shown"]))
+
+
+@dataclass(frozen=True, slots=True)
+class LevelTerm:
+    """1 where a feature has one certain value, 0 elsewhere.
+
+    Parameters
+    ----------
+    feature : int
+        Index of the feature.
+    level : float
+        The value, in the units of the rows that it is evaluated on.
+    shown : float
+        The same in the user's own units, for the name.
+    """
+
+    feature: int
+    level: float
+    shown: float
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The one feature."""
+        return (self.feature,)
+
+    def name(self, feature_names: Sequence[str]) -> str:
+        """The level in the user's own units, such as ``stage=3``."""
+        return f"{label(feature_names[self.feature])}={written(self.shown)}"
+
+    def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
+        """Zeros and ones."""
+        return np.equal(rows[self.feature], self.level, out=np.empty(n_samples))
+
+    def expression(self) -> Expression:
+        """The comparison of the scaled feature."""
+        return Equals(Scaled(self.feature), self.level)
+
+    def unscaled(self, scaling: Scaling) -> dict[Term, float]:  # noqa: ARG002  the level shown says it all
+        """The indicator of the level shown."""
+        return {LevelTerm(self.feature, self.shown, self.shown): 1.0}
+
+    def bound(self, ranges: Mapping[int, tuple[float, float]]) -> float:
+        """1, or 0 where the feature never has the value."""
+        low, high = ranges[self.feature]
+        return float(low <= self.level <= high)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Feature, level and the level shown."""
+        return {"kind": "level", "feature": self.feature, "level": self.level, "shown": self.shown}
+
+    @classmethod
+    def from_dict(cls, d: Mapping[str, Any]) -> Self:
+        """The term that `as_dict` described."""
+        return cls(int(d["feature"]), float(d["level"]), float(d["shown"]))
+
+
+class StepSpace(Unrelated):
+    """All steps at given knots, then all given levels.
+
+    Parameters
+    ----------
+    features : array of int
+        Feature of every term.
+    knots, shown : array of float
+        Its knot or level in scaled and in the user's own units.
+    n_steps : int
+        How many of the terms are steps; the rest are levels.
+    grouped : bool
+        Whether the levels of a feature come only together.
+    """
+
+    def __init__(
+        self, features: IntArray, knots: FloatArray, shown: FloatArray, n_steps: int, *, grouped: bool = False
+    ) -> None:
+        self.features, self.knots, self.shown, self.n_steps, self.grouped = features, knots, shown, n_steps, grouped
+        self.n_terms = int(features.size)
+
+    def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
+        """Values of the terms `ids`, one contiguous row for each."""
+        ids = checked_ids(ids, self.n_terms)
+        x, at = table[self.features[ids]], self.knots[ids][:, None]
+        return np.where((ids < self.n_steps)[:, None], x > at, x == at).astype(np.float64)
+
+    def terms(self, ids: IntArray) -> tuple[StepTerm | LevelTerm, ...]:
+        """The steps and levels behind `ids`."""
+        return tuple(
+            (StepTerm if j < self.n_steps else LevelTerm)(
+                int(self.features[j]), float(self.knots[j]), float(self.shown[j])
+            )
+            for j in checked_ids(ids, self.n_terms)
+        )
+
+    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the step or level that is written so, None where there is none."""
+        ids = np.flatnonzero(np.isin(self.features, mentioned(name, np.unique(self.features), feature_names)))
+        return first_named(self, name, feature_names, ids)
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The levels of each feature, where they are grouped."""
+        if not self.grouped:
+            return ()
+        together: dict[int, list[int]] = {}
+        for j in range(self.n_steps, self.n_terms):
+            together.setdefault(int(self.features[j]), []).append(j)
+        return tuple(tuple(ids) for ids in together.values() if len(ids) > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Steps between training values, at weighted quantiles.
+
+    Parameters
+    ----------
+    n_knots : int, default=8
+        Quantiles at which a feature may be cut; a feature with at most one more distinct values is cut everywhere.
+    levels : bool or "grouped", default=False
+        Whether features with at most 10 distinct values, all of them integers, also offer ``x=3``. The lowest and
+        the highest level are left out where a cut tells the same. "grouped": a model holds all the levels of a feature
+        or none of them.
+    """
+
+    n_knots: int = 8
+    levels: bool | str = False
+
+    def __post_init__(self) -> None:
+        check_count("n_knots", self.n_knots)
+        if not isinstance(self.levels, bool | np.bool_) and self.levels != "grouped":
+            msg = f"levels must be True, False or 'grouped', got {self.levels!r}."
+            raise ValueError(msg)
+
+    def space(self, training: Training, rng: np.random.Generator) -> StepSpace:  # noqa: ARG002  no randomness needed
+        """Place the cuts, and list the levels if asked for."""
+        nothing = (np.empty(0, np.int64), np.empty(0), np.empty(0))
+        steps, levels = [nothing], [nothing]
+        for features, values, cumulative in sorted_blocks(training):
+            cut = _choose(values, cumulative, int(self.n_knots))
+            steps.append(_place(features, values, cut, training.scaling))
+            if self.levels:
+                levels.append(_levels(features, values, cut, training.scaling))
+        features, knots, shown = (np.concatenate(arrays) for arrays in zip(*steps, *levels, strict=True))
+        n_steps, grouped = sum(part[0].size for part in steps), self.levels == "grouped"
+        return StepSpace(features, knots, shown, n_steps, grouped=bool(grouped))
+
+
+def _choose(values: FloatArray, cumulative: FloatArray, n_knots: int) -> BoolArray:
+    """Whether to cut between each sorted value and the next: everywhere if few differ, else above the quantiles."""
+    differ = values[:, 1:] > values[:, :-1]
+    last = differ.shape[1]
+    # for each position the first gap at or after it; `last` stands for none
+    gap = np.minimum.accumulate(np.where(differ, np.arange(last), last)[:, ::-1], axis=1)[:, ::-1]
+    gap = np.append(gap, np.full((len(gap), 1), last), axis=1)
+    chosen = np.zeros((len(gap), last + 1), dtype=np.bool_)
+    np.put_along_axis(chosen, np.take_along_axis(gap, quantile_positions(cumulative, n_knots), axis=1), True, axis=1)
+    few = differ.sum(axis=1) <= n_knots
+    return np.where(few[:, None], differ, chosen[:, :-1])
+
+
+def _place(
+    features: IntArray, values: FloatArray, cut: BoolArray, scaling: Scaling
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Features and knots of the chosen cuts; the knots are short numbers between the neighbouring values."""
+    group, at = np.nonzero(cut)
+    feature, below, above = features[group], values[group, at], values[group, at + 1]
+    low, high = to_user(scaling, feature, below), to_user(scaling, feature, above)
+    middle = low / 2 + high / 2
+    middle = np.where((low < middle) & (middle < high), middle, low)  # no number between: x > low is the same rule
+    margin = MARGIN * (high / 2 - low / 2) * 2
+    shown = readable(middle, np.nextafter(low + margin, high), np.nextafter(high - margin, low))
+    knots = np.clip(to_scaled(scaling, feature, shown), below, np.nextafter(above, below))
+    use = low < high
+    return feature[use], knots[use], shown[use]
+
+
+def _levels(
+    features: IntArray, values: FloatArray, cut: BoolArray, scaling: Scaling
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Features and levels of the features with few integers, but for the ends that a cut sets apart already."""
+    differ = values[:, 1:] > values[:, :-1]
+    few = differ.sum(axis=1) < MAX_LEVELS
+    starts = np.append(np.ones((len(values), 1), dtype=np.bool_), differ, axis=1) & few[:, None]
+    group, at = np.nonzero(starts)
+    feature, level = features[group], values[group, at]
+    shown = np.rint(to_user(scaling, feature, level)) + 0.0
+    # exact: the scaled integer must be the very number that the rows hold, or x = level would never be true
+    broken = np.bincount(group[to_scaled(scaling, feature, shown) != level], minlength=features.size) > 0
+    first_gap, last_start = differ.argmax(axis=1)[group], differ.shape[1] - differ[:, ::-1].argmax(axis=1)[group]
+    told = ((at == 0) & cut[group, first_gap]) | ((at == last_start) & cut[group, last_start - 1])
+    use = ~broken[group] & ~told
+    return feature[use], level[use], shown[use]

@@ -1,0 +1,49 @@
+"""Files that appear as a whole or not at all, and that nobody else can read while they are being written."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+LONGEST = 40  # characters that the name of a part takes over from that of its file
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A file to write to, which takes its name when it is complete, or vanishes."""
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        yield target  # to put a file in the place of /dev/null would do harm
+        return
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:LONGEST]}.", suffix=".part")
+    os.close(handle)
+    part = Path(name)
+    try:
+        yield part
+        with part.open("rb") as file:
+            os.fsync(file.fileno())  # else a power cut may leave the name with nothing in it
+        part.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def remove_leavings(path: str | os.PathLike[str]) -> None:
+    """Remove what processes that were killed while they wrote a file have left beside it."""
+    with suppress(OSError):  # what is wrong with a folder is told when a file is written there
+        target = Path(path).resolve()
+        if len(target.name) <= LONGEST:
+            for part in target.parent.glob(f".{glob.escape(target.name)}.????????.part"):
+                part.unlink()
+
+
+def _umask() -> int:
+    """Permissions that new files do not get; the only way to ask is to set them."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
