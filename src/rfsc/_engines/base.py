@@ -7,7 +7,7 @@ the batch, however many threads work, and in whatever order. It never draws a ra
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -158,6 +158,18 @@ class Evaluation:
         before = np.concatenate(([0], np.cumsum(kept)))
         supports = Supports(before[drawn.indptr].astype(np.int64), drawn.ids[kept])
         return cls(supports, coef[kept], score, log_loss, status, n_newton)
+
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Evaluation]) -> Evaluation:
+        """One evaluation out of those of consecutive parts of a batch."""
+        if len(parts) == 1:
+            return parts[0]
+        sizes = np.concatenate([part.supports.sizes for part in parts])
+        indptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        names = ("coef", "score", "log_loss", "status", "n_newton")
+        arrays = [np.concatenate([getattr(part, name) for part in parts]) for name in names]
+        return cls(Supports(indptr, np.concatenate([part.supports.ids for part in parts])), *arrays)
 
 
 class Engine(Protocol):

@@ -1,154 +1,149 @@
-"""Which families of terms suit the data: `basis="auto"` asks a small cross-validation inside the training rows."""
+"""Which families of terms suit the data: `basis="auto"` compares them by cross-validation inside the training rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import joblib
 import numpy as np
 from scipy.optimize import minimize
 
-from .._model import class_probabilities, decision_table
-from .._search import Brake, Checkpoint
-from .._search.stopping import NEVER, brake_on_ctrl_c
+from .._model.decision import class_probabilities, decision_table
+from .._search.context import Context
 from .._terms import Basis
 from .._terms.distinct import distinct_rows
-from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.blas import one_blas_thread
 from .._utils.seeds import Seed
 from ..restrictions import TermNotOfferedError
-from .dispatch import abandon, chosen_backend, results_of
-from .targets import Targets
-from .workbench import Job, OutputSpec, Rows, Workbench, candidate_terms, output_rules
+from .executor import Executor
+from .output import Job, OutputSearch, OutputSpec
+from .rows import Rows
+
+Mixes = Mapping[str, tuple[Basis, ...]]
+FeaturesOf = Callable[[Rows], Sequence[IntArray]]
 
 N_FOLDS = 5
 # distinct rows that are compared on: enough to see which family suits, and long tables stay affordable
 MOST_ROWS = 5000
-SMALLEST = 1e-15  # probability that a wrong certainty counts as
+SMALLEST_PROBABILITY = 1e-15
 SHARE_TOL = 1e-14  # of the log-loss, flat near its least value: else engines agree on half of the digits of shares
-LEAST_SHARE = 0.02  # a mix that weighs less is left out of an average
+SMALLEST_SHARE = 0.02  # a mix that weighs less is left out of an average
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What was compared and what came out.
+class BasisChoice:
+    """What was compared and what was chosen."""
 
-    Parameters
-    ----------
-    shares : dict of str to float
-        Weight of every mix of families that is taken; they sum to one.
-    losses : dict of str to float
-        Left-out log-loss of every mix; empty where the rows were too few to compare, or only one mix offers all terms
-        that restrictions name.
-    is_whole : bool, default=True
-        Whether nothing was left out of the comparison for lack of time.
-    """
-
-    shares: dict[str, float]
-    losses: dict[str, float]
-    is_whole: bool = True
+    shares: dict[str, float]  # weight of every mix of families that is taken; they sum to one
+    losses: dict[str, float]  # left-out log-loss of every mix; empty if nothing could be compared
+    is_complete: bool = True  # whether there was time for the whole comparison
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One model of the comparison.
-
-    Parameters
-    ----------
-    mix : str
-        Families of terms.
-    fold, output : int
-        Which fold is left out, and which output is fitted.
-    features : ndarray of int
-        Features that it may use.
-    """
+    """One model of the comparison."""
 
     mix: str
-    fold: int
+    fold: int  # left out
     output: int
-    features: IntArray
+    features: IntArray  # that it may use
 
     @property
     def key(self) -> str:
-        """What a checkpoint calls it."""
+        """Name in a checkpoint."""
         return f"compared/{self.mix}/{self.fold}/{self.output}"
 
 
-def choose_bases(
-    mixes: Mapping[str, tuple[Basis, ...]],
-    rows: Rows,
-    features_of: Callable[[Rows], Sequence[IntArray]],
-    spec: OutputSpec,
-    progress: Callable[[str, float], None] | None = None,
-    brake: Brake = NEVER,
-    checkpoint: Checkpoint | None = None,
-) -> Choice:
-    """The mix of families whose models predict left-out training rows best; for an average, the share of each."""
-    mixes = _able(mixes, rows, features_of, spec)
+@dataclass(frozen=True, eq=False)
+class BasisComparison:
+    """The rows that are compared on, and how; runs one cell at a time."""
+
+    rows: Rows
+    fold: IntArray  # of every row
+    specs: Mapping[str, OutputSpec]  # by mix
+
+    def __sizeof__(self) -> int:
+        return self.rows.table.nbytes
+
+    def alone(self) -> BasisComparison:
+        """A copy that uses one thread."""
+        return replace(self, specs={name: replace(spec, n_threads=1) for name, spec in self.specs.items()})
+
+    def run(self, item: Cell, context: Context) -> FloatArray:
+        """Values, on the rows of a fold, of a model found by one search on the other folds."""
+        spec = self.specs[item.mix]
+        part = self.rows.take(np.flatnonzero(self.fold != item.fold))
+        spec = replace(spec, max_terms=min(spec.max_terms, max(int(part.weight.sum()) - 1, 1)))
+        seed = Seed([spec.layout_seed, item.fold, item.output])
+        work = OutputSearch(part, Job(item.output, item.features, spec, (seed,)), context)
+        fit = work.combined([work.run(0, replace(context, observers=()))], context)
+        unseen = np.ascontiguousarray(self.rows.table[:, self.fold == item.fold])
+        return np.asarray(np.einsum("j,jk->k", fit.coef, fit.space.columns(unseen, fit.ids)))
+
+
+def choose_basis(
+    mixes: Mixes, rows: Rows, features_of: FeaturesOf, spec: OutputSpec, n_jobs: int | None, context: Context
+) -> BasisChoice:
+    """The mix of families whose models predict left-out rows best; for an average, the share of each."""
+    mixes = _possible(mixes, rows, features_of, spec)
     fold = _fold_of_rows(rows, np.random.default_rng(spec.layout_seed))
     if fold is None or len(mixes) == 1:
-        return Choice({next(iter(mixes)): 1.0}, {})
+        return BasisChoice({next(iter(mixes)): 1.0}, {})
     rows, fold = rows.take(np.flatnonzero(fold >= 0)), fold[fold >= 0]
+    specs = {name: replace(spec, bases=bases, combine="best") for name, bases in mixes.items()}
+    cells = _cells(mixes, rows, fold, features_of)
+    found = _left_out_values(cells, BasisComparison(rows, fold, specs), Executor(n_jobs), context)
+    values = {name: _assembled([cell for cell in cells if cell.mix == name], found, fold) for name in mixes}
+    complete = {name: value for name, value in values.items() if value is not None}
+    is_complete = len(complete) == len(mixes)
+    if not complete:
+        return BasisChoice({next(iter(mixes)): 1.0}, {}, is_complete)
+    losses = {name: _log_loss(value, rows) for name, value in complete.items()}
+    if spec.combine != "average":
+        return BasisChoice({min(losses, key=lambda name: losses[name]): 1.0}, losses, is_complete)
+    shares = dict(zip(complete, _best_shares(list(complete.values()), rows).tolist(), strict=True))
+    taken = {name: share for name, share in shares.items() if share >= SMALLEST_SHARE}
+    total = sum(taken.values())
+    return BasisChoice({name: share / total for name, share in taken.items()}, losses, is_complete)
+
+
+def _cells(mixes: Mixes, rows: Rows, fold: IntArray, features_of: FeaturesOf) -> list[Cell]:
+    """One cell for each mix, fold and output."""
     # once for all mixes: a filter tests every feature
     features = [features_of(rows.take(np.flatnonzero(fold != number))) for number in range(int(fold.max()) + 1)]
-    cells = [
+    return [
         Cell(name, number, output, allowed)
         for name in mixes
         for number, own in enumerate(features)
         for output, allowed in enumerate(own)
     ]
-    if progress is not None:
-        progress(cells[0].mix, 0.0)
-    told: dict[str, FloatArray] = {}
-    for cell, value in _left_out_values(cells, mixes, rows, fold, spec, brake, checkpoint):
-        told[cell.key] = value
-        if progress is not None:
-            progress(cell.mix, len(told) / len(cells))
-    values = {name: _assembled(name, cells, told, fold) for name in mixes}
-    complete = {name: value for name, value in values.items() if value is not None}
-    is_whole = len(complete) == len(mixes)
-    if not complete:
-        return Choice({next(iter(mixes)): 1.0}, {}, is_whole)
-    losses = {name: _log_loss(value, rows) for name, value in complete.items()}
-    if spec.combine != "average":
-        return Choice({min(losses, key=lambda name: losses[name]): 1.0}, losses, is_whole)
-    shares = _best_shares(list(complete.values()), rows)
-    taken = {name: share for name, share in zip(complete, shares.tolist(), strict=True) if share >= LEAST_SHARE}
-    total = sum(taken.values())
-    return Choice({name: share / total for name, share in taken.items()}, losses, is_whole)
 
 
-def _able(
-    mixes: Mapping[str, tuple[Basis, ...]],
-    rows: Rows,
-    features_of: Callable[[Rows], Sequence[IntArray]],
-    spec: OutputSpec,
-) -> Mapping[str, tuple[Basis, ...]]:
+def _possible(mixes: Mixes, rows: Rows, features_of: FeaturesOf, spec: OutputSpec) -> Mixes:
     """The mixes that offer every term that restrictions force or group."""
     if spec.restrictions is None or not (spec.restrictions.force or spec.restrictions.groups):
         return mixes
     features = features_of(rows)
-    able: dict[str, tuple[Basis, ...]] = {}
+    possible: dict[str, tuple[Basis, ...]] = {}
     reasons: list[str] = []
     for name, bases in mixes.items():
         own = replace(spec, bases=bases)
         try:
             for allowed in features:
-                output_rules(rows, candidate_terms(rows, allowed, own), own)
+                own.rules(rows, own.space(rows, allowed))
         except TermNotOfferedError as error:
             reasons.append(str(error))
         else:
-            able[name] = bases
-    if not able:
+            possible[name] = bases
+    if not possible:
         msg = f'basis="auto" has no mix that offers every term of restrictions. With {next(iter(mixes))}: {reasons[0]}'
         raise ValueError(msg)
-    return able
+    return possible
 
 
 def _fold_of_rows(rows: Rows, rng: np.random.Generator) -> IntArray | None:
-    """Stratified folds, -1 for rows of a long table that take no part; None where a class has too few rows.
+    """Stratified folds, -1 for rows of a long table that are not used; None if a class has too few rows.
 
     Equal rows stay together: a row of weight 2 is the same as the row twice.
     """
@@ -167,70 +162,35 @@ def _fold_of_rows(rows: Rows, rng: np.random.Generator) -> IntArray | None:
 
 
 def _left_out_values(
-    cells: Sequence[Cell],
-    mixes: Mapping[str, tuple[Basis, ...]],
-    rows: Rows,
-    fold: IntArray,
-    spec: OutputSpec,
-    brake: Brake,
-    checkpoint: Checkpoint | None,
-) -> Iterator[tuple[Cell, FloatArray]]:
-    """What a model of each cell says of the rows that it has not seen, as far as the brake lets it."""
-    known = {} if checkpoint is None else {cell.key: checkpoint.find(cell.key) for cell in cells}
-    todo = [cell for cell in cells if known.get(cell.key) is None]
-    yield from ((cell, np.array(known[cell.key])) for cell in cells if known.get(cell.key) is not None)
-    backend = chosen_backend(spec.n_jobs)
-    specs = {name: replace(spec, bases=bases, combine="best") for name, bases in mixes.items()}
-    if backend is None:
-        found: Iterator[FloatArray] = (value_left_out(rows, fold, cell, specs[cell.mix], brake) for cell in todo)
-    else:
-        parts = rows.table, rows.weight, rows.targets, rows.scaling, fold
-        here = {name: replace(own, n_threads=1) for name, own in specs.items()}
-        tasks = (joblib.delayed(_value_elsewhere)(*parts, cell, here[cell.mix], brake.deadline) for cell in todo)
-        found = results_of(backend, tasks, brake)
-    for cell, value in zip(todo, found, strict=False):
-        if brake.reason:  # this model may not have been searched to its end
-            abandon(found)
-            return
-        if checkpoint is not None:
-            checkpoint.put(cell.key, value.tolist, is_finished=True)
-        yield cell, value
+    cells: Sequence[Cell], comparison: BasisComparison, executor: Executor, context: Context
+) -> dict[str, FloatArray]:
+    """Values of the cells' models on rows that they have not seen, by key, as far as there is time."""
+    found: dict[str, FloatArray] = {}
+    if context.checkpoint is not None:
+        known = {cell.key: context.checkpoint.get(cell.key) for cell in cells}
+        found = {key: np.array(values) for key, values in known.items() if values is not None}
+    todo = [cell for cell in cells if cell.key not in found]
+    results: Iterator[FloatArray] = executor.run(((comparison, cell, context) for cell in todo), context)
+    if context.progress:
+        context.progress.on_choice(cells[0].mix, 0.0)
+    for cell, values in zip(todo, results, strict=False):
+        if context.stop_reason:  # this model may not have been searched to its end
+            break
+        found[cell.key] = values
+        if context.checkpoint is not None:
+            context.checkpoint.put(cell.key, values.tolist())
+        if context.progress:
+            context.progress.on_choice(cell.mix, len(found) / len(cells))
+    return found
 
 
-def _value_elsewhere(
-    table: FloatArray,
-    weight: FloatArray,
-    targets: Targets,
-    scaling: Scaling,
-    fold: IntArray,
-    cell: Cell,
-    spec: OutputSpec,
-    deadline: float,
-) -> FloatArray:
-    """`value_left_out` in another process; the table comes as an argument of its own, so that it is sent once."""
-    with brake_on_ctrl_c(deadline) as brake:
-        return value_left_out(Rows(targets, scaling, table, weight), fold, cell, spec, brake)
-
-
-def value_left_out(rows: Rows, fold: IntArray, cell: Cell, spec: OutputSpec, brake: Brake = NEVER) -> FloatArray:
-    """What a model, found by one search on the other folds, says of the rows of a fold."""
-    part = rows.take(np.flatnonzero(fold != cell.fold))
-    most = min(spec.search.max_terms, max(int(part.weight.sum()) - 1, 1))
-    own = replace(spec, search=replace(spec.search, max_terms=most))
-    seed = Seed([spec.layout_seed, cell.fold, cell.output])
-    fit = Workbench.over(part, Job(cell.output, cell.features, own, (seed,)), brake).fit()
-    unseen = np.ascontiguousarray(rows.table[:, fold == cell.fold])
-    return np.asarray(np.einsum("j,jk->k", fit.coef, fit.space.columns(unseen, fit.ids)))
-
-
-def _assembled(name: str, cells: Sequence[Cell], told: Mapping[str, FloatArray], fold: IntArray) -> FloatArray | None:
-    """The values of all outputs of one mix on all rows; None where a fold was not compared."""
-    own = [cell for cell in cells if cell.mix == name]
-    if any(cell.key not in told for cell in own):
+def _assembled(cells: Sequence[Cell], found: Mapping[str, FloatArray], fold: IntArray) -> FloatArray | None:
+    """The values of all outputs of one mix on all rows; None if a fold is missing."""
+    if any(cell.key not in found for cell in cells):
         return None
-    values = np.empty((max(cell.output for cell in own) + 1, fold.size))
-    for cell in own:
-        values[cell.output, fold == cell.fold] = told[cell.key]
+    values = np.empty((max(cell.output for cell in cells) + 1, fold.size))
+    for cell in cells:
+        values[cell.output, fold == cell.fold] = found[cell.key]
     return decision_table(list(values))
 
 
@@ -238,20 +198,20 @@ def _log_loss(values: FloatArray, rows: Rows) -> float:
     """Weighted mean over all rows."""
     code = rows.targets.code
     right = class_probabilities(values)[np.arange(code.size), code]
-    return float((rows.weight * -np.log(np.maximum(right, SMALLEST))).sum()) / float(rows.weight.sum())
+    return float((rows.weight * -np.log(np.maximum(right, SMALLEST_PROBABILITY))).sum()) / float(rows.weight.sum())
 
 
 def _best_shares(values: Sequence[FloatArray], rows: Rows) -> FloatArray:
-    """Shares, none negative, sum one, with which the mean of the values has the least log-loss."""
+    """Nonnegative shares that sum to one, with which the mean of the values has the least log-loss."""
     stacked = np.stack(values)
 
     def loss(shares: FloatArray) -> float:
         return _log_loss(np.tensordot(shares, stacked, axes=1), rows)
 
     n = len(values)
-    whole = {"type": "eq", "fun": lambda shares: shares.sum() - 1.0}
+    sum_to_one = {"type": "eq", "fun": lambda shares: shares.sum() - 1.0}
     options = {"method": "SLSQP", "jac": "3-point", "options": {"ftol": SHARE_TOL}}
     with one_blas_thread():  # more would only change the rounding
-        found = minimize(loss, np.full(n, 1.0 / n), bounds=[(0.0, 1.0)] * n, constraints=[whole], **options)
+        found = minimize(loss, np.full(n, 1.0 / n), bounds=[(0.0, 1.0)] * n, constraints=[sum_to_one], **options)
     shares = np.clip(found.x, 0.0, 1.0)
     return np.asarray(shares / shares.sum())

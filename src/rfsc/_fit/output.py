@@ -1,140 +1,273 @@
-"""All outputs of a fit: here, one search after the other, or as tasks of a joblib backend."""
+"""One output from the training rows to a model: candidate terms, searches, and one model out of all of them."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-import joblib
+import numpy as np
 
-from .._search import Brake, Checkpoint, RestartsResult, RIPs, SearchResult, Verdict
-from .._search.observers import ask
-from .._search.restarts import Kept
-from .._search.stopping import NEVER, brake_on_ctrl_c
-from .._terms import TermSpace
+from .._engines import Criterion, Engine, FitOptions, Memo, Problem, Restricted, make_engine
+from .._model.inference import WaldFit, refit
+from .._model.sparse_model import SparseModel
+from .._search.context import Context
+from .._search.history import Candidate, SearchResult
+from .._search.loop import SearchSettings, SearchSetup, run_search
+from .._search.pool import Elimination, pool
+from .._search.rips import RIPs
+from .._search.screening import Screening
+from .._search.subsamples import Subsamples
+from .._terms import Basis, TermSpace, Training
 from .._terms.rules import Rules
 from .._utils.arrays import FloatArray, IntArray
-from .._utils.seeds import Seed, child
-from .dispatch import abandon, chosen_backend, results_of
-from .workbench import SEARCHING, Job, OutputFit, OutputSpec, Rows, Workbench
+from .._utils.seeds import Seed, stream
+from ..bases import CONSTANT, build_space
+from ..restrictions import Restrictions, rules_for
+from .rows import Rows
+
+POOL_TERMS = 15  # largest model of one output that combine="pool" returns
+POOL_TERMS_IN_ALL = 20  # and of all outputs together, as long as that leaves each at least
+POOL_TERMS_AT_LEAST = 5
+SCREENING_TIME_SHARE = 0.2  # of the time that an output has
+SEARCH_TIME_SHARE = 0.85  # of the time that an output has; the rest is for combining the restarts
+FEW_TERMS = 2_000  # beyond, random draws find less than half of what screening finds, in ten times the time
+FEW_OBSERVATIONS = 5_000  # beyond, the tests show well what matters
+NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
 
 
-def fit_outputs(
-    rows: Rows,
-    features: Sequence[IntArray],
-    specs: Sequence[OutputSpec],
-    seeds: Sequence[Sequence[Seed]],
-    observers: Sequence[Any],
-    brake: Brake = NEVER,
-    checkpoint: Checkpoint | None = None,
-) -> list[list[OutputFit]]:
-    """Fit every output with every spec. After an observer's "stop_all" what is left gets a single iteration."""
-    jobs = [
-        [
-            Job(output, allowed, spec, tuple(child(seed, k) for seed in own) if len(specs) > 1 else tuple(own), k)
-            for k, spec in enumerate(specs)
-        ]
-        for output, (allowed, own) in enumerate(zip(features, seeds, strict=True))
-    ]
-    # rows in blocks are worked on where they are, and searches stay here
-    backend = None if rows.blocks is not None else chosen_backend(specs[0].n_jobs)
-    if backend is not None:
-        return fit_elsewhere(backend, rows, jobs, observers, brake, checkpoint)
-    fits: list[list[OutputFit]] = []
-    stopped, left = False, sum(map(len, jobs))
-    for own in jobs:
-        fits.append([])
-        for job in own:
-            share = brake.within(1.0 / left)
-            if stopped:  # and not kept: there is more to find
-                fit = Workbench.over(rows, job.shortened(), share).fit(observers)
-            else:
-                fit = Workbench.over(rows, job, share).fit(observers, checkpoint)
-            fits[-1].append(fit)
-            stopped = stopped or fits[-1][-1].restarts.stopped
-            left -= 1
-    return fits
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputSpec:
+    """How every output is fitted."""
+
+    bases: tuple[Basis, ...]
+    restrictions: Restrictions | None
+    feature_names: tuple[str, ...]
+    layout_seed: int  # of the families that need randomness; the same for every output, so that they share terms
+    options: FitOptions
+    search: SearchSettings
+    max_terms: int
+    max_samples: int | None  # rows that each iteration is scored on; None for all
+    combine: str
+    engine: str
+    n_threads: int
+    initial_rip: str  # "uniform", "screened", "as far as possible" or "by terms", see `start_by_size`
+    pool_terms: int  # largest model that combine="pool" returns
+
+    def space(self, rows: Rows, features: IntArray) -> TermSpace:
+        """All terms of the families over some features."""
+        return build_space(self.bases, Training(rows.table, rows.weight, features, rows.scaling), self.layout_seed)
+
+    def rules(self, rows: Rows, space: TermSpace) -> Rules | None:
+        """What the models must obey."""
+        constant, most = rows.scaling.constant, self.max_terms
+        return rules_for(self.restrictions, space, self.feature_names, constant=constant, max_terms=most)
+
+    def engine_over(self, problem: Problem, rules: Rules | None) -> Engine:
+        """The engine that was asked for, made to obey the rules."""
+        engine = make_engine(self.engine, problem, self.n_threads)
+        return engine if rules is None else Restricted(engine, rules)
 
 
-def fit_elsewhere(
-    backend: Any,
-    rows: Rows,
-    jobs: Sequence[Sequence[Job]],
-    observers: Sequence[Any],
-    brake: Brake,
-    checkpoint: Checkpoint | None,
-) -> list[list[OutputFit]]:
-    """As `fit_outputs`, with every search as a task of a joblib backend.
+def pool_terms(n_outputs: int) -> int:
+    """Largest model of each output that combine="pool" returns."""
+    return min(POOL_TERMS, max(POOL_TERMS_AT_LEAST, POOL_TERMS_IN_ALL // n_outputs))
 
-    Observers are shown the iterations of a search when it has ended, in the same order as otherwise. Where one of them
-    stops it, the search is run once more, here, up to that iteration: so the outcome is the same.
+
+def start_by_size(n_observations: float) -> str:
+    """What initial_rip="auto" means for a table: screened if it is long, else if a space has many terms.
+
+    Decided once for a fit, so that the parts of the rows on which bases are compared are searched like the whole.
     """
-    n_jobs = sum(map(len, jobs))
-    benches = [Workbench.over(rows, job, brake.within(1.0 / n_jobs)) for own in jobs for job in own]
-    # the first restart of every output, then the second: whenever the fit is stopped, each has its share
-    places = sorted(((restart, k) for k, bench in enumerate(benches) for restart in range(len(bench.job.seeds))))
-    kept = {place: Kept(checkpoint, benches[place[1]].key(place[0])) for place in places}
-    found = {place: one.result for place, one in kept.items() if one.result is not None}
-    todo = [place for place in places if place not in found]
-    searching = brake.within(SEARCHING)
-    share = searching.seconds_left / max(1, -(-len(benches) // backend._effective_n_jobs()))  # each output has its turn
-    tasks = (
-        joblib.delayed(search_elsewhere)(*benches[k].parcel, restart, benches[k].start, searching.deadline, share)
-        for restart, k in todo
-    )
-    results = results_of(backend, tasks, searching)
-    stopped = False
-    for (restart, k), result in zip(todo, results, strict=False):
-        found[restart, k], verdict = _as_watched(result, benches[k], restart, observers, brake)
-        kept[restart, k].finish(found[restart, k])
-        stopped = verdict is Verdict.STOP_ALL
-        if stopped or searching.reason:
-            break
-    abandon(results)
-    reason = "" if stopped else searching.reason
-    fits: list[list[OutputFit]] = []
-    for k, bench in enumerate(benches):
-        own = [found[restart, k] for restart in range(len(bench.job.seeds)) if (restart, k) in found]
-        left_out = reason if len(own) < len(bench.job.seeds) else ""
-        if own:
-            fit = bench.combined(RestartsResult(tuple(own), stopped, left_out), brake.within(1.0 / (n_jobs - k)))
-        else:
-            fit = Workbench.over(rows, bench.job.shortened(), brake).fit(observers)
-            fit = replace(fit, restarts=replace(fit.restarts, left_out=left_out))
-        if bench.job.mix == 0:
-            fits.append([])
-        fits[-1].append(fit)
-    return fits
+    return "as far as possible" if n_observations > FEW_OBSERVATIONS else "by terms"
 
 
-def search_elsewhere(
-    table: FloatArray,
-    target: FloatArray,
-    weight: FloatArray,
-    code: IntArray,
-    space: TermSpace,
-    rules: Rules | None,
-    job: Job,
-    restart: int,
-    start: RIPs | None,
-    deadline: float,
-    share: float,
-) -> SearchResult:
-    """One search, in another process or on another machine; a single thread."""
-    with brake_on_ctrl_c(min(deadline, time.time() + share)) as brake:
-        bench = Workbench(table, target, weight, code, space, rules, job)
-        return bench.search(restart, start, (), brake)
+@dataclass(frozen=True, slots=True)
+class Job:
+    """All searches of one output with one set of families."""
+
+    output: int
+    features: IntArray  # that it may use
+    spec: OutputSpec
+    seeds: tuple[Seed, ...]  # one for each restart
+    first: int = 0  # number of the first restart, as observers and checkpoints see it
+
+    def shortened(self) -> Job:
+        """A single iteration of a single search."""
+        spec = replace(self.spec, search=replace(self.spec.search, max_iter=1))
+        return replace(self, spec=spec, seeds=self.seeds[:1])
 
 
-def _as_watched(
-    result: SearchResult, bench: Workbench, restart: int, observers: Sequence[Any], brake: Brake
-) -> tuple[SearchResult, Verdict]:
-    """What becomes of a search under the eyes of the observers, and their last word."""
-    for record in result.history:
-        verdict = ask(observers, record)
-        if verdict is not Verdict.CONTINUE:
-            stop = lambda seen, last=record, verdict=verdict: verdict if seen.iteration == last.iteration else None  # noqa: E731
-            return bench.search(restart, bench.start, [stop], brake), verdict
-    return result, Verdict.CONTINUE
+@dataclass(frozen=True, slots=True, eq=False)
+class OutputFit:
+    """The model of one output, and the searches that led to it."""
+
+    space: TermSpace
+    searches: tuple[SearchResult, ...]
+    ids: IntArray
+    coef: FloatArray
+    standard_error: FloatArray | None  # None for an average, as is the score
+    score: float | None
+    initial_rip: str  # "uniform", "screened" or "partly screened"
+    not_begun: str = ""  # why searches were not begun: "time_limit" or "interrupted"
+
+    def model(self, rows: Rows, feature_names: tuple[str, ...], label: object) -> SparseModel:
+        """The frozen model, terms by falling coefficient."""
+        order = np.argsort(-np.abs(self.coef), kind="stable")
+        return SparseModel(
+            terms=self.space.terms(self.ids[order]),
+            coef=self.coef[order],
+            standard_error=None if self.standard_error is None else self.standard_error[order],
+            scaling=rows.scaling,
+            feature_names=feature_names,
+            label=label,
+            n_observations=rows.n_observations,
+            score=self.score,
+        )
+
+
+class OutputSearch:
+    """The searches of one job; they share the candidate terms, the screening and, here, the engine with its memo."""
+
+    def __init__(self, rows: Rows, job: Job, context: Context | None = None) -> None:
+        self.rows, self.job = rows, job
+        self.space = job.spec.space(rows, job.features)
+        self.rules = job.spec.rules(rows, self.space)
+        self._context = Context() if context is None else context
+
+    def __sizeof__(self) -> int:
+        return self.rows.table.nbytes
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is made again: an engine, and its context."""
+        kept = {name: getattr(self, name) for name in ("rows", "job", "space", "rules", "start", "initial_rip")}
+        return {**kept, "_context": Context()}
+
+    def alone(self) -> OutputSearch:
+        """A copy with an engine of its own that uses one thread."""
+        other = OutputSearch.__new__(OutputSearch)
+        other.__dict__.update(self.__getstate__())
+        other.job = replace(self.job, spec=replace(self.job.spec, n_threads=1))
+        return other
+
+    @cached_property
+    def problem(self) -> Problem:
+        """All rows."""
+        spec, rows = self.job.spec, self.rows
+        target = rows.targets.outputs[self.job.output]
+        return Problem(self.space, rows.table, target, rows.weight, spec.options, spec.max_terms)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Fits supports on all rows, each once."""
+        problem = replace(self.problem, few_supports=self._subsamples is not None)
+        return Memo(self.job.spec.engine_over(problem, self.rules))
+
+    @cached_property
+    def _subsamples(self) -> Subsamples | None:
+        def engine_over(some: IntArray) -> Engine:
+            # each subsample has a memo: late populations hold the same few supports many times
+            return Memo(self.job.spec.engine_over(self.problem.take(some), self.rules))
+
+        return Subsamples.of_size(self.job.spec.max_samples, self.rows.targets.code, engine_over)
+
+    @cached_property
+    def _fixed_samples(self) -> tuple[IntArray | None, IntArray | None]:
+        """Rows of the screening, and rows on which pooled terms are removed; None for all."""
+        if self._subsamples is None:
+            return None, None
+        rng = stream(self.job.seeds[0], 0)
+        return self._subsamples.rows(rng), self._subsamples.rows(rng)
+
+    @cached_property
+    def _screening(self) -> Screening:
+        some, spec = self._fixed_samples[0], self.job.spec
+        tested = self.problem if some is None else self.problem.take(some)
+        seconds = SCREENING_TIME_SHARE * self._context.seconds_left
+        return Screening(tested, spec.max_terms, self.rules, spec.n_threads, seconds)
+
+    @cached_property
+    def start(self) -> RIPs | None:
+        """RIPs with which the searches begin; None if all terms begin alike."""
+        spec, n_terms = self.job.spec, self.space.n_terms
+        if spec.initial_rip == "uniform" or (spec.initial_rip == "by terms" and n_terms <= FEW_TERMS):
+            return None
+        screening = self._screening
+        has_time = self._context.deadline == np.inf
+        if spec.initial_rip == "screened" and not screening.is_complete and has_time:
+            msg = (
+                f'initial_rip="screened" tests every term, but of {n_terms:,} only {screening.n_tested:,} can be '
+                "tested in reasonable time. Use a basis with fewer terms, keep fewer features with "
+                'filter_significance, or use initial_rip="auto", which tests as many as it can.'
+            )
+            raise ValueError(msg)
+        return screening.first_rips(CONSTANT, self.engine) if screening.n_tested else None
+
+    @cached_property
+    def initial_rip(self) -> str:
+        """How the searches begin."""
+        if self.start is None:
+            return "uniform"
+        return "screened" if self._screening.is_complete else "partly screened"
+
+    def run(self, item: int, context: Context) -> SearchResult:
+        """One of the searches, by its number."""
+        job = self.job
+        setup = SearchSetup(
+            self.engine,
+            self.space.n_terms,
+            job.spec.search,
+            job.spec.max_terms,
+            rules=self.rules,
+            start=self.start,
+            subsamples=self._subsamples,
+        )
+        return run_search(setup, job.seeds[item], context, output=job.output, restart=job.first + item)
+
+    def combined(self, searches: Sequence[SearchResult], context: Context, not_begun: str = "") -> OutputFit:
+        """One model out of all searches."""
+        combine, best = self.job.spec.combine, min((s.model for s in searches), key=lambda c: c.rank)
+        if combine == "average":
+            return OutputFit(
+                self.space, tuple(searches), *_average(searches), None, None, self.initial_rip, not_begun
+            )
+        if combine == "pool" and not context.stop_reason:
+            best = next(iter(self._pooled(searches, context)), best)
+        final = self._refitted(best)
+        answer = best.ids, final.coef, final.standard_error, best.score
+        return OutputFit(self.space, tuple(searches), *answer, self.initial_rip, not_begun)
+
+    def _pooled(self, searches: Sequence[SearchResult], context: Context) -> list[Candidate]:
+        """Small models among the terms of all restarts, by left-out log-loss whatever the search maximised.
+
+        With subsamples, terms are removed on one of them, and only the best models on the way see all rows.
+        """
+        spec, some = self.job.spec, self._fixed_samples[1]
+        options = replace(spec.options, criterion=Criterion.LOO_LOG_LOSS, significance=NO_TEST)
+        problem = replace(self.problem, options=options, few_supports=True)
+        few = problem if some is None else problem.take(some)
+        elimination = Elimination(
+            spec.engine_over(few, self.rules),
+            most_pooled=few.max_terms,
+            max_terms=spec.pool_terms,
+            rules=self.rules,
+            all_rows=None if some is None else spec.engine_over(problem, self.rules),
+        )
+        return pool(searches, elimination, context)
+
+    def _refitted(self, best: Candidate) -> WaldFit:
+        """The chosen model, fitted to all rows in full precision."""
+        problem, store = self.problem, self.problem.store()
+        store.slots_of(best.ids)  # an empty store fills up from its first slot
+        n_terms = best.ids.size
+        penalty = problem.options.ridge * store.variance[:n_terms]
+        return refit(store.columns[:n_terms], problem.target, problem.weight, penalty, best.coef)
+
+
+def _average(searches: Sequence[SearchResult]) -> tuple[IntArray, FloatArray]:
+    """Terms and coefficients of the mean of the restarts' models."""
+    models = [search.model for search in searches]
+    ids, at = np.unique(np.concatenate([model.ids for model in models]), return_inverse=True)
+    total = np.bincount(at, weights=np.concatenate([model.coef for model in models]), minlength=ids.size)
+    return ids, total / len(models)

@@ -1,9 +1,8 @@
-"""A fit that can be taken up again: finished and running searches in a file that is always whole.
+"""A fit that can be continued: finished searches in a file that is always complete.
 
-The file is written beside its place, flushed to the disk and renamed, so that a crash at any moment leaves the last
-whole state. All that is written is plain JSON: a line about the file, with the digest of what follows, and a line with
-the searches. Since a search is a function of its state, the fit that goes on from it ends in the same bits as one that
-was never interrupted; the digest sees to it that a state that was damaged on the disk is not gone on from.
+The file is written beside its place, flushed to the disk and renamed, so a crash at any moment leaves the last complete
+file. It is plain JSON in two lines: a header with a digest, and the searches. A search is a function of its seed, so a
+continued fit ends in the same bits as one that was never interrupted.
 """
 
 from __future__ import annotations
@@ -11,17 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import time
 import warnings
-from collections.abc import Callable, Mapping
-from numbers import Real
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from .._utils.files import remove_leavings, whole_file
-from .history import IterationRecord
+import numpy as np
 
-FORMAT, VERSION = "rfsc-checkpoint", 1
+from .._utils.files import remove_unfinished, whole_file
+from .history import Candidate, IterationRecord, SearchResult
+from .rips import RIPs
+
+FORMAT, VERSION = "rfsc-checkpoint", 2
 
 
 class CheckpointError(ValueError):
@@ -29,66 +30,53 @@ class CheckpointError(ValueError):
 
 
 class Checkpoint:
-    """Pass it to `callbacks`: the fit is saved as it goes on, and goes on from there when it is started again.
+    """Callback that keeps finished searches in a file, from which the same fit continues.
 
-    The same call of `fit`, with the same data and settings, finds the file and continues; with others it is refused.
-    `random_state` must be a whole number. A disk that is full, or a folder that cannot be written to, is warned of
-    once; the fit goes on.
+    The same call of `fit`, with the same data and settings, finds the file and runs only the searches that are
+    missing; a file of another fit is refused. `random_state` must be an integer. If the file cannot be written, a
+    warning is issued once and the fit goes on.
 
     Parameters
     ----------
     path : str or path
         The file.
-    every : float, default=10.0
-        Least seconds between two writes; what is finished is written at once.
     """
 
-    def __init__(self, path: str | os.PathLike[str], every: float = 10.0) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         if not isinstance(path, str | os.PathLike) or not os.fspath(path):
             msg = f"path must be the name of a file, got {'an empty text' if path == '' else type(path).__name__}."
             raise TypeError(msg)
-        is_number = isinstance(every, Real) and not isinstance(every, bool)
-        if not is_number or not every >= 0:
-            msg = f"every must be a number of seconds that is not negative, got {every!r}."
-            raise ValueError(msg)
         self.path = Path(path)
-        self.every = float(every)
-        self._units: dict[str, Any] = {}
-        self._running: dict[str, Callable[[], Any]] = {}
+        self._finished: dict[str, Any] = {}
         self._fingerprint: Mapping[str, Any] = {}
-        self._written = 0.0
         self._has_warned = False
 
     def on_iteration(self, record: IterationRecord) -> None:
-        """Look at a finished iteration: nothing to say, the search shows its whole state elsewhere."""
+        """Do nothing: the fit hands over finished searches by itself."""
 
     def open(self, fingerprint: Mapping[str, Any]) -> None:
-        """Take up what the file holds; refuse it where it belongs to other data or settings.
+        """Read the file, if there is one; refuse it if it belongs to other data or settings.
 
         Parameters
         ----------
         fingerprint : mapping
             What the fit depends on, as plain numbers and texts.
         """
-        self._fingerprint, self._units, self._running, self._has_warned = fingerprint, {}, {}, False
-        self._written = time.monotonic()
-        remove_leavings(self.path)
-        if not os.path.exists(self.path):  # unlike the path's own method, it answers whatever the name
+        self._fingerprint, self._finished, self._has_warned = fingerprint, {}, False
+        remove_unfinished(self.path)
+        if not os.path.exists(self.path):  # unlike Path.exists, it answers whatever the name
             return
         found = self._read()
-        differ = sorted(
-            key
-            for key in {*found["fingerprint"], *fingerprint}
-            if found["fingerprint"].get(key) != fingerprint.get(key)
-        )
+        known = found["fingerprint"]
+        differ = sorted(key for key in {*known, *fingerprint} if known.get(key) != fingerprint.get(key))
         if differ:
             msg = (
                 f"the checkpoint {self.path.name} belongs to another fit: {', '.join(differ)} "
                 f"{'differs' if len(differ) == 1 else 'differ'}. Fit with the same data and settings, or delete the "
-                "file to begin anew; the fits of a cross-validation cannot share one."
+                "file to start again; the fits of a cross-validation cannot share one."
             )
             raise CheckpointError(msg)
-        self._units = found["units"]
+        self._finished = found["finished"]
 
     def _read(self) -> dict[str, Any]:
         try:
@@ -101,45 +89,29 @@ class Checkpoint:
         except (ValueError, KeyError, TypeError, RecursionError):
             is_ours = False
         if not is_ours:
-            msg = f"{self.path.name} is not a checkpoint of this version of rfsc. Delete it to begin anew."
+            msg = f"{self.path.name} is not a checkpoint of this version of rfsc. Delete it to start again."
             raise CheckpointError(msg)
         if head.get("digest") != _digest(content):
-            msg = f"the checkpoint {self.path.name} is damaged: it is not as it was written. Delete it to begin anew."
+            msg = f"the checkpoint {self.path.name} is damaged: it has changed since it was written. Delete it to start again."
             raise CheckpointError(msg)
         return dict(json.loads(content))
 
-    def find(self, key: str) -> Any:
-        """What was kept of a part of the fit; None where nothing was."""
-        return self._units.get(key)
+    def get(self, key: str) -> Any:
+        """What was kept under a key; None if there is nothing."""
+        return self._finished.get(key)
 
-    def put(self, key: str, value: Callable[[], Any], *, is_finished: bool = False) -> None:
-        """Keep the state of a part of the fit, in the file at once where it is finished.
+    def put(self, key: str, value: Any) -> None:
+        """Keep a finished part of the fit, as plain numbers, texts and lists, and write the file.
 
         Parameters
         ----------
         key : str
             Which part.
-        value : callable
-            Gives its state as plain numbers, texts and lists; asked when the file is written.
-        is_finished : bool, default=False
-            Whether this is its last state.
+        value : object
+            What JSON can hold.
         """
-        self._running = {} if is_finished else {key: value}
-        if is_finished:
-            self._units[key] = value()
-        if is_finished or time.monotonic() - self._written >= self.every:
-            self.write()
-
-    def save(self) -> None:
-        """Write what was put since the file was written last: the fit ends early."""
-        if self._running:
-            self.write()
-
-    def write(self) -> None:
-        """Replace the file by one that holds all that is known."""
-        self._units |= {key: value() for key, value in self._running.items()}
-        self._running = {}
-        content = json.dumps({"fingerprint": self._fingerprint, "units": self._units}, allow_nan=False)
+        self._finished[key] = value
+        content = json.dumps({"fingerprint": self._fingerprint, "finished": self._finished}, allow_nan=False)
         head = json.dumps({"format": FORMAT, "version": VERSION, "digest": _digest(content)})
         try:
             with whole_file(self.path) as part:
@@ -149,8 +121,50 @@ class Checkpoint:
                 self._has_warned = True
                 msg = f"the checkpoint {self.path} cannot be written ({error.strerror}); the fit goes on without it."
                 warnings.warn(msg, RuntimeWarning, stacklevel=2)
-        self._written = time.monotonic()
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def result_as_dict(result: SearchResult) -> dict[str, Any]:
+    """A finished search as plain numbers, which JSON keeps to the last bit."""
+    return {
+        "model": _candidate(result.model),
+        "limit": None if result.limit is None else _candidate(result.limit),
+        "history": [_record(record) for record in result.history],
+        "stop_reason": result.stop_reason,
+    }
+
+
+def result_from_dict(d: Mapping[str, Any]) -> SearchResult:
+    """The search that `result_as_dict` described."""
+    return SearchResult(
+        model=_read_candidate(d["model"]),
+        limit=None if d["limit"] is None else _read_candidate(d["limit"]),
+        history=tuple(_read_record(record) for record in d["history"]),
+        stop_reason=d["stop_reason"],
+    )
+
+
+def _candidate(candidate: Candidate) -> list[Any]:
+    return [candidate.ids.tolist(), candidate.coef.tolist(), candidate.score, candidate.log_loss]
+
+
+def _read_candidate(d: list[Any]) -> Candidate:
+    return Candidate(np.array(d[0], dtype=np.int64), np.array(d[1], dtype=np.float64), d[2], d[3])
+
+
+RECORD_NUMBERS = tuple(one.name for one in fields(IterationRecord) if one.name != "rips")
+
+
+def _record(record: IterationRecord) -> list[Any]:
+    rips = record.rips
+    numbers = [getattr(record, name) for name in RECORD_NUMBERS]
+    return [*numbers, [rips.n_terms, rips.default, rips.ids.tolist(), rips.values.tolist()]]
+
+
+def _read_record(d: list[Any]) -> IterationRecord:
+    n_terms, default, ids, values = d[-1]
+    rips = RIPs(n_terms, default, np.array(ids, dtype=np.int64), np.array(values, dtype=np.float64))
+    return IterationRecord(**dict(zip(RECORD_NUMBERS, d, strict=False)), rips=rips)

@@ -2,162 +2,180 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from .._engines.base import Engine, Supports
 from .._terms.rules import Rules
-from .._utils.arrays import FloatArray, IntArray
+from .._utils.compat import Interval, StrOptions, validate_parameter_constraints
 from .._utils.seeds import Seed, stream
-from .admission import admit
+from .context import EARLY, Context, Verdict
 from .history import Candidate, IterationRecord, SearchResult
-from .observers import Verdict, ask
-from .parts import evaluate_in_parts
 from .rips import RIPs, update
-from .sampling import sample_population
-from .state import SearchState
-from .stopping import EARLY, NEVER, Brake, StoppedEarly
-from .subsample import Subsamples, best_on_all_rows
+from .sampling import admit, sample_population
+from .subsamples import Subsamples, best_on_all_rows
 
-Rescreen = Callable[[Candidate], tuple[IntArray, FloatArray]]
+FIRST_SIZE = 1.0  # expected number of terms of the first models: the paper starts every RIP at 1 / n_terms
+CUTOFF = 0.5  # RIP from which a term belongs to the limit model
+
+CONSTRAINTS: dict[str, Any] = {
+    "n_models": [Interval(Integral, 2, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "unseen": [StrOptions({"keep", "zero"})],
+    "ridge": [Interval(Real, 0, None, closed="left")],
+    "initial_rip": [StrOptions({"auto", "uniform", "screened"})],
+    "filter_significance": [Interval(Real, 0, 1, closed="neither"), None],
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchSpec:
-    """What stays fixed during a search.
+class SearchSettings:
+    """Settings of the randomised search that few users need to change.
 
     Parameters
     ----------
-    n_models : int
-        Size of each population.
-    max_iter : int
-        Largest number of iterations.
-    tol : float
-        The search has converged when no RIP moves by more.
-    unseen : {"keep", "zero"}
-        Whether a term that no model drew keeps its RIP.
-    max_terms : int
-        Largest support that is drawn.
-    initial_size : float
-        Expected number of terms of the first models; the paper starts every RIP at 1 / n_terms, an expected size of 1.
-    rip_bounds : (float, float)
-        Least and largest RIP.
-    cutoff : float
-        RIP from which a term belongs to the limit model.
-    rescreen_every : int or None
-        Iterations after which terms that stand out from what the best model leaves unexplained get a higher RIP.
+    n_models : int, default=100
+        Models drawn in each iteration.
+    max_iter : int, default=300
+        Largest number of iterations of one search.
+    tol : float, default=2e-3
+        A search has converged when no inclusion probability moves by more.
+    unseen : {"keep", "zero"}, default="keep"
+        What happens to the inclusion probability of a term that no model of an iteration drew: it stays, or it falls
+        as in the paper's relatives.
+    ridge : float, default=1.0
+        Penalty of the fits, as a multiple of the variance of each term; keeps separable classes finite.
+    initial_rip : {"auto", "uniform", "screened"}, default="auto"
+        Inclusion probabilities with which a search begins. "uniform": the same for all terms, as in the paper.
+        "screened": a score test of every term against the class gives those that stand out a higher one. "auto"
+        screens if there are more than 2,000 terms, which random draws cannot explore, or more than 5,000
+        observations, as far as testing is affordable.
+    filter_significance : float or None, default=None
+        Level of a distance-correlation test of each feature against each output; features that do not pass are not
+        used. None keeps all.
     """
 
     n_models: int = 100
     max_iter: int = 300
     tol: float = 2e-3
     unseen: str = "keep"
-    max_terms: int = 60
-    initial_size: float = 1.0
-    rip_bounds: tuple[float, float] = (0.0, 1.0)
-    cutoff: float = 0.5
-    rescreen_every: int | None = None
+    ridge: float = 1.0
+    initial_rip: str = "auto"
+    filter_significance: float | None = None
 
-    def first_rips(self, n_terms: int, rules: Rules | None) -> RIPs:
-        """The same RIP for all terms but for those that are known to be ruled out: they are not even drawn."""
-        out = np.empty(0, np.int64) if rules is None else rules.ruled_out()
-        value = float(np.clip(self.initial_size / max(n_terms - out.size, 1), *self.rip_bounds))
-        return RIPs(n_terms, value, out, np.zeros(out.size))
+    def __post_init__(self) -> None:
+        validate_parameter_constraints(CONSTRAINTS, asdict(self), caller_name="SearchSettings")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchSetup:
+    """What all searches of one output share."""
+
+    engine: Engine  # fits and scores supports on all rows, and obeys the rules
+    n_terms: int
+    settings: SearchSettings
+    max_terms: int  # largest support that is drawn
+    rules: Rules | None = None
+    start: RIPs | None = None  # RIPs of the first iteration; None: the same for all terms
+    subsamples: Subsamples | None = None  # rows that each population is scored on; None: those of the engine
+
+
+@dataclass(slots=True)
+class _State:
+    """What moves during a search."""
+
+    rips: RIPs
+    has_moved: bool  # whether some RIP has moved by evidence of this search
+    leaders: list[Candidate] = field(default_factory=list)  # best model of every iteration
+    history: list[IterationRecord] = field(default_factory=list)
+
+    @property
+    def best(self) -> Candidate:
+        """The best model so far; the first of equals."""
+        return min(self.leaders, key=lambda candidate: candidate.rank)
+
+
+def first_rips(n_terms: int, rules: Rules | None, expected_size: float = FIRST_SIZE) -> RIPs:
+    """The same RIP for all terms except those that are known to be ruled out, which are never drawn."""
+    out = np.empty(0, np.int64) if rules is None else rules.ruled_out()
+    value = float(np.clip(expected_size / max(n_terms - out.size, 1), 0.0, 1.0))
+    return RIPs(n_terms, value, out, np.zeros(out.size))
 
 
 def run_search(
-    engine: Engine,
-    n_terms: int,
-    spec: SearchSpec,
-    seed: Seed,
-    *,
-    rules: Rules | None = None,
-    start: RIPs | None = None,
-    rescreen: Rescreen | None = None,
-    subsamples: Subsamples | None = None,
-    observers: Sequence[Any] = (),
-    output: int = 0,
-    restart: int = 0,
-    brake: Brake = NEVER,
-    state: SearchState | None = None,
-    keep: Callable[[SearchState], None] | None = None,
-) -> tuple[SearchResult, Verdict]:
-    """Run one search."""
-    if state is None:
-        # RIPs that begin unequal are no opinion of this search
-        state = SearchState(spec.first_rips(n_terms, rules) if start is None else start, has_moved=start is None)
-    verdict = Verdict.CONTINUE
-    while not state.stop_reason:
-        iteration = len(state.history) + 1
-        rng = stream(seed, iteration)
-        drawn = admit(sample_population(state.rips, spec.n_models, spec.max_terms, rng), rules, spec.max_terms)
-        try:
-            result = evaluate_in_parts(engine if subsamples is None else subsamples.draw(rng), drawn, brake)
-        except StoppedEarly as stopped:
-            result = stopped.found
-        is_whole = len(result.supports) == len(drawn)
-        drawn = drawn if is_whole else drawn.take(np.arange(len(result.supports)))
-        state.rips, max_change = update(state.rips, drawn, result, unseen=spec.unseen, bounds=spec.rip_bounds)
-        leader = Candidate.best_of(result)
-        best = state.consider(leader)
-        record = IterationRecord(
-            output=output,
-            restart=restart,
-            iteration=iteration,
-            mean_score=float(result.score.mean()),
-            best_score=leader.score,
-            best_so_far=best.score,
-            mean_log_loss=float(result.log_loss.mean()),
-            mean_size_drawn=float(drawn.sizes.mean()),
-            mean_size_kept=float(result.supports.sizes.mean()),
-            max_change=max_change,
-            n_fitted=int(np.count_nonzero(result.n_newton)),
-            rips=_snapshot(state.rips),
-        )
-        state.history.append(record)
-        verdict = ask(observers, record)
-        state.stop_reason = "observer" if verdict is not Verdict.CONTINUE else _stop_reason(state, spec, rescreen)
-        if keep is not None and is_whole:
-            keep(state)
-        state.stop_reason = state.stop_reason if is_whole and state.stop_reason else brake.reason
-    assert state.best is not None  # max_iter is at least 1
-    if state.stop_reason in EARLY:  # no time to look at what the RIPs have come to
+    setup: SearchSetup, seed: Seed, context: Context | None = None, *, output: int = 0, restart: int = 0
+) -> SearchResult:
+    """Run one search; iteration i draws from the stream at place i below the seed."""
+    context = Context() if context is None else context
+    start = setup.start
+    state = _State(first_rips(setup.n_terms, setup.rules) if start is None else start, has_moved=start is None)
+    stop_reason = ""
+    while not stop_reason:
+        record, is_complete = _iterate(setup, state, seed, context, (output, restart))
+        verdict = context.ask(record)
+        stop_reason = "observer" if verdict is not Verdict.CONTINUE else _convergence(state, setup.settings)
+        stop_reason = stop_reason if is_complete and stop_reason else context.stop_reason
+    if stop_reason in EARLY:  # no time for the limit model
         best = state.best
-        if subsamples is not None:
-            best = Candidate.best_of(engine.evaluate(Supports.from_lists([best.ids])))
-        return SearchResult(best, None, tuple(state.history), state.stop_reason), verdict
-    limit, best = _limit_model(engine, state.rips, spec, rules), state.best
-    if subsamples is not None:
-        best = best_on_all_rows(state.leaders, subsamples.draw(stream(seed, len(state.history) + 1)), engine)
-    model = best if limit is None else min(best, limit, key=lambda c: c.rank)
-    return SearchResult(model, limit, tuple(state.history), state.stop_reason), verdict
+        if setup.subsamples is not None:
+            best = Candidate.best_of(setup.engine.evaluate(Supports.from_lists([best.ids])))
+        return SearchResult(best, None, tuple(state.history), stop_reason)
+    limit, best = _limit_model(setup, state.rips), state.best
+    if setup.subsamples is not None:
+        few_rows = setup.subsamples.draw(stream(seed, len(state.history) + 1))
+        best = best_on_all_rows(state.leaders, few_rows, setup.engine)
+    model = best if limit is None else min(best, limit, key=lambda candidate: candidate.rank)
+    return SearchResult(model, limit, tuple(state.history), stop_reason)
 
 
-def _stop_reason(state: SearchState, spec: SearchSpec, rescreen: Rescreen | None) -> str:
-    """Why the search ends after this iteration, empty if it goes on; terms may be brought in before it does."""
-    assert state.best is not None
+def _iterate(
+    setup: SearchSetup, state: _State, seed: Seed, context: Context, place: tuple[int, int]
+) -> tuple[IterationRecord, bool]:
+    """One iteration: its record, and whether the whole population was evaluated before the fit had to end."""
+    iteration = len(state.history) + 1
+    rng = stream(seed, iteration)
+    settings, most = setup.settings, setup.max_terms
+    drawn = admit(sample_population(state.rips, settings.n_models, most, rng), setup.rules, most)
+    result = context.evaluate(setup.engine if setup.subsamples is None else setup.subsamples.draw(rng), drawn)
+    is_complete = len(result.supports) == len(drawn)
+    drawn = drawn if is_complete else drawn.take(np.arange(len(result.supports)))
+    state.rips, max_change = update(state.rips, drawn, result, unseen=settings.unseen)
+    state.leaders.append(Candidate.best_of(result))
+    record = IterationRecord(
+        output=place[0],
+        restart=place[1],
+        iteration=iteration,
+        mean_score=float(result.score.mean()),
+        best_score=state.leaders[-1].score,
+        best_so_far=state.best.score,
+        mean_log_loss=float(result.log_loss.mean()),
+        mean_size_drawn=float(drawn.sizes.mean()),
+        mean_size_kept=float(result.supports.sizes.mean()),
+        max_change=max_change,
+        n_fitted=int(np.count_nonzero(result.n_newton)),
+        rips=state.rips.without_zeros(),
+    )
+    state.history.append(record)
+    return record, is_complete
+
+
+def _convergence(state: _State, settings: SearchSettings) -> str:
+    """Why the search ends by itself after this iteration; empty if it goes on."""
     last = state.history[-1]
-    state.has_moved = state.has_moved or last.max_change > spec.tol
-    converged = last.max_change <= spec.tol and state.has_moved and state.rips.has_opinion
-    if rescreen is not None and spec.rescreen_every and (converged or last.iteration % spec.rescreen_every == 0):
-        lifted = state.rips.raised(*rescreen(state.best))
-        converged = converged and np.array_equal(state.rips[lifted.ids], lifted.values)
-        state.rips = lifted
-    return "converged" if converged else "max_iter" if last.iteration >= spec.max_iter else ""
+    state.has_moved = state.has_moved or last.max_change > settings.tol
+    if last.max_change <= settings.tol and state.has_moved and state.rips.has_opinion:
+        return "converged"
+    return "max_iter" if last.iteration >= settings.max_iter else ""
 
 
-def _limit_model(engine: Engine, rips: RIPs, spec: SearchSpec, rules: Rules | None) -> Candidate | None:
+def _limit_model(setup: SearchSetup, rips: RIPs) -> Candidate | None:
     """The model that the RIPs have settled on, tested and refitted once more."""
-    chosen = rips.at_least(spec.cutoff)[: spec.max_terms]
+    chosen = rips.at_least(CUTOFF)[: setup.max_terms]
     if not chosen.size:
         return None
-    return Candidate.best_of(engine.evaluate(admit(Supports.from_lists([chosen]), rules, spec.max_terms)))
-
-
-def _snapshot(rips: RIPs) -> RIPs:
-    """The RIPs as the history keeps them: only terms that the search has an opinion of and has not given up."""
-    alive = rips.values > 0.0
-    return RIPs(rips.n_terms, 0.0, rips.ids[alive], rips.values[alive])
+    supports = admit(Supports.from_lists([chosen]), setup.rules, setup.max_terms)
+    return Candidate.best_of(setup.engine.evaluate(supports))

@@ -85,6 +85,11 @@ class RIPs:
             return True
         return (self.default <= 0.0 or self.ids.size == self.n_terms) and not np.any(self.values > 0.0)
 
+    def without_zeros(self) -> RIPs:
+        """As the history keeps them: only terms that were drawn or screened and have not fallen to zero."""
+        alive = self.values > 0.0
+        return RIPs(self.n_terms, 0.0, self.ids[alive], self.values[alive])
+
     def dense(self) -> FloatArray:
         """All RIPs as one vector; for small spaces and for tests."""
         out = np.full(self.n_terms, self.default)
@@ -112,9 +117,7 @@ def importance(terms: IntArray, kept: Supports, score: FloatArray) -> FloatArray
     return gap
 
 
-def update(
-    rips: RIPs, drawn: Supports, result: Evaluation, *, unseen: str, bounds: tuple[float, float] = (0.0, 1.0)
-) -> tuple[RIPs, float]:
+def update(rips: RIPs, drawn: Supports, result: Evaluation, *, unseen: str) -> tuple[RIPs, float]:
     """Eq. (16): move each RIP by step * importance, kept within its bounds. Returns the largest change too."""
     score = result.score
     step = step_size(score)
@@ -122,9 +125,9 @@ def update(
     default = rips.default
     if unseen == "zero":
         terms = np.union1d(terms, rips.ids)
-        default = float(np.clip(default - step * score.mean(), *bounds))
+        default = float(np.clip(default - step * score.mean(), 0.0, 1.0))
     before = rips[terms]
-    after = np.clip(before + step * importance(terms, result.supports, score), *bounds)
+    after = np.clip(before + step * importance(terms, result.supports, score), 0.0, 1.0)
     change = float(np.abs(after - before).max(initial=0.0))
     if terms.size < rips.n_terms:
         change = max(change, abs(default - rips.default))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._engines.base import Supports
+from .._terms.rules import Rules
 from .._utils.arrays import IntArray
 from .rips import RIPs
 
@@ -66,3 +67,14 @@ def _keep_at_most(model: IntArray, limit: int, rng: np.random.Generator) -> IntA
     of = model[shuffled]
     start = np.searchsorted(of, of, side="left")
     return shuffled[np.arange(of.size) - start < limit]
+
+
+def admit(drawn: Supports, rules: Rules | None, max_terms: int) -> Supports:
+    """Remove forbidden terms from every support, and add forced ones and what the others require.
+
+    Terms that do not fit within `max_terms`, with what they require, are left out.
+    """
+    if rules is None:
+        return drawn
+    rules.look_at(drawn.ids)
+    return Supports.from_lists(rules.gather(drawn[m].tolist(), max_terms) for m in range(len(drawn)))

@@ -8,7 +8,6 @@ matters has far less than 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -20,10 +19,10 @@ from .._terms.rules import Rules
 from .._terms.score_test import ScoreTest
 from .._terms.screening import Found, Part, parts_of, strongest
 from .._utils.arrays import FloatArray, IntArray
-from .admission import admit
 from .history import Candidate
-from .loop import SearchSpec
+from .loop import first_rips
 from .rips import RIPs
+from .sampling import admit
 
 KEEP = 200  # terms of a part that may get a RIP of their own
 HIGHEST = 0.4  # RIP of a term that stands out; it takes evidence from models to get beyond the cutoff
@@ -37,27 +36,13 @@ ROWS_MORE = 200  # what a pair costs whatever the number of rows
 
 
 class Screening:
-    """Score tests of the terms of one output, shared by its restarts.
-
-    Parameters
-    ----------
-    problem : Problem
-        The output; its rows are the only ones that are looked at.
-    spec : SearchSpec
-        Settings of the searches.
-    rules : Rules or None
-        What models obey.
-    n_threads : int
-        Threads; the result does not depend on it.
-    seconds : float
-        How long the tests may take, by a cautious guess.
-    """
+    """Score tests of the terms of one output, shared by its restarts; only the rows of `problem` are looked at."""
 
     def __init__(
-        self, problem: Problem, spec: SearchSpec, rules: Rules | None, n_threads: int, seconds: float = np.inf
+        self, problem: Problem, max_terms: int, rules: Rules | None, n_threads: int, seconds: float = np.inf
     ) -> None:
-        self._problem, self._spec, self._rules, self._n_threads = problem, spec, rules, n_threads
-        self._most_work = min(MOST_WORK, seconds * WORK_PER_SECOND)
+        self._problem, self._max_terms, self._rules, self._n_threads = problem, max_terms, rules, n_threads
+        self._most_work = min(MOST_WORK, seconds * WORK_PER_SECOND)  # a cautious guess of what the time allows
         self._known: dict[bytes, tuple[IntArray, FloatArray]] = {}
 
     @cached_property
@@ -83,14 +68,14 @@ class Screening:
         The terms that stand out are then fitted together, and those that stand out from what this model leaves
         unexplained are raised too: the stronger effects hide the weaker ones.
         """
-        room = self._spec.max_terms
+        room = self._max_terms
         ids, values = self._rated(ScoreTest.of_model(self._problem.target, self._problem.weight))
         ids, values = _highest_of(np.append(ids, constant), np.append(values, HIGHEST))
         best_first = ids[np.argsort(-values, kind="stable")][: min(np.count_nonzero(values >= HIGHEST / 2), room)]
         together = admit(Supports.from_lists([best_first]), self._rules, room)
         hidden, more = self.again(Candidate.best_of(engine.evaluate(together)))
         ids, values = _highest_of(np.concatenate([ids, hidden]), np.concatenate([values, more]))
-        others = replace(self._spec, initial_size=REST).first_rips(self._problem.space.n_terms, self._rules)
+        others = first_rips(self._problem.space.n_terms, self._rules, REST)
         return others.raised(*self._admissible(ids, values))
 
     def again(self, best: Candidate) -> tuple[IntArray, FloatArray]:
@@ -124,7 +109,7 @@ class Screening:
     def _admissible(self, ids: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
         """Without the terms that no model may hold; no more than models have room for."""
         ids, values = self._allowed(ids, values)
-        room = self._spec.max_terms / 2.0
+        room = self._max_terms / 2.0
         return ids, values * min(1.0, room / max(float(values.sum()), room))
 
 

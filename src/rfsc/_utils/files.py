@@ -33,9 +33,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def remove_leavings(path: str | os.PathLike[str]) -> None:
-    """Remove what processes that were killed while they wrote a file have left beside it."""
-    with suppress(OSError):  # what is wrong with a folder is told when a file is written there
+def remove_unfinished(path: str | os.PathLike[str]) -> None:
+    """Remove unfinished parts of a file that killed processes have left beside it."""
+    with suppress(OSError):  # a problem with the folder is reported when the file is written
         target = Path(path).resolve()
         if len(target.name) <= LONGEST:
             for part in target.parent.glob(f".{glob.escape(target.name)}.????????.part"):

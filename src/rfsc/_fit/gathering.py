@@ -11,7 +11,7 @@ from .._model import Evidence, FilterEvidence, SparseModel, Trace
 from .._search import SearchResult
 from .._terms import Term
 from .._utils.arrays import FloatArray, IntArray
-from .workbench import OutputFit
+from .output import OutputFit
 
 MOST_OTHERS = 30  # terms that are in no model but whose inclusion probability rose: the losers of the picture
 NOTABLE = 0.1  # inclusion probability that such a term has reached
@@ -36,7 +36,7 @@ def gather(
     for fit, own, more in zip(fits, known, others, strict=True):
         ids = np.union1d(own, more)
         at = np.array([place[term] for term in fit.space.terms(ids)], dtype=np.int64)
-        for search in fit.restarts.searches:
+        for search in fit.searches:
             held = np.zeros(len(terms), dtype=np.bool_)
             held[at] = np.isin(ids, search.model.ids)
             selected.append(held)
@@ -61,12 +61,12 @@ def gather(
 
 def _selected_ids(fit: OutputFit) -> IntArray:
     """Terms of the answer and of every restart's model, ascending."""
-    return np.unique(np.concatenate([fit.ids, *(search.model.ids for search in fit.restarts.searches)]))
+    return np.unique(np.concatenate([fit.ids, *(search.model.ids for search in fit.searches)]))
 
 
 def _notable_ids(fit: OutputFit, known: IntArray) -> IntArray:
     """Other terms whose RIP rose: the highest ones, ascending."""
-    records = [record.rips for search in fit.restarts.searches for record in search.history]
+    records = [record.rips for search in fit.searches for record in search.history]
     ids, at = np.unique(np.concatenate([rips.ids for rips in records]), return_inverse=True)
     peak = np.zeros(ids.size)
     np.maximum.at(peak, at, np.concatenate([rips.values for rips in records]))
