@@ -89,7 +89,7 @@ def test_a_model_is_replaced_only_by_a_better_one(problem):
 
 def test_a_perfect_score_ends_the_rounds(problem):
     target = np.where(problem.table[3] > 0.5, 1.0, -1.0)
-    options = FitOptions(score=type(problem.options.score).ACCURACY)
+    options = FitOptions(criterion=type(problem.options.criterion).ACCURACY)
     easy = replace(problem, target=target, options=options)
     assert find_pool(easy, replace(BINS, options=options), ROUNDS, 0).stop_reason == "perfect"
 

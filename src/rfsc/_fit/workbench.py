@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engines import BlockProblem, Engine, FitOptions, Memo, Problem, Restricted, Score, make_engine
+from .._engines import BlockProblem, Criterion, Engine, FitOptions, Memo, Problem, Restricted, make_engine
 from .._model import SparseModel, WaldFit, refit, refit_blocks
 from .._search import (
     Brake,
@@ -376,7 +376,7 @@ class Workbench:
         only the best models on the way see all.
         """
         spec, some = self.spec, self._some
-        options = replace(spec.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
+        options = replace(spec.options, criterion=Criterion.LOO_LOG_LOSS, significance=NO_TEST)
         problem = self._all_rows(options, few_supports=True)
         few = problem.in_hand if isinstance(problem, BlockProblem) else problem
         few = replace(few, few_supports=True) if some is None else problem.take(some)

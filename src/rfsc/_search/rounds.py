@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from joblib import delayed
 
-from .._engines import Problem, Score, make_engine
+from .._engines import Criterion, Problem, make_engine
 from .._fit.dispatch import abandon, any_backend, results_of
 from .._terms.subspace import SubSpace
 from .._utils.arrays import IntArray
@@ -242,7 +242,7 @@ def _conclude(
 def _best_small(problem: Problem, ids: IntArray, spec: RoundsSpec) -> tuple[Candidate, int]:
     """The best small model among some terms by left-out log-loss, and how many models were fitted to find it."""
     part = SubSpace(problem.space, ids)
-    options = replace(problem.options, score=Score.LOO_LOG_LOSS, significance=NO_TEST)
+    options = replace(problem.options, criterion=Criterion.LOO_LOG_LOSS, significance=NO_TEST)
     n = min(ids.size, problem.max_terms)
     engine = make_engine("auto", replace(problem, space=part, options=options))
     found = shortened(np.arange(n), engine, largest=spec.largest, price=spec.price)
