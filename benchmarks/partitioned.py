@@ -157,13 +157,13 @@ def compared(chosen: Sequence[int], where: Sequence[int]) -> dict[str, Any]:
 
 def priced(clf: Any, train: Any, test: Any, where: Sequence[int]) -> dict[str, Any]:
     """The model that the terms of a plain fit give when each has the price that it has in `PartitionedRFSC`."""
-    from rfsc._engines import FitOptions, Problem, Score, make_engine
+    from rfsc._engines import Criterion, FitOptions, Problem, make_engine
     from rfsc._search import pool
     from rfsc.partitioned import price_of_a_term
 
     X, y = train
     model, space = clf.models_[0], clf._spaces[0][0]
-    options = FitOptions(Score.LOO_LOG_LOSS, clf.ridge, 0.5)
+    options = FitOptions(Criterion.LOO_LOG_LOSS, clf.ridge, 0.5)
     most = min(clf.max_terms, len(y) - 1)
     problem = Problem(space, model.scaling.table(X), np.where(y > 0, 1.0, -1.0), np.ones(len(y)), options, most)
     price = price_of_a_term(space.n_terms, len(y))

@@ -35,7 +35,7 @@ from experiment import experiment_section
 from markdown import replace_section
 from report import Row, Section, processor
 from rfsc import RFSCClassifier
-from rfsc._engines import FitOptions, Problem, Score, Supports, make_engine
+from rfsc._engines import Criterion, FitOptions, Problem, Supports, make_engine
 from rfsc._fit.distance_correlation import independence_test
 from rfsc._terms import MonomialSpace
 from rfsc._terms.scaling import Scaling
@@ -111,12 +111,12 @@ class Wdbc:
 
     def full(self) -> FitOptions:
         """The evaluation of a search with default settings."""
-        score = Score[self.defaults["score"].upper()]
+        score = Criterion[self.defaults["score"].upper()]
         return FitOptions(score, self.defaults["ridge"], self.defaults["significance"])
 
     def one_fit(self) -> FitOptions:
         """The same fit and its t-values, but a threshold of zero drops nothing, and nothing is left out."""
-        return FitOptions(Score.ACCURACY, self.defaults["ridge"], significance=0.5)
+        return FitOptions(Criterion.ACCURACY, self.defaults["ridge"], significance=0.5)
 
     def draw(self, size: int) -> Supports:
         """Random supports. The constant is not drawn: it has no penalty, which scikit-learn could not be told."""
@@ -220,7 +220,7 @@ def noisy_problem(n_rows: int) -> Problem:
     table = rng.random((30, n_rows))
     signal = 8 * (table[0] - 0.5) - 6 * (table[1] - 0.5) + 12 * (table[2] - 0.5) * (table[3] - 0.5)
     target = np.where(signal + rng.logistic(size=n_rows) > 0, 1.0, -1.0)
-    options = FitOptions(Score.ACCURACY, ridge=1.0, significance=0.5)
+    options = FitOptions(Criterion.ACCURACY, ridge=1.0, significance=0.5)
     return Problem(MonomialSpace(np.arange(30), 2), table, target, np.ones(n_rows), options, 60)
 
 

@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from rfsc._engines import Engine, FitOptions, Problem, Score, Supports, make_engine
+from rfsc._engines import Criterion, Engine, FitOptions, Problem, Supports, make_engine
 from rfsc._terms import MonomialSpace
 from rfsc._terms.scaling import Scaling
 from rfsc._utils.arrays import FloatArray, IntArray
@@ -71,7 +71,10 @@ def fit_speeds(engine: str = "numba") -> Iterator[Speed]:
     space, table = MonomialSpace(np.arange(X.shape[1]), 2), Scaling.from_rows(X).table(X)
     target, weight = np.where(label == 1, 1.0, -1.0), np.ones(label.size)
     # a level of one half tests against zero: nothing is dropped, so that everyone fits the same models
-    options = {"one fit": FitOptions(Score.ACCURACY, RIDGE, 0.5), "full": FitOptions(Score.LOO_LOG_LOSS, RIDGE, 0.05)}
+    options = {
+        "one fit": FitOptions(Criterion.ACCURACY, RIDGE, 0.5),
+        "full": FitOptions(Criterion.LOO_LOG_LOSS, RIDGE, 0.05),
+    }
     engines = {
         what: make_engine(engine, Problem(space, table, target, weight, option, MAX_TERMS), n_threads=1)
         for what, option in options.items()

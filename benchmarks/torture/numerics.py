@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from rfsc._engines import FitOptions, Problem, Score, Supports, make_engine
+from rfsc._engines import Criterion, FitOptions, Problem, Supports, make_engine
 from rfsc._model import refit
 from rfsc._terms import MonomialSpace
 
@@ -164,7 +164,7 @@ def final_fit_faults(case: Case, ridge: float) -> Iterator[str]:
 def engine_faults(case: Case, ridge: float, engine: str) -> Iterator[str]:
     """What is wrong with the fit of an engine, with no test of significance."""
     n_terms = len(case.columns)
-    options = FitOptions(Score.LOG_LOSS, ridge, significance=0.5)
+    options = FitOptions(Criterion.LOG_LOSS, ridge, significance=0.5)
     space = MonomialSpace(np.arange(n_terms - 1), 1)
     problem = Problem(space, case.columns[1:], case.target, case.weight, options, n_terms)
     found = make_engine(engine, problem).evaluate(Supports.from_lists([range(n_terms)]))

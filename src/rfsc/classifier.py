@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ._engines import ENGINES, PRECISIONS, FitOptions, Score, choose_engine
+from ._engines import ENGINES, PRECISIONS, Criterion, FitOptions, choose_engine
 from ._fit.basis_choice import choose_bases
 from ._fit.distance_correlation import independence_test, threshold
 from ._fit.output import fit_outputs
@@ -22,13 +22,13 @@ from ._fit.output_evidence import gather
 from ._fit.targets import encode, row_weights
 from ._fit.workbench import OutputFit, OutputSpec, Rows, pool_terms, start_by_size
 from ._model import FilterEvidence, FormulaPredictions, SparseModel, weighted_mean
-from ._utils.manifest import fingerprint, manifest_of
 from ._search import Brake, Checkpoint, SearchSpec, StopAfter, sample_size
 from ._search.progress import ConsoleProgress
 from ._search.stopping import INTERRUPTED, TIME_LIMIT, brake_on_ctrl_c
 from ._terms.scaling import Scaling
 from ._utils.arrays import BoolArray, FloatArray, IntArray
 from ._utils.compat import Interval, RealNotInt, StrOptions, check_feature_names
+from ._utils.manifest import fingerprint, manifest_of
 from ._utils.score_parameter import ScoreParameter
 from ._utils.seeds import seeds_of_searches
 from ._utils.threads import thread_count
@@ -205,7 +205,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         "n_models": [Interval(Integral, 2, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
-        "score": [StrOptions(Score.names())],
+        "score": [StrOptions(Criterion.names())],
         "significance": [Interval(Real, 0, 1, closed="neither")],
         "initial_rip": [StrOptions({"auto", "uniform", "screened"})],
         "rescreen_every": [Interval(Integral, 1, None, closed="left"), None],
@@ -456,7 +456,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             restrictions=self.restrictions,
             feature_names=self._feature_names(),
             layout_seed=layout_seed,
-            options=FitOptions(Score[vars(self)["score"].upper()], self.ridge, self.significance),
+            options=FitOptions(Criterion[vars(self)["score"].upper()], self.ridge, self.significance),
             search=search,
             max_samples=max_samples,
             combine=self.combine,

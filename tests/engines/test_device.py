@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc import Restrictions, RFSCClassifier, RFSCSelector
-from rfsc._engines import ArrayEngine, FitOptions, Problem, Restricted, Score, Status, Supports, choose_engine
+from rfsc._engines import ArrayEngine, Criterion, FitOptions, Problem, Restricted, Status, Supports, choose_engine
 from rfsc._engines.base import MAX_NEWTON
 from rfsc._engines.device_engine import DeviceEngine
 from rfsc._engines.devices import HostDevice, current_device
@@ -66,11 +66,11 @@ def assert_alike(found, expected, *, coef=1e-6, score=1e-7):
     np.testing.assert_allclose(found.log_loss, expected.log_loss, rtol=score)
 
 
-@pytest.mark.parametrize("score", list(Score))
+@pytest.mark.parametrize("criterion", list(Criterion))
 @pytest.mark.parametrize("ridge", [0.0, 1.0])
-def test_it_agrees_with_the_readable_engine(device, precision, score, ridge, make_problem):
+def test_it_agrees_with_the_readable_engine(device, precision, criterion, ridge, make_problem):
     rng = np.random.default_rng(0)
-    problem = make_problem(rng, n_rows=230, score=score, ridge=ridge, weight=rng.uniform(0.3, 2.0, size=230))
+    problem = make_problem(rng, n_rows=230, criterion=criterion, ridge=ridge, weight=rng.uniform(0.3, 2.0, size=230))
     supports = random_supports(rng, 21, 40, largest=15)
     found = DeviceEngine(problem, device, precision).evaluate(supports)
     assert_alike(found, ArrayEngine(problem).evaluate(supports))

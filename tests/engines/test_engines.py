@@ -11,7 +11,7 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc._engines import ArrayEngine, FitOptions, Memo, Problem, Score, Status, Supports, make_engine
+from rfsc._engines import ArrayEngine, Criterion, FitOptions, Memo, Problem, Status, Supports, make_engine
 from rfsc._engines.base import MAX_NEWTON
 from rfsc._engines.kernels import COARSE_ROWS
 from rfsc._model.inference import refit
@@ -61,11 +61,13 @@ def test_weights_equal_statsmodels_frequency_weights(name, rng, make_problem):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("score", list(Score))
+@pytest.mark.parametrize("criterion", list(Criterion))
 @pytest.mark.parametrize("weighted", [False, True])
-def test_evaluation_equals_the_naive_twin(name, score, weighted, rng, make_problem):
+def test_evaluation_equals_the_naive_twin(name, criterion, weighted, rng, make_problem):
     weight = rng.integers(1, 4, size=60).astype(float) if weighted else None
-    problem = make_problem(rng, n_rows=60, n_features=3, score=score, ridge=0.1, weight=weight, significance=0.1)
+    problem = make_problem(
+        rng, n_rows=60, n_features=3, criterion=criterion, ridge=0.1, weight=weight, significance=0.1
+    )
     supports = random_supports(rng, 10, 12, largest=5)
     result = make_engine(name, problem).evaluate(supports)
     for m in range(len(supports)):
@@ -79,7 +81,7 @@ def test_evaluation_equals_the_naive_twin(name, score, weighted, rng, make_probl
 @pytest.mark.parametrize("name", NAMES)
 def test_leave_one_out_predictor_is_close_to_refitting(name, rng, make_problem):
     """At 150 rows and 4 terms the mean left-out loss is within 0.5 % of 150 refits, a tenth of what it corrects."""
-    problem = make_problem(rng, n_rows=150, score=Score.LOO_LOG_LOSS, significance=KEEP_ALL, ridge=0.1)
+    problem = make_problem(rng, n_rows=150, criterion=Criterion.LOO_LOG_LOSS, significance=KEEP_ALL, ridge=0.1)
     supports = Supports.from_lists([[0, 1, 2, 8]])
     left_out = make_engine(name, problem).evaluate(supports).log_loss[0]
     X = problem.space.columns(problem.table, supports[0]).T
@@ -102,11 +104,11 @@ def assert_engines_agree(problem, supports):
     np.testing.assert_allclose(slow.log_loss, fast.log_loss, rtol=1e-6)
 
 
-@pytest.mark.parametrize("score", list(Score))
+@pytest.mark.parametrize("criterion", list(Criterion))
 @pytest.mark.parametrize("ridge", [0.0, 1e-2, 1.0])
-def test_engines_agree(score, ridge, rng, make_problem):
+def test_engines_agree(criterion, ridge, rng, make_problem):
     weight = rng.uniform(0.3, 2.0, size=230)
-    problem = make_problem(rng, n_rows=230, score=score, ridge=ridge, weight=weight)
+    problem = make_problem(rng, n_rows=230, criterion=criterion, ridge=ridge, weight=weight)
     assert_engines_agree(problem, random_supports(rng, 21, 60, largest=15))
 
 
@@ -223,8 +225,8 @@ def test_a_duplicated_term_is_dropped_without_ridge(name, rng):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_empty_supports_score_as_the_method_says(name, rng, make_problem):
-    for score, expected in [(Score.ACCURACY, 0.0), (Score.KAPPA, 0.0), (Score.LOO_LOG_LOSS, 0.5)]:
-        result = make_engine(name, make_problem(rng, score=score)).evaluate(Supports.from_lists([[], []]))
+    for criterion, expected in [(Criterion.ACCURACY, 0.0), (Criterion.KAPPA, 0.0), (Criterion.LOO_LOG_LOSS, 0.5)]:
+        result = make_engine(name, make_problem(rng, criterion=criterion)).evaluate(Supports.from_lists([[], []]))
         assert result.score.tolist() == [expected] * 2
         assert (result.status == Status.EMPTY).all()
 

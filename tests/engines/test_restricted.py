@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc._engines import ArrayEngine, FitOptions, Problem, Restricted, Score, Supports, Ties, make_engine
+from rfsc._engines import ArrayEngine, Criterion, FitOptions, Problem, Restricted, Supports, Ties, make_engine
 from rfsc._engines.restricted import ties_of
 from rfsc._terms import MonomialSpace
 from rfsc._terms.rules import Rules
@@ -35,11 +35,11 @@ def closed_supports(rng, plain, n_terms, n, largest=6):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("score", [Score.ACCURACY, Score.LOO_LOG_LOSS])
+@pytest.mark.parametrize("criterion", [Criterion.ACCURACY, Criterion.LOO_LOG_LOSS])
 @pytest.mark.parametrize("seed", range(4))
-def test_evaluation_equals_the_naive_twin(name, score, seed, make_problem):
+def test_evaluation_equals_the_naive_twin(name, criterion, seed, make_problem):
     rng = np.random.default_rng(seed)
-    problem = make_problem(rng, n_rows=70, n_features=3, score=score, ridge=0.1, significance=0.02)
+    problem = make_problem(rng, n_rows=70, n_features=3, criterion=criterion, ridge=0.1, significance=0.02)
     rules, plain = random_rules(rng, problem.space)
     supports = closed_supports(rng, plain, 10, 12)
     result = Restricted(make_engine(name, problem), rules).evaluate(supports)

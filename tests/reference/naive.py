@@ -94,7 +94,7 @@ def evaluate(problem, ids, leave_one_out=None, hold=None):
     """
     ids, options = np.asarray(ids, dtype=np.int64), problem.options
     target, weight = problem.target, problem.weight
-    name = options.score.name.lower()
+    name = options.criterion.name.lower()
     while ids.size:
         X = problem.space.columns(problem.table, ids).T
         mean = (weight @ X) / weight.sum()

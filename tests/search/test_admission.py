@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc._engines import Memo, Restricted, Score, Supports, make_engine
+from rfsc._engines import Criterion, Memo, Restricted, Supports, make_engine
 from rfsc._search import SearchSpec, pool, run_restarts
 from rfsc._search.admission import admit
 from rfsc._terms import MonomialSpace
@@ -52,7 +52,9 @@ def test_no_rules_hand_back_the_very_same_supports():
 def restricted(request, make_problem):
     """Restarts under restrictions, the naive twin of these, and the problem without test that pools are made on."""
     problem, untested = (
-        make_problem(np.random.default_rng(0), n_rows=150, n_features=4, ridge=0.5, score=Score.LOO_LOG_LOSS, **options)
+        make_problem(
+            np.random.default_rng(0), n_rows=150, n_features=4, ridge=0.5, criterion=Criterion.LOO_LOG_LOSS, **options
+        )
         for options in ({}, {"significance": 0.5})
     )
     fast, plain = both(problem.space, **request.param)

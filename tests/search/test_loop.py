@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from rfsc._engines import Memo, Score, Supports, make_engine
+from rfsc._engines import Criterion, Memo, Supports, make_engine
 from rfsc._engines.base import Evaluation
 from rfsc._search import RIPs, Screening, SearchSpec, Verdict, run_restarts, run_search
 from rfsc._search.sampling import sample_population
@@ -22,10 +22,10 @@ def sparse(rip, common):
 
 
 @pytest.mark.parametrize("unseen", ["keep", "zero"])
-@pytest.mark.parametrize("score", [Score.ACCURACY, Score.LOO_LOG_LOSS])
+@pytest.mark.parametrize("criterion", [Criterion.ACCURACY, Criterion.LOO_LOG_LOSS])
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
-def test_agrees_step_by_step_with_the_naive_search(unseen, score, engine, rng, make_problem):
-    problem = make_problem(rng, n_rows=120, n_features=3, score=score, ridge=0.1, max_terms=10)
+def test_agrees_step_by_step_with_the_naive_search(unseen, criterion, engine, rng, make_problem):
+    problem = make_problem(rng, n_rows=120, n_features=3, criterion=criterion, ridge=0.1, max_terms=10)
     spec = SearchSpec(n_models=30, max_iter=8, tol=0.0, unseen=unseen, max_terms=10)
     result, _ = run_search(Memo(make_engine(engine, problem)), 10, spec, np.random.SeedSequence(5))
     draws = (stream(np.random.SeedSequence(5), iteration) for iteration in itertools.count(1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rfsc._engines import Memo, Score, make_engine
+from rfsc._engines import Criterion, Memo, make_engine
 from rfsc._search import SearchSpec, pool, run_restarts
 from rfsc._search.subsample import FINALISTS
 from tests.reference import naive
@@ -18,7 +18,12 @@ def pooled(rng, make_problem):
     spec = SearchSpec(n_models=30, max_iter=20)
     searches = run_restarts(Memo(make_engine("numba", problem)), 15, spec, np.random.SeedSequence(1).spawn(5)).searches
     untested = make_problem(
-        np.random.default_rng(0), n_rows=150, n_features=4, ridge=0.5, significance=0.5, score=Score.LOO_LOG_LOSS
+        np.random.default_rng(0),
+        n_rows=150,
+        n_features=4,
+        ridge=0.5,
+        significance=0.5,
+        criterion=Criterion.LOO_LOG_LOSS,
     )
     return searches, untested
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc import RFSCClassifier
-from rfsc._engines import Memo, Score, make_engine
+from rfsc._engines import Criterion, Memo, make_engine
 from rfsc._search import Candidate, SearchSpec, Subsamples, run_restarts, run_search, sample_size
 from rfsc._search.sampling import sample_population
 from rfsc._search.subsample import FINALISTS, LEAST_OF_A_CLASS, best_on_all_rows
@@ -25,10 +25,10 @@ def subsamples_of(problem, size, engine="numba"):
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
-@pytest.mark.parametrize("score", [Score.ACCURACY, Score.LOO_LOG_LOSS])
-def test_agrees_step_by_step_with_the_naive_search(engine, score, rng, make_problem):
+@pytest.mark.parametrize("criterion", [Criterion.ACCURACY, Criterion.LOO_LOG_LOSS])
+def test_agrees_step_by_step_with_the_naive_search(engine, criterion, rng, make_problem):
     weight = rng.integers(1, 3, 150).astype(float)
-    problem = make_problem(rng, n_rows=150, n_features=3, score=score, ridge=0.1, max_terms=10, weight=weight)
+    problem = make_problem(rng, n_rows=150, n_features=3, criterion=criterion, ridge=0.1, max_terms=10, weight=weight)
     spec = SearchSpec(n_models=30, max_iter=6, tol=0.0, max_terms=10)
     all_rows = Memo(make_engine(engine, problem))
     subsamples = subsamples_of(problem, 90, engine)

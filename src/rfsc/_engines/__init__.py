@@ -1,7 +1,7 @@
 """Where a population of supports is fitted, pruned and scored."""
 
 from .array_engine import ArrayEngine
-from .base import Engine, Evaluation, FitOptions, Score, Status, Supports, Ties
+from .base import Criterion, Engine, Evaluation, FitOptions, Status, Supports, Ties
 from .block_problem import BlockProblem
 from .memo import Memo
 from .problem import Problem
@@ -13,13 +13,13 @@ __all__ = [
     "PRECISIONS",
     "ArrayEngine",
     "BlockProblem",
+    "Criterion",
     "Engine",
     "Evaluation",
     "FitOptions",
     "Memo",
     "Problem",
     "Restricted",
-    "Score",
     "Status",
     "Supports",
     "Ties",

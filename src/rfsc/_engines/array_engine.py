@@ -22,8 +22,8 @@ from .base import (
     MIN_LEFT_OUT,
     NEWTON_TOL,
     PIVOT_TOL,
+    Criterion,
     Evaluation,
-    Score,
     Status,
     Supports,
     Ties,
@@ -59,7 +59,7 @@ class ArrayEngine:
     """
 
     def __init__(self, problem: Problem, xp: Any = np) -> None:
-        self._problem, self.xp, self.score = problem, xp, problem.options.score
+        self._problem, self.xp, self.criterion = problem, xp, problem.options.criterion
         self._store = problem.store()
         self._t_quantiles = problem.t_quantiles()
         self.target = xp.asarray(problem.target)
@@ -70,7 +70,7 @@ class ArrayEngine:
         """Fit, prune and score every support; what a tie holds is not pruned."""
         # one BLAS thread: more would only change the rounding; a vanishing column may have an infinite variance
         with one_blas_thread(), np.errstate(over="ignore"):
-            return evaluate_in_stacks(self, self.score, self._t_quantiles, supports, ties)
+            return evaluate_in_stacks(self, self.criterion, self._t_quantiles, supports, ties)
 
     def parts(self, supports: Supports) -> list[tuple[int, int]]:
         """Ranges of supports whose columns fit into the store together."""
@@ -112,12 +112,12 @@ class _Stack:
         """Score and mean log-loss of the models at some positions."""
         engine, xp, at = self._engine, self._engine.xp, self._engine.xp.asarray(which)
         predictor = xp.take(self._fit.seen, at, axis=0)
-        if engine.score.leaves_one_out:
+        if engine.criterion.leaves_one_out:
             terms, inverse = xp.take(self._terms, at, axis=0), xp.take(self._fit.inverse, at, axis=0)
             predictor = leave_one_out(xp, terms, inverse, predictor, engine.target, engine.weight)
-        loss, hits = row_sums(xp, engine.score, predictor, engine.target, engine.weight)
+        loss, hits = row_sums(xp, engine.criterion, predictor, engine.target, engine.weight)
         found = None if hits is None else (np.asarray(hits[0]), np.asarray(hits[1]))
-        return score_of_sums(engine.score, np.asarray(loss), found, engine.class_weights)
+        return score_of_sums(engine.criterion, np.asarray(loss), found, engine.class_weights)
 
 
 def newton(xp: Any, derive: Derivatives, coef: Array, tol: float = NEWTON_TOL) -> Fit:
@@ -245,15 +245,15 @@ def leave_one_out(xp: Any, terms: Array, inverse: Array, predictor: Array, targe
 
 
 def row_sums(
-    xp: Any, score: Score, predictor: Array, target: Array, weight: Array
+    xp: Any, criterion: Criterion, predictor: Array, target: Array, weight: Array
 ) -> tuple[Array, tuple[Array, Array] | None]:
-    """Summed log-loss and, where the score needs them, summed weights of the hits of the upper and the lower class.
+    """Summed log-loss and, if the criterion needs them, summed weights of the hits of the upper and the lower class.
 
     An output of exactly zero is an error on either class.
     """
     margin = target * predictor
     loss = xp.sum(weight * _log_loss(xp, margin), axis=1)
-    if score in (Score.LOG_LOSS, Score.LOO_LOG_LOSS):
+    if criterion in (Criterion.LOG_LOSS, Criterion.LOO_LOG_LOSS):
         return loss, None
     hit = weight * xp.astype(margin > 0.0, xp.float64)
     is_upper = xp.astype(target > 0.0, xp.float64)

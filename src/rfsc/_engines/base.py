@@ -29,8 +29,8 @@ PIVOT_TOL = 1e-12  # a pivot this small beside its diagonal means: the term depe
 MIN_LEFT_OUT = 1e-6  # least 1 - leverage; a row that alone decides a coefficient has none
 
 
-class Score(enum.IntEnum):
-    """How a fitted model is scored; every score lies in [0, 1] and higher is better."""
+class Criterion(enum.IntEnum):
+    """What a search maximises: how a fitted model is scored. Every score lies in [0, 1] and higher is better."""
 
     ACCURACY = 0
     BALANCED_ACCURACY = 1
@@ -42,12 +42,12 @@ class Score(enum.IntEnum):
     @property
     def leaves_one_out(self) -> bool:
         """Whether the score is computed from left-out predictions."""
-        return self >= Score.LOO_ACCURACY
+        return self >= Criterion.LOO_ACCURACY
 
     @classmethod
     def names(cls) -> set[str]:
         """Names as users write them."""
-        return {score.name.lower() for score in cls}
+        return {criterion.name.lower() for criterion in cls}
 
 
 class Status(enum.IntEnum):
@@ -64,7 +64,7 @@ class FitOptions:
 
     Parameters
     ----------
-    score : Score
+    criterion : Criterion
         What the search maximises.
     ridge : float
         Penalty on each coefficient, as a multiple of the variance of its term: 0.5 * ridge * var_j * coef_j**2.
@@ -72,7 +72,7 @@ class FitOptions:
         Level of the t-test; a term stays when abs(t) > t.ppf(1 - significance, n - n_terms).
     """
 
-    score: Score = Score.LOO_LOG_LOSS
+    criterion: Criterion = Criterion.LOO_LOG_LOSS
     ridge: float = 1.0
     significance: float = 0.05
 
@@ -139,7 +139,7 @@ class Evaluation:
     supports: Supports
     coef: FloatArray  # aligned with supports.ids
     score: FloatArray
-    log_loss: FloatArray  # mean loss of the predictions that were scored, left-out ones where the score leaves out
+    log_loss: FloatArray  # mean loss of the predictions that were scored (left-out ones if the criterion asks)
     status: npt.NDArray[np.int8]
     n_newton: IntArray  # Newton steps spent on all rows, over all refits
 
@@ -188,6 +188,6 @@ class TyingEngine(Engine, Protocol):
         ...
 
 
-def empty_model_score(score: Score) -> float:
+def empty_model_score(criterion: Criterion) -> float:
     """Score of the model without terms: its output 0 is an error on every row, and says p = 1/2."""
-    return 0.5 if score in (Score.LOG_LOSS, Score.LOO_LOG_LOSS) else 0.0
+    return 0.5 if criterion in (Criterion.LOG_LOSS, Criterion.LOO_LOG_LOSS) else 0.0

@@ -18,7 +18,7 @@ from .._terms.columns import ROW_MULTIPLE, aligned
 from .._utils.arrays import FloatArray, IntArray
 from ..blocks.row_block import Block, RowBlock, together
 from .array_engine import leave_one_out, row_derivatives, row_sums
-from .base import Score, Supports
+from .base import Criterion, Supports
 from .problem import load_in_parts
 
 COARSE_ROWS = 288  # of each chunk, where derivatives are needed roughly only
@@ -36,14 +36,14 @@ class Job:
         The candidate terms.
     output, n_classes : int
         Which output of how many classes.
-    score : Score
+    criterion : Criterion
         How models are scored.
     """
 
     space: TermSpace
     output: int
     n_classes: int
-    score: Score
+    criterion: Criterion
 
 
 class Batch(NamedTuple):
@@ -170,11 +170,11 @@ def _scores(rows: RowBlock, job: Job, batch: Batch) -> FloatArray:
     for own, columns, target, weight in _loaded(rows, job, batch):
         inverse, mine = batch.inverse[own.first : own.last], out[own.first : own.last]
         if find_spec("numba"):
-            leaves = job.score.leaves_one_out
+            leaves = job.criterion.leaves_one_out
             given = columns, target, weight, own.indptr, own.slots, own.coef
             _compiled().add_scores(*given, inverse, leaves, mine, scratch)
         else:
-            _add_scores(job.score, columns, target, weight, own, inverse, mine)
+            _add_scores(job.criterion, columns, target, weight, own, inverse, mine)
     return out
 
 
@@ -247,7 +247,7 @@ def _add_derivatives(
 
 
 def _add_scores(
-    score: Score,
+    criterion: Criterion,
     columns: FloatArray,
     target: FloatArray,
     weight: FloatArray,
@@ -259,9 +259,9 @@ def _add_scores(
         entries = slice(own.indptr[s], own.indptr[s + 1])
         terms = columns[own.slots[entries]][None]
         predictor = np.matmul(own.coef[entries][None, None, :], terms)[:, 0, :]
-        if score.leaves_one_out:
+        if criterion.leaves_one_out:
             m = terms.shape[1]
             predictor = leave_one_out(np, terms, inverse[s : s + 1, :m, :m], predictor, target, weight)
-        loss, hits = row_sums(np, Score.ACCURACY, predictor, target, weight)
+        loss, hits = row_sums(np, Criterion.ACCURACY, predictor, target, weight)
         assert hits is not None  # accuracy needs them
         out[s] += [loss[0], hits[0][0], hits[1][0]]

@@ -37,7 +37,7 @@ class DaskEngine:
         blocks = problem.blocks
         self._problem, self._blocks = problem, blocks
         self._t_quantiles = problem.t_quantiles()
-        self._job = blocks.share(Job(problem.space, problem.output, blocks.n_classes, problem.options.score))
+        self._job = blocks.share(Job(problem.space, problem.output, blocks.n_classes, problem.options.criterion))
         upper = float(blocks.class_weights[1 if blocks.n_classes == 2 else problem.output])
         self._class_weights = ClassWeights(blocks.n_observations, upper)
         self._variance: dict[int, float] = {}
@@ -97,16 +97,16 @@ class DaskEngine:
         return answers
 
     def _evaluation(self, supports: Supports, fitted: Sequence[Fitted]) -> Evaluation:
-        score = self._problem.options.score
+        criterion = self._problem.options.criterion
         kept, coef = np.zeros(supports.ids.size, dtype=np.bool_), np.zeros(supports.ids.size)
-        scores, losses = np.full(len(fitted), empty_model_score(score)), np.full(len(fitted), np.log(2.0))
+        scores, losses = np.full(len(fitted), empty_model_score(criterion)), np.full(len(fitted), np.log(2.0))
         for first, fit in zip(supports.indptr[:-1].tolist(), fitted, strict=True):
             kept[first + fit.kept], coef[first + fit.kept] = True, fit.coef
         done = [m for m, fit in enumerate(fitted) if fit.sums is not None]
         if done:
             loss, upper, lower = np.stack([fit.sums for fit in fitted if fit.sums is not None]).T
-            hits = (upper, lower) if score.name.endswith(("ACCURACY", "KAPPA")) else None
-            scores[done], losses[done] = score_of_sums(score, loss, hits, self._class_weights)
+            hits = (upper, lower) if criterion.name.endswith(("ACCURACY", "KAPPA")) else None
+            scores[done], losses[done] = score_of_sums(criterion, loss, hits, self._class_weights)
         status = np.array([fit.status for fit in fitted], dtype=np.int8)
         steps = np.array([fit.steps for fit in fitted], dtype=np.int64)
         return Evaluation.from_kept(supports, kept, coef, scores, losses, status, steps)

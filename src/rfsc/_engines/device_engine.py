@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .array_engine import Fit, factorise, leave_one_out, newton, penalised, row_derivatives, row_sums, solve
-from .base import COARSE_RANGE, COARSE_TOL, Evaluation, Score, Supports, Ties
+from .base import COARSE_RANGE, COARSE_TOL, Criterion, Evaluation, Supports, Ties
 from .device_table import BATCH, DeviceTable
 from .devices import Device, warn_unfused
 from .fused import WIDTHS, FusedFitter
@@ -53,7 +53,7 @@ class DeviceEngine:
         """Fit, prune and score every support; what a tie holds is not pruned."""
         # coefficients of vanishing columns may leave the range of single precision; such fits begin anew
         with np.errstate(over="ignore", invalid="ignore"):
-            return evaluate_in_stacks(self, self._problem.options.score, self._t_quantiles, supports, ties)
+            return evaluate_in_stacks(self, self._problem.options.criterion, self._t_quantiles, supports, ties)
 
     def parts(self, supports: Supports) -> list[tuple[int, int]]:
         """Ranges of supports whose columns fit into the table together."""
@@ -130,21 +130,21 @@ class _Stack:
 
     def score(self, which: IntArray) -> tuple[FloatArray, FloatArray]:
         """Score and mean log-loss of the models at some positions."""
-        score = self._problem.options.score
-        sums = np.concatenate([self._sums(score, which[some]) for some in _batches(which.size)])[: which.size]
+        criterion = self._problem.options.criterion
+        sums = np.concatenate([self._sums(criterion, which[some]) for some in _batches(which.size)])[: which.size]
         hits = (sums[:, 1], sums[:, 2]) if sums.shape[1] > 1 else None
-        return score_of_sums(score, sums[:, 0], hits, self._rows.class_weights)
+        return score_of_sums(criterion, sums[:, 0], hits, self._rows.class_weights)
 
-    def _sums(self, score: Score, which: IntArray) -> FloatArray:
+    def _sums(self, criterion: Criterion, which: IntArray) -> FloatArray:
         """Sums over all rows that a score is made of, one line for each model of a batch."""
         xp = self._device.xp
         coef, inverse = (self._device.put(part[which]) for part in (self._fit.seen, self._fit.inverse))
         sums: Any = 0.0
         for terms, target, weight in self._rows.blocks(self._factors[which]):
             predictor = xp.matmul(coef[:, None, :], terms)[:, 0, :]
-            if score.leaves_one_out:
+            if criterion.leaves_one_out:
                 predictor = leave_one_out(xp, terms, inverse, predictor, target, weight)
-            loss, hits = row_sums(xp, score, predictor, target, weight)
+            loss, hits = row_sums(xp, criterion, predictor, target, weight)
             sums = sums + xp.stack([loss, *(hits or ())], axis=1)
         return self._device.get(sums)
 

@@ -19,7 +19,7 @@ from .base import (
     MIN_LEFT_OUT,
     NEWTON_TOL,
     PIVOT_TOL,
-    Score,
+    Criterion,
     Status,
 )
 from .device_table import TILE, DeviceTable
@@ -71,7 +71,7 @@ class FusedFitter:
 
     def __init__(self, rows: DeviceTable, device: Device, problem: Problem) -> None:
         self.rows, self.device = rows, device
-        self.score = problem.options.score
+        self.criterion = problem.options.criterion
         n_tiles = rows.n_rows // TILE
         self.chunk_rows = TILE * max(CHUNK_TILES, -(-n_tiles // CHUNKS))
         self.n_chunks = -(-rows.n_rows // self.chunk_rows)
@@ -180,13 +180,13 @@ class FusedStack:
 
     def score(self, which: IntArray) -> tuple[FloatArray, FloatArray]:
         """Score and mean log-loss of the models at some positions."""
-        score, rows = self._fitter.score, self._fitter.rows
+        criterion, rows = self._fitter.criterion, self._fitter.rows
         own = (self._factors, self._coef, self._inverse, self._device.put(which.astype(np.int32)))
-        leave_out = np.int32(score.leaves_one_out)
+        leave_out = np.int32(criterion.leaves_one_out)
         partial = self._over_rows("scores", which.size, 3, 1, rows.table, own, self._fitter.chunk_rows, leave_out)
         sums = self._device.get(partial).sum(axis=0)
-        hits = None if score in (Score.LOG_LOSS, Score.LOO_LOG_LOSS) else (sums[:, 1], sums[:, 2])
-        return score_of_sums(score, sums[:, 0], hits, rows.class_weights)
+        hits = None if criterion in (Criterion.LOG_LOSS, Criterion.LOO_LOG_LOSS) else (sums[:, 1], sums[:, 2])
+        return score_of_sums(criterion, sums[:, 0], hits, rows.class_weights)
 
     def _over_rows(
         self,

@@ -29,7 +29,7 @@ from .base import (
     MIN_LEFT_OUT,
     NEWTON_TOL,
     PIVOT_TOL,
-    Score,
+    Criterion,
     Status,
     empty_model_score,
 )
@@ -68,15 +68,15 @@ COARSE = 16  # a first fit begins on one block of rows in so many ...
 COARSE_ROWS = 2**14  # ... from so many rows on, ...
 COARSE_TOL = 0.1  # ... and need not come closer: the minimum over all rows lies elsewhere
 
-SCORE_BALANCED = int(Score.BALANCED_ACCURACY)
-SCORE_KAPPA = int(Score.KAPPA)
-SCORE_LOG_LOSS = int(Score.LOG_LOSS)
-SCORE_LOO_ACCURACY = int(Score.LOO_ACCURACY)
-SCORE_LOO_LOG_LOSS = int(Score.LOO_LOG_LOSS)
+CRITERION_BALANCED = int(Criterion.BALANCED_ACCURACY)
+CRITERION_KAPPA = int(Criterion.KAPPA)
+CRITERION_LOG_LOSS = int(Criterion.LOG_LOSS)
+CRITERION_LOO_ACCURACY = int(Criterion.LOO_ACCURACY)
+CRITERION_LOO_LOG_LOSS = int(Criterion.LOO_LOG_LOSS)
 CONVERGED = int(Status.CONVERGED)
 STOPPED = int(Status.STOPPED)
 EMPTY = int(Status.EMPTY)
-EMPTY_SCORES = tuple(empty_model_score(score) for score in Score)
+EMPTY_SCORES = tuple(empty_model_score(criterion) for criterion in Criterion)
 
 
 class Workspace(NamedTuple):
@@ -692,7 +692,7 @@ def _whiten_block(c, start, stop, data, ws):  # type: ignore[no-untyped-def]
 
 
 @njit(**SHARED)
-def _score(score, predictor, data):  # type: ignore[no-untyped-def]
+def _score(criterion, predictor, data):  # type: ignore[no-untyped-def]
     """(score, mean log-loss) of a predictor; an output of exactly zero is an error on either class."""
     loss = hit_upper = hit_lower = 0.0
     upper, lower = data.upper, data.lower
@@ -701,16 +701,16 @@ def _score(score, predictor, data):  # type: ignore[no-untyped-def]
         s, z = data.weight[k], data.target[k] * predictor[k]
         loss += s * (_log1p_unit(_exp_minus_abs(z)) + max(-z, 0.0))
     loss /= total
-    if score in (SCORE_LOG_LOSS, SCORE_LOO_LOG_LOSS):
+    if criterion in (CRITERION_LOG_LOSS, CRITERION_LOO_LOG_LOSS):
         return math.exp(-loss), loss
     for k in range(predictor.size):
         hit = data.weight[k] if data.target[k] * predictor[k] > 0.0 else 0.0
         hit_upper += hit if data.target[k] > 0.0 else 0.0
         hit_lower += hit if data.target[k] < 0.0 else 0.0
-    if score == SCORE_BALANCED:
+    if criterion == CRITERION_BALANCED:
         return 0.5 * (hit_upper / upper + hit_lower / lower), loss
     accuracy = (hit_upper + hit_lower) / total
-    if score == SCORE_KAPPA:
+    if criterion == CRITERION_KAPPA:
         called_upper = hit_upper + (lower - hit_lower)
         chance = (called_upper * upper + (total - called_upper) * lower) / (total * total)
         return max((accuracy - chance) / (1.0 - chance), 0.0), loss
@@ -718,7 +718,7 @@ def _score(score, predictor, data):  # type: ignore[no-untyped-def]
 
 
 @njit(**ONCE)
-def _evaluate_support(m, start, data, t_quantile, score, ties, ws):  # type: ignore[no-untyped-def]
+def _evaluate_support(m, start, data, t_quantile, criterion, ties, ws):  # type: ignore[no-untyped-def]
     """Fit, test, drop and refit until every term is significant or held by a tie, then score.
 
     Returns (terms kept, score, log-loss, status, Newton steps on all rows); `ws.position` and `ws.coef` hold the kept
@@ -744,10 +744,10 @@ def _evaluate_support(m, start, data, t_quantile, score, ties, ws):  # type: ign
         m = kept
         _fill_tile(m, ws)
     if m == 0:
-        return 0, EMPTY_SCORES[score], LN2, EMPTY, steps
-    if score in (SCORE_LOO_ACCURACY, SCORE_LOO_LOG_LOSS):
+        return 0, EMPTY_SCORES[criterion], LN2, EMPTY, steps
+    if criterion in (CRITERION_LOO_ACCURACY, CRITERION_LOO_LOG_LOSS):
         _leave_one_out(m, data, ws)
-    value, loss = _score(score, ws.predictor[: data.target.size], data)
+    value, loss = _score(criterion, ws.predictor[: data.target.size], data)
     return m, value, loss, status, steps
 
 
@@ -759,7 +759,7 @@ def _fill_tile(m, ws):  # type: ignore[no-untyped-def]
 
 
 @njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
-def evaluate_supports(turn, last, indptr, slots, data, t_quantile, score, ties, ws, out):  # type: ignore[no-untyped-def]
+def evaluate_supports(turn, last, indptr, slots, data, t_quantile, criterion, ties, ws, out):  # type: ignore[no-untyped-def]
     """Evaluate supports turn[0], ..., last - 1 of a batch; results go into `out`, aligned with the batch.
 
     Several threads may do so at once: each takes the support whose turn it is.
@@ -776,7 +776,7 @@ def evaluate_supports(turn, last, indptr, slots, data, t_quantile, score, ties, 
             ws.coef[j] = 0.0
             ws.position[j] = start + j
         _fill_tile(m, ws)
-        kept, value, loss, status, steps = _evaluate_support(m, start, data, t_quantile, score, ties, ws)
+        kept, value, loss, status, steps = _evaluate_support(m, start, data, t_quantile, criterion, ties, ws)
         for j in range(kept):
             out.kept[ws.position[j]] = True
             out.coef[ws.position[j]] = ws.coef[j]

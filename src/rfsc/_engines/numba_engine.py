@@ -70,7 +70,7 @@ class NumbaEngine:
         penalty = options.ridge * self._store.variance
         data = self._kernels.Data(self._store.padded, penalty, *self._rows, self._gram, self._gradient)
         turn = np.array([first], dtype=np.int64)
-        common = (turn, last, supports.indptr, slots, data, self._t_quantiles, int(options.score), ties)
+        common = (turn, last, supports.indptr, slots, data, self._t_quantiles, int(options.criterion), ties)
         own, *others = self._workspaces[: max(1, last - first)]
         work = self._kernels.evaluate_supports
         tasks = [self._pool.submit(work, *common, workspace, out) for workspace in others]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .base import Evaluation, Score, Status, Supports, Ties, empty_model_score
+from .base import Criterion, Evaluation, Status, Supports, Ties, empty_model_score
 
 PADDING = -1
 
@@ -55,12 +55,12 @@ class StackFitter(Protocol):
 
 
 def evaluate_in_stacks(
-    fitter: StackFitter, score: Score, t_quantiles: FloatArray, supports: Supports, ties: Ties | None
+    fitter: StackFitter, criterion: Criterion, t_quantiles: FloatArray, supports: Supports, ties: Ties | None
 ) -> Evaluation:
     """Fit, prune and score every support."""
     n_entries = supports.ids.size  # one more entry stands for all padding
     ids, coef = np.append(supports.ids, PADDING), np.zeros(n_entries + 1)
-    scores, losses = np.full(len(supports), empty_model_score(score)), np.full(len(supports), np.log(2.0))
+    scores, losses = np.full(len(supports), empty_model_score(criterion)), np.full(len(supports), np.log(2.0))
     status = np.full(len(supports), int(Status.EMPTY), dtype=np.int8)
     n_newton = np.zeros(len(supports), dtype=np.int64)
     entries = [np.arange(a, b) for a, b in zip(supports.indptr[:-1], supports.indptr[1:], strict=True)]
@@ -132,7 +132,7 @@ class ClassWeights(NamedTuple):
 
 
 def score_of_sums(
-    score: Score, loss: FloatArray, hits: tuple[FloatArray, FloatArray] | None, weights: ClassWeights
+    criterion: Criterion, loss: FloatArray, hits: tuple[FloatArray, FloatArray] | None, weights: ClassWeights
 ) -> tuple[FloatArray, FloatArray]:
     """Score and mean log-loss from sums over the rows."""
     total, upper = weights
@@ -141,10 +141,10 @@ def score_of_sums(
         return np.exp(-mean), mean
     hit_upper, hit_lower = hits
     lower = total - upper
-    if score is Score.BALANCED_ACCURACY:
+    if criterion is Criterion.BALANCED_ACCURACY:
         return 0.5 * (hit_upper / upper + hit_lower / lower), mean
     accuracy = (hit_upper + hit_lower) / total
-    if score is Score.KAPPA:
+    if criterion is Criterion.KAPPA:
         called_upper = hit_upper + (lower - hit_lower)
         chance = (called_upper * upper + (total - called_upper) * lower) / (total * total)
         kappa = (accuracy - chance) / (1.0 - chance)
