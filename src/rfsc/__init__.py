@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from ._model import SparseModel
-    from ._search import Checkpoint, IterationRecord, SearchResult, StopAfter, Verdict
+    from ._model.sparse_model import SparseModel
+    from ._search.checkpoint import Checkpoint
+    from ._search.context import StopAfter, Verdict
+    from ._search.history import IterationRecord, SearchResult
+    from ._search.loop import SearchSettings
     from .classifier import RFSCClassifier
-    from .partitioned import PartitionedRFSC
     from .restrictions import Restrictions
     from .selectors import DistanceCorrelationFilter, RFSCSelector
 
@@ -21,11 +23,11 @@ __all__ = [
     "Checkpoint",
     "DistanceCorrelationFilter",
     "IterationRecord",
-    "PartitionedRFSC",
     "RFSCClassifier",
     "RFSCSelector",
     "Restrictions",
     "SearchResult",
+    "SearchSettings",
     "SparseModel",
     "StopAfter",
     "Verdict",
@@ -34,17 +36,17 @@ __all__ = [
 
 # imported when asked for: `rfsc --help` must not wait for scikit-learn
 _HOMES = {
-    "Checkpoint": "_search",
+    "Checkpoint": "_search.checkpoint",
     "DistanceCorrelationFilter": "selectors",
-    "IterationRecord": "_search",
-    "PartitionedRFSC": "partitioned",
+    "IterationRecord": "_search.history",
     "RFSCClassifier": "classifier",
     "RFSCSelector": "selectors",
     "Restrictions": "restrictions",
-    "SearchResult": "_search",
-    "SparseModel": "_model",
-    "StopAfter": "_search",
-    "Verdict": "_search",
+    "SearchResult": "_search.history",
+    "SearchSettings": "_search.loop",
+    "SparseModel": "_model.sparse_model",
+    "StopAfter": "_search.context",
+    "Verdict": "_search.context",
 }
 
 

@@ -49,7 +49,7 @@ ONCE = (Centred, Hinge, Radial, Fourier, Step)
 MOST_FEATURES_OF_BUMPS = 200  # beyond, nobody can say what a bump is near to, and distances all look alike
 
 
-def auto_mixes(degree: int, n_features: int) -> dict[str, tuple[Basis, ...]]:
+def auto_mixes(n_features: int, degree: int = 2) -> dict[str, tuple[Basis, ...]]:
     """What `basis="auto"` chooses from, by name.
 
     Parameters
@@ -68,7 +68,7 @@ def auto_mixes(degree: int, n_features: int) -> dict[str, tuple[Basis, ...]]:
     return mixes
 
 
-def resolve(basis: Any, degree: int) -> tuple[Basis, ...]:
+def resolve(basis: Any, degree: int = 2) -> tuple[Basis, ...]:
     """Families behind what a user wrote: a name, a family, or a list of these.
 
     Parameters

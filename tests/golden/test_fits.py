@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from rfsc import Checkpoint, RFSCClassifier
+from rfsc import Checkpoint, RFSCClassifier, SearchSettings
 
 from .fits import CASES, FOLDER, FROM_FOLDER, Case, load, outcome, weights
 
@@ -24,9 +24,9 @@ TOLERANCE = 1e-9
 def fit(case: Case, folder: Path) -> dict:
     """Fit one case and return what is compared."""
     X, y = load(case.data)
-    params = {"random_state": 7, "n_restarts": 3, **case.params, **case.search}
-    if "criterion" in params:
-        params["score"] = params.pop("criterion")
+    params = {"random_state": 7, "n_restarts": 3, **case.params}
+    if case.search:
+        params["search"] = SearchSettings(**case.search)
     estimator = RFSCClassifier.paper(**params) if case.how == "paper" else RFSCClassifier(basis=case.basis, **params)
     weight = weights(y) if case.weighted else None
     with warnings.catch_warnings():

@@ -159,7 +159,6 @@ class Evaluation:
         supports = Supports(before[drawn.indptr].astype(np.int64), drawn.ids[kept])
         return cls(supports, coef[kept], score, log_loss, status, n_newton)
 
-
     @classmethod
     def concatenated(cls, parts: Sequence[Evaluation]) -> Evaluation:
         """One evaluation out of those of consecutive parts of a batch."""

@@ -22,7 +22,7 @@ ANSWER_SECONDS = 0.3  # that a task may take to notice that its time is over, an
 
 
 class Work(Protocol):
-    """Something large that many tasks share; dask sends it once to each worker if `__sizeof__` says that it is large."""
+    """Something large that many tasks share; dask sends it once to each worker because `__sizeof__` is large."""
 
     def run(self, item: Any, context: Context) -> Any:
         """Carry out one task."""

@@ -229,9 +229,7 @@ class OutputSearch:
         """One model out of all searches."""
         combine, best = self.job.spec.combine, min((s.model for s in searches), key=lambda c: c.rank)
         if combine == "average":
-            return OutputFit(
-                self.space, tuple(searches), *_average(searches), None, None, self.initial_rip, not_begun
-            )
+            return OutputFit(self.space, tuple(searches), *_average(searches), None, None, self.initial_rip, not_begun)
         if combine == "pool" and not context.stop_reason:
             best = next(iter(self._pooled(searches, context)), best)
         final = self._refitted(best)

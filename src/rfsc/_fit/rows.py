@@ -1,17 +1,24 @@
-"""The training rows as every output sees them."""
+"""The training rows as every output sees them, and the features that each output may use."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from .._model.evidence import FilterEvidence
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray, IntArray
-from .targets import Targets
+from .._utils.manifest import fingerprint
+from .._utils.validation import check_table
+from ..restrictions import Restrictions, barred_features, named_features
+from .distance_correlation import independence_test, threshold
+from .targets import Targets, encode, row_weights
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """Scaled features, outputs and weights of the training rows."""
 
@@ -35,3 +42,48 @@ class Rows:
         targets = self.targets
         some = Targets(targets.classes, targets.code[which], tuple(output[which] for output in targets.outputs))
         return Rows(some, self.scaling, np.take(self.table, which, axis=1), self.weight[which])
+
+
+def read_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, dict[str, Any]]:
+    """Validate the input, drop rows of weight zero, encode the classes and scale the features; and a fingerprint."""
+    X, y = check_table(estimator, X, y, reset=True, min_samples=2)
+    weight = row_weights(sample_weight, estimator.class_weight, X, y)
+    used = weight > 0
+    if not used.all():  # the table may be long: no copy without need
+        X, y, weight = X[used], y[used], weight[used]
+    targets = encode(y)
+    names = feature_names(estimator) if hasattr(estimator, "feature_names_in_") else None
+    data = fingerprint(X, targets.classes, targets.code, weight, names)
+    scaling = Scaling.from_rows(X)
+    return Rows(targets, scaling, scaling.table(X), weight), data
+
+
+def feature_names(estimator: Any) -> tuple[str, ...]:
+    """Names of the features: those of the columns of X, else x0, x1, ..."""
+    given = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)])
+    return tuple(str(name) for name in given)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureRules:
+    """Which features an output may use: level of the filter, restrictions, and the names these are read by."""
+
+    filter_significance: float | None
+    restrictions: Restrictions | None
+    names: tuple[str, ...]
+
+    def tests(self, rows: Rows) -> list[FilterEvidence | None]:
+        """Result of the distance-correlation test for each output, if it was asked for."""
+        level = self.filter_significance
+        if level is None:
+            return [None] * len(rows.targets.outputs)
+        test = independence_test(rows.table.T, rows.targets.code, rows.weight, one_vs_rest=True)
+        spared = tuple(named_features(self.restrictions, self.names))
+        return [FilterEvidence(statistic, threshold(level), float(level), spared) for statistic in test.statistic]
+
+    def allowed(self, rows: Rows, tests: Sequence[FilterEvidence | None] | None = None) -> list[IntArray]:
+        """Features of each output: not constant, not forbidden and, if tested, dependent on the output."""
+        varies = ~rows.scaling.constant
+        varies[barred_features(self.restrictions, self.names)] = False
+        tests = self.tests(rows) if tests is None else tests
+        return [np.flatnonzero(varies if test is None else varies & test.kept) for test in tests]

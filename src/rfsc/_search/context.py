@@ -154,9 +154,7 @@ def _read_verdict(answer: object, observer: object) -> Verdict:
         return Verdict(answer)
     except ValueError as error:
         words = ", ".join(repr(v.value) for v in Verdict)
-        msg = (
-            f"callback {type(observer).__name__} returned a {type(answer).__name__}; expected None or one of {words}."
-        )
+        msg = f"callback {type(observer).__name__} returned a {type(answer).__name__}; expected None or one of {words}."
         raise TypeError(msg) from error
 
 

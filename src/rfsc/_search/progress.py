@@ -1,4 +1,4 @@
-"""A progress bar on stderr; one observer among others."""
+"""A progress bar on stderr: one observer among others."""
 
 from __future__ import annotations
 
@@ -14,50 +14,43 @@ TEXT_WIDTH = 76  # of a line with single-digit outputs and two-digit restarts, a
 
 
 class ConsoleProgress:
-    """Show how a fit goes on, in one line that is rewritten.
+    """Shows the progress of a fit in one line that is rewritten.
 
     On a terminal the line is redrawn a few times a second; elsewhere (a log file, a notebook's stderr) one line is
     written at the end of every restart.
-
-    Parameters
-    ----------
-    n_outputs, n_restarts, max_iter : int
-        How much there is to do at most.
-    stream : text stream, optional
-        Where to write; stderr by default.
-    every : float
-        Least seconds between two drawings.
     """
 
-    def __init__(
-        self, n_outputs: int, n_restarts: int, max_iter: int, stream: TextIO | None = None, every: float = 0.1
-    ) -> None:
-        self._n_outputs, self.n_restarts, self._max_iter = n_outputs, n_restarts, max_iter
+    def __init__(self, stream: TextIO | None = None, seconds_between: float = 0.1) -> None:
+        self._n_outputs = self._n_restarts = self._max_iter = 1
         self._stream = stream if stream is not None else sys.stderr
-        self._live = self._stream.isatty()
-        self._every = every
+        self._is_live = self._stream.isatty()
+        self._seconds_between = seconds_between
         self._started = self._last = time.monotonic()
         self._previous: IterationRecord | None = None
-        self._tried: str | None = None
-        self.finished = False
+        self._compared: str | None = None
+        self.is_finished = False
+
+    def expect(self, n_outputs: int, n_restarts: int, max_iter: int) -> None:
+        """Set how much there is to do at most."""
+        self._n_outputs, self._n_restarts, self._max_iter = n_outputs, n_restarts, max_iter
 
     def on_choice(self, name: str, part: float) -> None:
-        """Show which basis is being tried, and what part of the comparison is done."""
+        """Show which basis is compared, and what part of the comparison is done."""
         text = f"comparing bases: {name} {self._clock()}"
         now = time.monotonic()
-        if self._live and now - self._last >= self._every:
+        if self._is_live and now - self._last >= self._seconds_between:
             self._last = now
             self._draw(text, part)
-        elif not self._live and name != self._tried:
+        elif not self._is_live and name != self._compared:
             self._stream.write(text + "\n")
-        self._tried = name
+        self._compared = name
 
     def on_iteration(self, record: IterationRecord) -> None:
         """Redraw the line, unless that was done a moment ago."""
         before, self._previous = self._previous, record
         now = time.monotonic()
-        if self._live:
-            if now - self._last >= self._every:
+        if self._is_live:
+            if now - self._last >= self._seconds_between:
                 self._last = now
                 self._draw(self._text(record), self._share(record))
         elif before is not None and (before.output, before.restart) != (record.output, record.restart):
@@ -65,7 +58,7 @@ class ConsoleProgress:
 
     def say(self, text: str) -> None:
         """Leave a line on the screen or in the log."""
-        if self._live:
+        if self._is_live:
             width = shutil.get_terminal_size().columns - 1
             text = "\r" + text[:width].ljust(width)
         self._stream.write(text + "\n")
@@ -73,13 +66,13 @@ class ConsoleProgress:
     def close(self) -> None:
         """Leave the last state on the screen and end the line."""
         if self._previous is not None:
-            if self._live:
-                self._draw(self._text(self._previous), 1.0 if self.finished else self._share(self._previous))
+            if self._is_live:
+                self._draw(self._text(self._previous), 1.0 if self.is_finished else self._share(self._previous))
                 self._stream.write("\n")
             else:
                 self._stream.write(self._text(self._previous) + "\n")
             self._stream.flush()
-        elif self._live and self._tried is not None:
+        elif self._is_live and self._compared is not None:
             self._stream.write("\n")  # stopped while bases were compared
 
     def _draw(self, text: str, part: float) -> None:
@@ -92,13 +85,13 @@ class ConsoleProgress:
 
     def _share(self, record: IterationRecord) -> float:
         """Part of the work done; a restart counts as a whole once it is over, however few iterations it took."""
-        restarts = record.output * self.n_restarts + record.restart + record.iteration / self._max_iter
-        return restarts / (self._n_outputs * self.n_restarts)
+        restarts = record.output * self._n_restarts + record.restart + record.iteration / self._max_iter
+        return restarts / (self._n_outputs * self._n_restarts)
 
     def _text(self, record: IterationRecord) -> str:
         output = f"output {record.output + 1}/{self._n_outputs} " if self._n_outputs > 1 else ""
         return (
-            f"{output}restart {record.restart + 1}/{self.n_restarts} iter {record.iteration:3d} "
+            f"{output}restart {record.restart + 1}/{self._n_restarts} iter {record.iteration:3d} "
             f"best {record.best_so_far:.4f} size {record.mean_size_drawn:4.1f}→{record.mean_size_kept:4.1f} "
             f"open {record.n_open:3d} {self._clock()}"
         )

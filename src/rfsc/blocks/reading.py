@@ -16,9 +16,9 @@ from sklearn.base import BaseEstimator
 
 from .._fit.shares import shares
 from .._fit.targets import Targets, checked_weights, class_factors, encode, sortable
-from .._utils.manifest import hash_of, numbers_of, texts_of
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray, IntArray
+from .._utils.manifest import hash_of, numbers_of, texts_of
 from .._utils.validation import check_table, odd_labels
 from .blocks import Blocks
 from .errands import has_cluster, held

@@ -36,7 +36,7 @@ def fit_large(
     as_json: bool,
 ) -> None:
     """Fit, score on rows left out, and save."""
-    from .._search.stopping import plain_ctrl_c
+    from .._search.context import uninterruptible_fits
     from .._tables.large import large_training
     from .._tables.training import LeakError
     from ..blocks.reading import most_in_hand
@@ -71,7 +71,7 @@ def fit_large(
     score = None
     if not was_interrupted and cv != 0:
         try:
-            with plain_ctrl_c():
+            with uninterruptible_fits():
                 score = left_out_score(voice, search, training, test_size, seed)
         except KeyboardInterrupt:
             was_interrupted = True

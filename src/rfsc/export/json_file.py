@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from .._model import Evidence, FilterEvidence, Predictor, SparseModel, Trace, as_predictor
-from .._utils.manifest import read_manifest
 from .._model.recipe import DamagedRecipeError, Recipe
 from .._terms import Term, term_from_dict
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray
 from .._utils.files import whole_file
+from .._utils.manifest import read_manifest
 from .._version import __version__
 from .json_limits import has_half_characters, read_limited, too_much
 

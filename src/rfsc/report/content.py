@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from .._model import SparseModel
-from .._utils.manifest import versions
 from .._model.predictor import Predictor
 from .._utils.arrays import FloatArray
+from .._utils.manifest import versions
 from ..explain.contributions import contributions
 from ..explain.definitions import definitions, legend
 from ..explain.equation import equation

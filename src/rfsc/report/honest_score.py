@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._search import StopAfter
-from .._search.stopping import plain_ctrl_c
+from .._search.context import uninterruptible_fits
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import safe_indexing
 from .metrics import METRICS, measure
@@ -295,7 +295,7 @@ def _behind_same_steps(estimator: Any, method: Any) -> Any:
 
 def _fit(method: Any, X: Any, y: Any) -> tuple[Any, bool]:
     """Fit, and whether it warned that it had not converged; other warnings concern the user's own fit."""
-    with warnings.catch_warnings(record=True) as caught, plain_ctrl_c():
+    with warnings.catch_warnings(record=True) as caught, uninterruptible_fits():
         warnings.simplefilter("always")
         fitted = method.fit(X, y)
     return fitted, any(issubclass(w.category, ConvergenceWarning) for w in caught)

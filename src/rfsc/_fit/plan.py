@@ -1,0 +1,141 @@
+"""From the parameters of a classifier and its rows to the jobs of a fit, and what comes out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+from .._engines import Criterion, FitOptions
+from .._model.evidence import FilterEvidence
+from .._search.context import TIME_LIMIT, Context
+from .._search.loop import SearchSettings
+from .._search.subsamples import sample_size
+from .._terms import Basis
+from .._utils.arrays import IntArray
+from .._utils.seeds import Seed, child, seeds_of_searches
+from .._utils.threads import thread_count
+from .._version import __version__
+from ..bases import auto_mixes, resolve
+from .all_outputs import fit_jobs
+from .basis_choice import BasisChoice, choose_basis
+from .output import Job, OutputFit, OutputSpec, pool_terms, start_by_size
+from .rows import FeatureRules, Rows, feature_names
+
+BASIS_CHOICE_TIME_SHARE = 0.4  # of a time limit; the rest is for the searches with the basis that was chosen
+NO_EFFECT_ON_RESULT = {"callbacks", "verbose", "n_jobs"}  # parameters that may change when a checkpoint is continued
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FitResult:
+    """What a fit has found."""
+
+    outputs: list[list[OutputFit]]  # per output one for each mix of families; one mix, unless mixes are averaged
+    tests: list[FilterEvidence | None]  # of the features, per output
+    bases: tuple[Basis, ...]
+    choice: BasisChoice
+
+    @property
+    def stop_reasons(self) -> list[list[str]]:
+        """Per output why its searches ended or were not begun; first, if so, that the choice of the basis was cut short."""
+        hurried = [] if self.choice.is_complete else [TIME_LIMIT]
+        return [
+            [
+                *hurried,
+                *(search.stop_reason for fit in own for search in fit.searches),
+                *(fit.not_begun for fit in own if fit.not_begun),
+            ]
+            for own in self.outputs
+        ]
+
+
+def settings_of(estimator: Any) -> SearchSettings:
+    """The settings of the search, the default ones if none were given."""
+    return SearchSettings() if estimator.search is None else estimator.search
+
+
+def open_checkpoint(estimator: Any, data: dict[str, Any], context: Context) -> None:
+    """Continue an interrupted fit, if this is the same."""
+    if context.checkpoint is None:
+        return
+    if not isinstance(estimator.random_state, Integral):
+        msg = (
+            "a checkpoint needs an integer random_state, because only then is the continued fit the same; "
+            f"got {type(estimator.random_state).__name__}."
+        )
+        raise ValueError(msg)
+    params = {name: repr(value) for name, value in estimator.get_params(deep=False).items()}
+    settings = {name: value for name, value in params.items() if name not in NO_EFFECT_ON_RESULT}
+    context.checkpoint.open({"data": data, "rfsc": __version__, **settings})
+
+
+def fit_rows(estimator: Any, rows: Rows, context: Context) -> FitResult:
+    """Choose the basis if asked to, run all searches, and combine them into one model for each output and mix."""
+    features = FeatureRules(
+        settings_of(estimator).filter_significance, estimator.restrictions, feature_names(estimator)
+    )
+    tests = features.tests(rows)
+    n_outputs = len(rows.targets.outputs)
+    seeds, layout_seed = seeds_of_searches(estimator.random_state, n_outputs, estimator.n_restarts)
+    specs, choice = _specs(estimator, rows, _spec(estimator, rows, layout_seed), features, context)
+    if context.progress:
+        context.progress.expect(n_outputs, estimator.n_restarts * len(specs), specs[0].search.max_iter)
+    # with more time another basis might be chosen, whose searches are others
+    own = context if choice.is_complete else replace(context, checkpoint=None)
+    fits = fit_jobs(rows, _jobs(specs, features.allowed(rows, tests), seeds), estimator.n_jobs, own)
+    outputs = [fits[k : k + len(specs)] for k in range(0, len(fits), len(specs))]
+    return FitResult(outputs, tests, tuple({basis: None for spec in specs for basis in spec.bases}), choice)
+
+
+def _spec(estimator: Any, rows: Rows, layout_seed: int) -> OutputSpec:
+    """How every output is fitted; without bases if these are to be chosen."""
+    n_rows, search = rows.n_rows, settings_of(estimator)
+    max_samples = sample_size(estimator.max_samples, n_rows, rows.targets.classes.size)
+    observations = rows.n_observations * min(1.0, (max_samples or n_rows) / n_rows)
+    return OutputSpec(
+        bases=() if _chooses_basis(estimator) else resolve(estimator.basis),
+        restrictions=estimator.restrictions,
+        feature_names=feature_names(estimator),
+        layout_seed=layout_seed,
+        options=FitOptions(Criterion[estimator.criterion.upper()], search.ridge, estimator.significance),
+        search=search,
+        # fewer terms than observations: the t-test needs degrees of freedom
+        max_terms=min(estimator.max_terms, max(int(observations) - 1, 1)),
+        max_samples=max_samples,
+        combine=estimator.combine,
+        engine=estimator.engine,
+        n_threads=thread_count(estimator.n_jobs),
+        initial_rip=start_by_size(rows.n_observations) if search.initial_rip == "auto" else search.initial_rip,
+        pool_terms=pool_terms(len(rows.targets.outputs)),
+    )
+
+
+def _chooses_basis(estimator: Any) -> bool:
+    return isinstance(estimator.basis, str) and estimator.basis == "auto"
+
+
+def _specs(
+    estimator: Any, rows: Rows, spec: OutputSpec, features: FeatureRules, context: Context
+) -> tuple[list[OutputSpec], BasisChoice]:
+    """One spec for each mix of families: the one that was asked for or chosen, or all that are averaged."""
+    if not _chooses_basis(estimator):
+        return [spec], BasisChoice({}, {})
+    mixes = auto_mixes(estimator.n_features_in_)
+    limited = context.within(BASIS_CHOICE_TIME_SHARE)
+    choice = choose_basis(mixes, rows, features.allowed, spec, estimator.n_jobs, limited)
+    if context.progress:
+        context.progress.say("basis: " + ", ".join(f"{name} {share:.0%}" for name, share in choice.shares.items()))
+    # the parts of an average of mixes are small models already
+    combine = "pool" if spec.combine == "average" else spec.combine
+    return [replace(spec, bases=mixes[name], combine=combine) for name in choice.shares], choice
+
+
+def _jobs(specs: Sequence[OutputSpec], allowed: Sequence[IntArray], seeds: Sequence[Sequence[Seed]]) -> list[Job]:
+    """One job per output and mix; the restarts of an output are numbered on from one mix to the next."""
+    several = len(specs) > 1
+    return [
+        Job(output, features, spec, tuple(child(seed, k) if several else seed for seed in own), k * len(own))
+        for output, (features, own) in enumerate(zip(allowed, seeds, strict=True))
+        for k, spec in enumerate(specs)
+    ]
