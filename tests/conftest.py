@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from rfsc._engines import FitOptions, Problem
-from rfsc._search import stopping
+from rfsc._search import context
 from rfsc._terms import MonomialSpace
 from rfsc._terms.scaling import Scaling
 
@@ -20,8 +20,8 @@ settings.load_profile("rfsc")
 
 @pytest.fixture(autouse=True)
 def no_press_before():
-    """A Ctrl-C of the test before is not the first of two."""
-    stopping._presses.last = -float("inf")
+    """Forget Ctrl-C of the test before."""
+    context._LastPress.time = -float("inf")
 
 
 @pytest.fixture(params=[0, 1])

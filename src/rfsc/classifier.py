@@ -19,7 +19,7 @@ from ._fit.gathering import gather
 from ._fit.plan import FitResult, fit_rows, open_checkpoint, settings_of
 from ._fit.rows import Rows, feature_names, read_rows
 from ._model.average import weighted_mean
-from ._model.predictor import FormulaPredictions
+from ._model.predictor import FormulaPredictions, Predictor
 from ._model.sparse_model import SparseModel
 from ._search.context import INTERRUPTED, fit_context, strongest_reason
 from ._search.loop import CUTOFF, SearchSettings
@@ -234,9 +234,10 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Numeric features, no missing values.
+            Numeric features, no missing values. A dask array or data frame, or a memory-mapped array too large for
+            memory, is searched on a sample and the answer is fitted to all rows, chunk by chunk.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels; of dask with the same partitions as X, or in memory.
         sample_weight : array-like of shape (n_samples,), default=None
             Observations that each row stands for: weight 2 is the same as the row twice, 0 as the row left out.
 
@@ -359,6 +360,10 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         return replace(
             self.models_[output], terms=terms, coef=found.coef, standard_error=None, score=found.score, evidence=None
         )
+
+    def _detached(self) -> Predictor:
+        check_is_fitted(self)
+        return Predictor(self.models_, self.classes_, named=hasattr(self, "feature_names_in_"))
 
     def _table(self, X: Any) -> FloatArray:
         check_is_fitted(self)

@@ -2,7 +2,6 @@
 
 from .array_engine import ArrayEngine
 from .base import Criterion, Engine, Evaluation, FitOptions, Status, Supports, Ties
-from .block_problem import BlockProblem
 from .memo import Memo
 from .problem import Problem
 from .registry import ENGINES, PRECISIONS, choose_engine, make_engine
@@ -12,7 +11,6 @@ __all__ = [
     "ENGINES",
     "PRECISIONS",
     "ArrayEngine",
-    "BlockProblem",
     "Criterion",
     "Engine",
     "Evaluation",

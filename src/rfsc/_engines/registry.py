@@ -6,7 +6,6 @@ from importlib.util import find_spec
 
 from .array_engine import ArrayEngine
 from .base import TyingEngine
-from .block_problem import BlockProblem
 from .problem import Problem
 
 ENGINES = ("auto", "numba", "numpy", "torch", "cupy", "dask")
@@ -32,14 +31,8 @@ def choose_engine(name: str, n_rows: int, precision: str = "float64") -> str:
     return name
 
 
-def make_engine(
-    name: str, problem: Problem | BlockProblem, n_threads: int = 1, precision: str = "float64"
-) -> TyingEngine:
+def make_engine(name: str, problem: Problem, n_threads: int = 1, precision: str = "float64") -> TyingEngine:
     """The engine called `name`."""
-    if isinstance(problem, BlockProblem):
-        from .dask_engine import DaskEngine
-
-        return DaskEngine(problem)
     name = choose_engine(name, problem.target.size, precision)
     if name == "numpy":
         return ArrayEngine(problem)

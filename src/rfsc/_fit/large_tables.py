@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from .._search.subsamples import shares
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.chunks import Chunk, aligned_chunks, is_lazy, reduced
 from .._utils.compat import check_feature_names, safe_indexing
 from .._utils.manifest import hash_of, numbers_of, texts_of
 from .._utils.validation import check_table
-from .shares import shares
 from .targets import checked_weights, class_factors, encode, sortable
 
 MAX_SAMPLE_ROWS = 100_000

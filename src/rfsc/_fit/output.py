@@ -18,7 +18,7 @@ from .._search.loop import SearchSettings, SearchSetup, run_search
 from .._search.pool import Elimination, pool
 from .._search.rips import RIPs
 from .._search.screening import Screening
-from .._search.subsamples import Subsamples
+from .._search.subsamples import N_FINALISTS, Subsamples
 from .._terms import Basis, TermSpace, Training
 from .._terms.rules import Rules
 from .._utils.arrays import FloatArray, IntArray
@@ -26,6 +26,7 @@ from .._utils.seeds import Seed, stream
 from ..bases import CONSTANT, build_space
 from ..restrictions import Restrictions, rules_for
 from .rows import Rows
+from .streamed_refit import streamed_refit
 
 POOL_TERMS = 15  # largest model of one output that combine="pool" returns
 POOL_TERMS_IN_ALL = 20  # and of all outputs together, as long as that leaves each at least
@@ -141,8 +142,8 @@ class OutputSearch:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is made again: an engine, and its context."""
-        kept = {name: getattr(self, name) for name in ("rows", "job", "space", "rules", "start", "initial_rip")}
-        return {**kept, "_context": Context()}
+        kept = {name: getattr(self, name) for name in ("job", "space", "rules", "start", "initial_rip")}
+        return {**kept, "rows": replace(self.rows, large=None), "_context": Context()}
 
     def alone(self) -> OutputSearch:
         """A copy with an engine of its own that uses one thread."""
@@ -227,12 +228,13 @@ class OutputSearch:
 
     def combined(self, searches: Sequence[SearchResult], context: Context, not_begun: str = "") -> OutputFit:
         """One model out of all searches."""
-        combine, best = self.job.spec.combine, min((s.model for s in searches), key=lambda c: c.rank)
+        combine, models = self.job.spec.combine, sorted((s.model for s in searches), key=lambda c: c.rank)
         if combine == "average":
-            return OutputFit(self.space, tuple(searches), *_average(searches), None, None, self.initial_rip, not_begun)
+            ids, coef = _average(searches)
+            return OutputFit(self.space, tuple(searches), ids, coef, None, None, self.initial_rip, not_begun)
         if combine == "pool" and not context.stop_reason:
-            best = next(iter(self._pooled(searches, context)), best)
-        final = self._refitted(best)
+            models = self._pooled(searches, context) or models
+        best, final = self._refitted(models)
         answer = best.ids, final.coef, final.standard_error, best.score
         return OutputFit(self.space, tuple(searches), *answer, self.initial_rip, not_begun)
 
@@ -250,17 +252,25 @@ class OutputSearch:
             most_pooled=few.max_terms,
             max_terms=spec.pool_terms,
             rules=self.rules,
-            all_rows=None if some is None else spec.engine_over(problem, self.rules),
+            # those of a table beyond memory are compared on all its rows by the final fit
+            all_rows=None if some is None or self.rows.large else spec.engine_over(problem, self.rules),
         )
         return pool(searches, elimination, context)
 
-    def _refitted(self, best: Candidate) -> WaldFit:
-        """The chosen model, fitted to all rows in full precision."""
-        problem, store = self.problem, self.problem.store()
+    def _refitted(self, models: Sequence[Candidate]) -> tuple[Candidate, WaldFit]:
+        """The best model, fitted to all rows in full precision; beyond memory, all rows decide between the first."""
+        problem, large = self.problem, self.rows.large
+        if large is not None:
+            finalists = models[:N_FINALISTS]
+            pairs = [(model.ids, model.coef) for model in finalists]
+            fits = streamed_refit(large, self.space, pairs, self.job.output, problem.options.ridge)
+            k = min(range(len(fits)), key=lambda k: fits[k].log_loss)
+            return finalists[k], fits[k].fit
+        best, store = models[0], problem.store()
         store.slots_of(best.ids)  # an empty store fills up from its first slot
         n_terms = best.ids.size
         penalty = problem.options.ridge * store.variance[:n_terms]
-        return refit(store.columns[:n_terms], problem.target, problem.weight, penalty, best.coef)
+        return best, refit(store.columns[:n_terms], problem.target, problem.weight, penalty, best.coef)
 
 
 def _average(searches: Sequence[SearchResult]) -> tuple[IntArray, FloatArray]:

@@ -38,7 +38,7 @@ class FitResult:
 
     @property
     def stop_reasons(self) -> list[list[str]]:
-        """Per output why its searches ended or were not begun; first, if so, that the choice of the basis was cut short."""
+        """Per output why its searches ended or were not begun, and first if the choice of the basis was cut short."""
         hurried = [] if self.choice.is_complete else [TIME_LIMIT]
         return [
             [

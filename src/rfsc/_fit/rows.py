@@ -11,10 +11,12 @@ import numpy as np
 from .._model.evidence import FilterEvidence
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray, IntArray
+from .._utils.compat import check_feature_names
 from .._utils.manifest import fingerprint
 from .._utils.validation import check_table
 from ..restrictions import Restrictions, barred_features, named_features
 from .distance_correlation import independence_test, threshold
+from .large_tables import LargeTable, is_large, max_sample_rows
 from .targets import Targets, encode, row_weights
 
 
@@ -26,16 +28,17 @@ class Rows:
     scaling: Scaling
     table: FloatArray  # (n_features, n_rows), scaled
     weight: FloatArray  # (n_rows,), observations that each row stands for, positive
+    large: LargeTable | None = None  # all rows, if the above are a sample of them
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
-        return self.weight.size
+        """How many rows there are in all."""
+        return self.weight.size if self.large is None else self.large.n_rows
 
     @property
     def n_observations(self) -> float:
         """What they stand for together."""
-        return float(self.weight.sum())
+        return float(self.weight.sum()) if self.large is None else self.large.n_observations
 
     def take(self, which: IntArray) -> Rows:
         """Some of the rows; classes and scaling stay those of all."""
@@ -46,15 +49,31 @@ class Rows:
 
 def read_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, dict[str, Any]]:
     """Validate the input, drop rows of weight zero, encode the classes and scale the features; and a fingerprint."""
+    if is_large(X):
+        return _read_large(estimator, LargeTable.read(X, y, sample_weight, estimator.class_weight))
     X, y = check_table(estimator, X, y, reset=True, min_samples=2)
     weight = row_weights(sample_weight, estimator.class_weight, X, y)
     used = weight > 0
     if not used.all():  # the table may be long: no copy without need
         X, y, weight = X[used], y[used], weight[used]
-    targets = encode(y)
+    return _scaled(estimator, X, y, weight)
+
+
+def _read_large(estimator: Any, large: LargeTable) -> tuple[Rows, dict[str, Any]]:
+    """A sample of the rows, beside all of them; a table that fits into memory becomes an ordinary one."""
+    check_feature_names(estimator, large.head, reset=True)
+    estimator.n_features_in_ = large.head.shape[1]
+    most = max_sample_rows(estimator.n_features_in_)
+    X, y, weight = large.sample(min(most, large.n_rows))
+    if large.n_rows <= most:
+        return _scaled(estimator, X, y, weight)
+    return Rows(encode(y), large.scaling, large.scaling.table(X), weight, large), large.fingerprint
+
+
+def _scaled(estimator: Any, X: FloatArray, y: np.ndarray[Any, Any], weight: FloatArray) -> tuple[Rows, dict[str, Any]]:
+    targets, scaling = encode(y), Scaling.from_rows(X)
     names = feature_names(estimator) if hasattr(estimator, "feature_names_in_") else None
     data = fingerprint(X, targets.classes, targets.code, weight, names)
-    scaling = Scaling.from_rows(X)
     return Rows(targets, scaling, scaling.table(X), weight), data
 
 

@@ -2,7 +2,6 @@
 
 from .access import as_predictor, models_of
 from .average import weighted_mean
-from .block_refit import refit_blocks
 from .decision import class_codes, class_probabilities, decision_table
 from .evidence import Evidence, FilterEvidence, Trace
 from .inference import WaldFit, refit
@@ -23,6 +22,5 @@ __all__ = [
     "decision_table",
     "models_of",
     "refit",
-    "refit_blocks",
     "weighted_mean",
 ]

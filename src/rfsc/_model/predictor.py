@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 
 from .._utils.arrays import FloatArray
+from .._utils.chunks import is_lazy
 from .._utils.validation import check_table
-from ..blocks import is_dask
-from ..blocks.predicting import predict_in_blocks
 from .decision import class_codes, class_probabilities, decision_table
+from .lazy_predictions import lazy_accuracy, lazy_predictions
 from .recipe import Recipe
 from .sparse_model import SparseModel
 
@@ -40,8 +41,9 @@ class FormulaPredictions:
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             With two classes, positive for the second.
         """
-        if is_dask(X):
-            return self._in_blocks("decision_function", X, None if len(self.models_) == 1 else len(self.models_))
+        if is_lazy(X):
+            width = () if len(self.models_) == 1 else (len(self.models_),)
+            return lazy_predictions(self._detached(), "decision_function", X, np.empty((0, *width)))
         table = self._table(X)
         return decision_table([model.decision(table) for model in self.models_])
 
@@ -58,8 +60,8 @@ class FormulaPredictions:
         ndarray of shape (n_samples, n_classes)
             Probabilities in the order of `classes_`.
         """
-        if is_dask(X):
-            return self._in_blocks("predict_proba", X, len(self.classes_))
+        if is_lazy(X):
+            return lazy_predictions(self._detached(), "predict_proba", X, np.empty((0, len(self.classes_))))
         return class_probabilities(self.decision_function(X))
 
     def predict(self, X: Any) -> Any:
@@ -75,16 +77,35 @@ class FormulaPredictions:
         ndarray of shape (n_samples,)
             Labels.
         """
-        if is_dask(X):
-            return self._in_blocks("predict", X, None, self.classes_.dtype)
+        if is_lazy(X):
+            return lazy_predictions(self._detached(), "predict", X, np.empty(0, dtype=self.classes_.dtype))
         code = class_codes(self.decision_function(X))
         return np.asarray(self.classes_[code])
 
-    def _in_blocks(self, method: str, X: Any, width: int | None, dtype: Any = np.float64) -> Any:
-        """The same for a dask table, as a dask array that is not computed yet."""
-        from .access import as_predictor  # which knows what is defined here
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of the predictions.
 
-        return predict_in_blocks(as_predictor(self), method, X, width, dtype)
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features_in_)
+            Samples; a dask array or data frame is read chunk by chunk.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            Share of the samples whose class is predicted correctly.
+        """
+        if is_lazy(X):
+            return lazy_accuracy(self._detached(), X, y, sample_weight)
+        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+
+    def _detached(self) -> Any:
+        """What predicts without the history of a search, and is cheap to send to a worker."""
+        return self
 
 
 class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]

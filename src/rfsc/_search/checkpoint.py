@@ -92,7 +92,7 @@ class Checkpoint:
             msg = f"{self.path.name} is not a checkpoint of this version of rfsc. Delete it to start again."
             raise CheckpointError(msg)
         if head.get("digest") != _digest(content):
-            msg = f"the checkpoint {self.path.name} is damaged: it has changed since it was written. Delete it to start again."
+            msg = f"the checkpoint {self.path.name} has changed since it was written. Delete it to start again."
             raise CheckpointError(msg)
         return dict(json.loads(content))
 
