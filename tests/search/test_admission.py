@@ -8,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc._engines import Criterion, Memo, Restricted, Supports, make_engine
-from rfsc._search import SearchSpec, pool, run_restarts
-from rfsc._search.admission import admit
+from rfsc._fit.output import _average
+from rfsc._search.sampling import admit
 from rfsc._terms import MonomialSpace
 from rfsc._terms.rules import Rules
 from tests.reference import naive
 from tests.reference.naive_rules import NaiveRules
+from tests.search.runs import restarts
+from tests.search.test_pool import best_pooled
 
 # of x0, ..., x3 at degree 2: 1, x0, x1, x2, x3, x0^2, x0*x1, ...
 SETTINGS = [
@@ -59,30 +61,28 @@ def restricted(request, make_problem):
     )
     fast, plain = both(problem.space, **request.param)
     engine = Memo(Restricted(make_engine("numba", problem), fast))
-    seeds = np.random.SeedSequence(1).spawn(4)
-    spec = SearchSpec(n_models=30, max_iter=20, max_terms=12)
-    result = run_restarts(engine, 15, spec, seeds, rules=fast)
-    return result, fast, plain, untested
+    searches = restarts(engine, 15, 1, 4, rules=fast, max_terms=12, n_models=30, max_iter=20)
+    return searches, fast, plain, untested
 
 
 def test_every_model_obeys(restricted):
-    result, _, plain, _ = restricted
-    for search in result.searches:
+    searches, _, plain, _ = restricted
+    for search in searches:
         assert plain.obeys(search.model.ids.tolist())
         assert search.limit is None or plain.obeys(search.limit.ids.tolist())
-    assert plain.obeys(result.average()[0].tolist())
+    assert plain.obeys(_average(searches)[0].tolist())
 
 
 @pytest.mark.parametrize("largest", [3, 10])
 def test_pool_equals_naive_backward_elimination(restricted, largest):
-    result, fast, plain, problem = restricted
+    searches, fast, plain, problem = restricted
     engine = Restricted(make_engine("numba", problem), fast)
-    found = pool(result.searches, engine, most=20, largest=largest, rules=fast)
+    found = best_pooled(searches, engine, most_pooled=20, max_terms=largest, rules=fast)
 
     def value(ids):
         return naive.evaluate(problem, sorted(ids), naive.one_step_left_out_predictor, plain.hold)[2]
 
-    support = {int(j) for search in result.searches for j in search.model.ids}
+    support = {int(j) for search in searches for j in search.model.ids}
     seen = [(value(support), support)]
     while shorter := plain.shorter(support):
         seen.append(max(((value(rest), rest) for rest in shorter), key=lambda pair: pair[0]))
@@ -95,10 +95,10 @@ def test_pool_equals_naive_backward_elimination(restricted, largest):
 
 
 def test_pool_of_few_terms_obeys(restricted):
-    result, fast, plain, problem = restricted
+    searches, fast, plain, problem = restricted
     engine = Restricted(make_engine("numba", problem), fast)
     for most in (1, 4, 7):
-        found = pool(result.searches, engine, most=most, largest=5, rules=fast)
+        found = best_pooled(searches, engine, most_pooled=most, max_terms=5, rules=fast)
         assert found is None or plain.obeys(found.ids.tolist())
         assert found is None or found.ids.size <= max(most, len(plain.forced))
 
@@ -107,7 +107,5 @@ def test_too_many_forced_terms_are_the_answer(make_problem):
     problem = make_problem(np.random.default_rng(0), n_features=4, significance=0.5)
     rules, _ = both(problem.space, forced=range(7))
     engine = Restricted(make_engine("numba", problem), rules)
-    searches = run_restarts(
-        engine, 15, SearchSpec(n_models=10, max_iter=5), np.random.SeedSequence(0).spawn(2), rules=rules
-    ).searches
-    assert pool(searches, engine, most=15, largest=5, rules=rules).ids.tolist() == list(range(7))
+    searches = restarts(engine, 15, 0, 2, rules=rules, n_models=10, max_iter=5)
+    assert best_pooled(searches, engine, most_pooled=15, max_terms=5, rules=rules).ids.tolist() == list(range(7))

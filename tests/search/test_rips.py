@@ -75,11 +75,12 @@ def test_keep_leaves_undrawn_terms_and_punishes_pruned_ones():
     assert (new[2:] < [0.2, 0.2, 0.7, 0.2]).all()
 
 
-def test_bounds_are_kept():
+def test_rips_stay_probabilities():
     rips, drawn, member, score = random_case(1)
-    new, _ = update(rips, as_supports(drawn), as_evaluation(member, score), unseen="zero", bounds=(0.05, 0.9))
-    assert new.dense().min() >= 0.05
-    assert new.dense().max() <= 0.9
+    new, _ = update(rips, as_supports(drawn), as_evaluation(member, score), unseen="zero")
+    assert new.values.min() >= 0.0
+    assert new.values.max() <= 1.0
+    assert 0.0 <= new.default <= 1.0
 
 
 def test_step_size_falls_with_the_spread():

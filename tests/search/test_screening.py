@@ -11,15 +11,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rfsc._engines import FitOptions, Memo, Problem, Restricted, Supports, make_engine
-from rfsc._search import Candidate, RIPs, Screening, SearchSpec, run_search
 from rfsc._search import screening as module
-from rfsc._search.screening import CROWD, HIGHEST, REST, STANDS_OUT, affordable, rated
+from rfsc._search.history import Candidate
+from rfsc._search.loop import CUTOFF
+from rfsc._search.rips import RIPs
+from rfsc._search.screening import CROWD, HIGHEST, REST, STANDS_OUT, Screening, affordable, rated
 from rfsc._terms import MonomialSpace, UnionSpace
 from rfsc._terms.centred import CentredSpace
 from rfsc._terms.rules import Rules
 from rfsc._terms.scaling import Scaling
 from rfsc._terms.screening import Found, Part
 from tests.reference import naive_screening as naive
+from tests.search.runs import search
 
 CONSTANT = 0
 
@@ -42,7 +45,7 @@ def planted(seed, *, centred=False, n_rows=300, n_features=30):
 def rips_of(problem, rules=None, **settings):
     engine = make_engine("numba", problem)
     engine = engine if rules is None else Restricted(engine, rules)
-    return Screening(problem, SearchSpec(**settings), rules, 1).first_rips(CONSTANT, engine)
+    return Screening(problem, settings.get("max_terms", 60), rules, 1).first_rips(CONSTANT, engine)
 
 
 def test_terms_that_stand_out_get_the_highest_rip_with_the_parents_that_they_need(rng):
@@ -80,7 +83,7 @@ def test_rips_are_those_of_the_evidence_term_by_term(rng):
                 expected[1 + p] = max(expected[1 + p], before[j])
     together = Supports.from_lists([np.flatnonzero(expected >= HIGHEST / 2)])
     best = Candidate.best_of(make_engine("numpy", problem).evaluate(together))
-    for j, value in zip(*Screening(problem, SearchSpec(), None, 1).again(best), strict=True):
+    for j, value in zip(*Screening(problem, 60, None, 1).again(best), strict=True):
         expected[j] = max(expected[j], value)
     np.testing.assert_allclose(rips_of(problem).dense(), np.maximum(expected, REST / space.n_terms), rtol=1e-5)
 
@@ -91,7 +94,7 @@ def test_nothing_is_excluded_and_models_are_of_readable_size(rng):
     assert rips.default > 0
     assert rips.values.min() > 0
     assert 1 < rips.values.sum() < 10
-    assert rips.values.max() < SearchSpec().cutoff
+    assert rips.values.max() < CUTOFF
 
 
 def test_a_crowd_of_strong_terms_does_not_make_large_models():
@@ -117,8 +120,8 @@ def test_terms_that_no_model_may_hold_are_not_raised(rng):
     assert rips[np.array([barred])][0] == 0.0  # a space this small lists what is ruled out
     children = [space.rank([0, p]) for p in range(30)]
     assert np.all(rips[np.array(children)] == 0.0)
-    engine, seed = Memo(make_engine("numba", problem)), np.random.SeedSequence(1)
-    drawn = run_search(engine, space.n_terms, SearchSpec(max_iter=3), seed, rules=rules, start=rips)[0]
+    engine = Memo(make_engine("numba", problem))
+    drawn = search(engine, space.n_terms, 1, rules=rules, start=rips, max_iter=3)
     assert barred not in drawn.model.ids
 
 
@@ -136,7 +139,7 @@ def test_screening_again_brings_what_the_model_lacks_and_nothing_it_holds(rng):
     rank = MonomialSpace(np.arange(60), 2).rank
     main, product = rank([0]), rank([1, 2])
     engine = make_engine("numba", problem)
-    screening = Screening(problem, SearchSpec(), None, 1)
+    screening = Screening(problem, 60, None, 1)
 
     def lacks(*ids):
         best = Candidate.best_of(engine.evaluate(Supports.from_lists([[CONSTANT, *ids]])))
@@ -154,7 +157,7 @@ def test_a_forbidden_product_does_not_raise_its_parents(rng):
     product, parents = space.rank([1, 2]), {space.rank([1]), space.rank([2])}
     best = Candidate(np.array([0, space.rank([0])]), np.array([-1.0, 2.0]), 0.5, 0.5)
     free, bound = (
-        set(Screening(problem, SearchSpec(), rules, 1).again(best)[0].tolist())
+        set(Screening(problem, 60, rules, 1).again(best)[0].tolist())
         for rules in (None, Rules(space, forbidden=frozenset({product})))
     )
     assert {product, *parents} <= free
@@ -165,7 +168,7 @@ def test_screening_again_agrees_with_least_squares(rng):
     problem = planted(int(rng.integers(100)), n_features=12)
     space = problem.space
     best = Candidate(np.array([0, 1]), np.array([-1.0, 2.0]), 0.5, 0.5)
-    ids, values = Screening(problem, SearchSpec(), None, 1).again(best)
+    ids, values = Screening(problem, 60, None, 1).again(best)
     predictor = -1.0 + 2.0 * problem.table[0]
     residual, curvature = naive.residual_and_curvature(problem.target, problem.weight, predictor)
     z = naive.statistics(space, problem.table, residual, curvature, lambda term: len(term.factors) == 2)
@@ -180,7 +183,7 @@ def test_the_same_model_is_not_looked_at_twice(monkeypatch):
     calls = []
     strongest = module.strongest
     monkeypatch.setattr(module, "strongest", lambda *a: calls.append(1) or strongest(*a))
-    screening = Screening(planted(0), SearchSpec(), None, 1)
+    screening = Screening(planted(0), 60, None, 1)
     best = Candidate(np.array([1]), np.array([2.0]), 0.5, 0.5)
     first, again = screening.again(best), screening.again(replace(best, score=0.6))
     assert first[0] is again[0]

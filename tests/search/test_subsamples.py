@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from rfsc import RFSCClassifier
 from rfsc._engines import Criterion, Memo, make_engine
-from rfsc._search import Candidate, SearchSpec, Subsamples, run_restarts, run_search, sample_size
+from rfsc._search.history import Candidate
 from rfsc._search.sampling import sample_population
-from rfsc._search.subsample import FINALISTS, LEAST_OF_A_CLASS, best_on_all_rows
+from rfsc._search.subsamples import LEAST_OF_A_CLASS, N_FINALISTS, Subsamples, best_on_all_rows, sample_size
 from rfsc._utils.seeds import stream
 from tests.reference import naive
+from tests.search.runs import restarts, search
 from tests.search.test_loop import sparse
 
 
@@ -29,10 +30,10 @@ def subsamples_of(problem, size, engine="numba"):
 def test_agrees_step_by_step_with_the_naive_search(engine, criterion, rng, make_problem):
     weight = rng.integers(1, 3, 150).astype(float)
     problem = make_problem(rng, n_rows=150, n_features=3, criterion=criterion, ridge=0.1, max_terms=10, weight=weight)
-    spec = SearchSpec(n_models=30, max_iter=6, tol=0.0, max_terms=10)
     all_rows = Memo(make_engine(engine, problem))
     subsamples = subsamples_of(problem, 90, engine)
-    result, _ = run_search(all_rows, 10, spec, np.random.SeedSequence(5), subsamples=subsamples)
+    settings = {"n_models": 30, "max_iter": 6, "tol": 0.0, "max_terms": 10}
+    result = search(all_rows, 10, 5, subsamples=subsamples, **settings)
     draws = []
 
     def draw(rip, common):
@@ -76,7 +77,7 @@ def test_every_class_has_its_share(counts, size, seed):
     assert np.bincount(code[rows], minlength=len(counts)).tolist() == expected
 
 
-def test_rows_are_drawn_evenly_and_anew():
+def test_rows_are_drawn_evenly_and_independently():
     code = np.repeat([0, 1], [300, 100])
     subsamples = Subsamples.of_size(200, code, lambda rows: rows)
     rng = np.random.default_rng(0)
@@ -85,9 +86,16 @@ def test_rows_are_drawn_evenly_and_anew():
     assert abs(times - 200).max() < 50  # five deviations of a fair coin thrown 400 times
 
 
-@pytest.mark.parametrize(("given_as", "rows"), [(None, None), (70, 70), (0.55, 55), (1.0, 100), (1, 40), (0.001, 40)])
+@pytest.mark.parametrize(
+    ("given_as", "rows"), [(None, None), ("auto", None), (70, 70), (0.55, 55), (1.0, 100), (1, 40), (0.001, 40)]
+)
 def test_max_samples_as_rows(given_as, rows):
     assert sample_size(given_as, n_rows=100, n_classes=2) == rows
+
+
+def test_auto_samples_long_tables_only():
+    assert sample_size("auto", n_rows=10_000, n_classes=2) is None
+    assert sample_size("auto", n_rows=10_001, n_classes=2) == 5_000
 
 
 def test_the_smallest_subsample_still_finds_a_model():
@@ -119,14 +127,13 @@ def test_none_of_the_engines_sees_all_rows_before_the_end(rng, make_problem):
     few = Subsamples.of_size(
         100, (problem.target > 0).astype(int), lambda rows: Watch(rows.size, make_engine("numba", problem.take(rows)))
     )
-    spec = SearchSpec(n_models=20, max_iter=30)
-    result, _ = run_search(
-        Watch("all", make_engine("numba", problem)), 21, spec, np.random.SeedSequence(1), subsamples=few
-    )
+    engine = Watch("all", make_engine("numba", problem))
+    result = search(engine, 21, 1, subsamples=few, n_models=20, max_iter=30)
     n = result.n_iter
-    assert asked[:n] == [(asked[0][0], 20)] * n
+    first_on_all = next(i for i, (name, _) in enumerate(asked) if name == "all")
+    assert sum(models for _, models in asked[:first_on_all]) >= 20 * n
     assert 98 <= asked[0][0] <= 102
-    assert sum(models for name, models in asked[n:] if name == "all") <= FINALISTS + 1  # and the limit model
+    assert sum(models for name, models in asked if name == "all") <= N_FINALISTS + 1  # and the limit model
 
 
 def test_the_best_on_all_rows_is_found_among_those_that_lead_on_few(rng, make_problem):
@@ -139,7 +146,7 @@ def test_the_best_on_all_rows_is_found_among_those_that_lead_on_few(rng, make_pr
     def scored(part, ids):
         return naive.evaluate(part, ids, naive.one_step_left_out_predictor)
 
-    leading = sorted(supports, key=lambda ids: -scored(problem.take(np.arange(300)), ids)[2])[:FINALISTS]
+    leading = sorted(supports, key=lambda ids: -scored(problem.take(np.arange(300)), ids)[2])[:N_FINALISTS]
     kept, _, value = max((scored(problem, ids) for ids in leading), key=lambda outcome: outcome[2])
     assert found.ids.tolist() == kept.tolist()
     assert found.score == pytest.approx(value, abs=1e-6)
@@ -147,14 +154,13 @@ def test_the_best_on_all_rows_is_found_among_those_that_lead_on_few(rng, make_pr
 
 def test_same_seed_same_search_whatever_the_threads(make_problem):
     problem = make_problem(np.random.default_rng(0), n_rows=500, ridge=0.1)
-    spec = SearchSpec(n_models=40, max_iter=20)
     runs = []
     for threads in (1, 2, 3):
         few = Subsamples.of_size(
             200, (problem.target > 0).astype(int), lambda rows, n=threads: make_engine("numba", problem.take(rows), n)
         )
-        rngs = np.random.SeedSequence(1).spawn(2)
-        runs.append(run_restarts(make_engine("numba", problem, threads), 21, spec, rngs, subsamples=few).searches)
+        engine = make_engine("numba", problem, threads)
+        runs.append(restarts(engine, 21, 1, 2, subsamples=few, n_models=40, max_iter=20))
     for other in runs[1:]:
         for one, two in zip(runs[0], other, strict=True):
             assert np.array_equal(one.model.coef, two.model.coef)
@@ -163,14 +169,8 @@ def test_same_seed_same_search_whatever_the_threads(make_problem):
 
 def test_searches_settle_although_the_rows_change(rng, make_problem):
     problem = make_problem(rng, n_rows=3000, ridge=0.1)
-    spec = SearchSpec(n_models=50, max_iter=300)
-    searches = run_restarts(
-        make_engine("numba", problem),
-        21,
-        spec,
-        np.random.SeedSequence(2).spawn(4),
-        subsamples=subsamples_of(problem, 300),
-    ).searches
+    few = subsamples_of(problem, 300)
+    searches = restarts(make_engine("numba", problem), 21, 2, 4, subsamples=few, n_models=50, max_iter=300)
     assert [s.stop_reason for s in searches] == ["converged"] * 4
     assert all(s.limit is not None for s in searches)
 
