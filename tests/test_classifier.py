@@ -18,9 +18,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rfsc import RFSCClassifier
 from rfsc._search.progress import ConsoleProgress
 from rfsc.explain import equation, summary
+from tests.making import make
 
 QUICK = {"basis": "polynomial", "n_restarts": 2, "max_iter": 60, "random_state": 0}
 
@@ -32,7 +32,7 @@ def wdbc():
 
 @pytest.fixture(scope="module")
 def fitted(wdbc):
-    return RFSCClassifier(**QUICK).fit(*wdbc)
+    return make(**QUICK).fit(*wdbc)
 
 
 def test_fitted_attributes(fitted, wdbc):
@@ -97,12 +97,12 @@ def test_summary_shows_terms_errors_and_features(fitted):
 
 
 def test_every_term_of_the_best_restart_is_significant(wdbc):
-    clf = RFSCClassifier(**QUICK, combine="best").fit(*wdbc)
+    clf = make(**QUICK, combine="best").fit(*wdbc)
     assert (clf.models_[0].p_value < 2 * clf.significance).all()
 
 
 def test_pool_of_three_classes_is_short_in_all():
-    clf = RFSCClassifier(**QUICK).fit(*load_wine(return_X_y=True))
+    clf = make(**QUICK).fit(*load_wine(return_X_y=True))
     assert max(len(model.terms) for model in clf.models_) == 6  # 20 in all
     assert len({term for model in clf.models_ for term in model.terms}) <= 20
 
@@ -129,7 +129,7 @@ def test_pool_takes_terms_of_the_restarts_and_keeps_few(fitted):
 
 def test_multiclass_probabilities_agree_with_decisions():
     X, y = load_iris(return_X_y=True)
-    clf = RFSCClassifier(**QUICK).fit(X, np.array(["a", "b", "c"])[y])
+    clf = make(**QUICK).fit(X, np.array(["a", "b", "c"])[y])
     assert len(clf.models_) == 3
     assert clf.n_terms_.tolist() == [15] * 3
     far = np.vstack([X, 30 * X, -30 * X, X**3])
@@ -144,8 +144,8 @@ def test_multiclass_probabilities_agree_with_decisions():
 def test_names_flow_from_frames(frame, wdbc):
     X, y = wdbc
     small = X.iloc[:, :4]
-    clf = RFSCClassifier(**QUICK).fit(frame({c: small[c].to_numpy() for c in small}), y)
-    plain = RFSCClassifier(**QUICK).fit(small.to_numpy(), y)
+    clf = make(**QUICK).fit(frame({c: small[c].to_numpy() for c in small}), y)
+    plain = make(**QUICK).fit(small.to_numpy(), y)
     assert clf.feature_names_in_.tolist() == small.columns.tolist()
     assert np.array_equal(clf.models_[0].coef, plain.models_[0].coef)
     renamed = [n.replace("x0", small.columns[0]).replace("x1", small.columns[1]) for n in plain.models_[0].names]
@@ -155,14 +155,14 @@ def test_names_flow_from_frames(frame, wdbc):
 
 @pytest.mark.parametrize("n_jobs", [2, 3, -1])
 def test_same_bits_for_any_number_of_jobs(n_jobs, wdbc, fitted):
-    other = RFSCClassifier(**QUICK, n_jobs=n_jobs).fit(*wdbc)
+    other = make(**QUICK, n_jobs=n_jobs).fit(*wdbc)
     assert np.array_equal(fitted.models_[0].coef, other.models_[0].coef)
     assert fitted.models_[0].names == other.models_[0].names
 
 
 def test_engines_give_the_same_answer(wdbc):
     X, y = wdbc
-    fast, slow = (RFSCClassifier(**QUICK, engine=engine).fit(X.iloc[:, :10], y) for engine in ("numba", "numpy"))
+    fast, slow = (make(**QUICK, engine=engine).fit(X.iloc[:, :10], y) for engine in ("numba", "numpy"))
     assert fast.models_[0].names == slow.models_[0].names
     np.testing.assert_allclose(fast.models_[0].coef, slow.models_[0].coef, rtol=1e-6)
 
@@ -170,15 +170,15 @@ def test_engines_give_the_same_answer(wdbc):
 def test_the_order_of_the_rows_does_not_matter(wdbc, fitted):
     X, y = wdbc
     order = np.random.default_rng(0).permutation(len(X))
-    other = RFSCClassifier(**QUICK).fit(X.iloc[order], y.iloc[order])
+    other = make(**QUICK).fit(X.iloc[order], y.iloc[order])
     assert fitted.models_[0].names == other.models_[0].names
     np.testing.assert_allclose(fitted.models_[0].coef, other.models_[0].coef, rtol=1e-6)
 
 
 def test_average_is_one_polynomial(wdbc):
     X, y = wdbc
-    clf = RFSCClassifier(**QUICK, combine="average").fit(X, y)
-    best = RFSCClassifier(**QUICK, combine="best").fit(X, y)
+    clf = make(**QUICK, combine="average").fit(X, y)
+    best = make(**QUICK, combine="best").fit(X, y)
     (model,) = clf.models_
     assert model.standard_error is None
     assert model.score is None
@@ -192,7 +192,7 @@ def test_average_is_one_polynomial(wdbc):
 )
 def test_every_score_finds_a_model(score, wdbc):
     X, y = wdbc
-    clf = RFSCClassifier(**QUICK, score=score).fit(X, y)
+    clf = make(**QUICK, score=score).fit(X, y)
     assert clf.score == score
     assert clf.score(X, y) > 0.93
 
@@ -201,12 +201,12 @@ def test_score_is_a_parameter_and_a_method(wdbc, fitted):
     X, y = wdbc
     assert clone(fitted).get_params()["score"] == "loo_log_loss"
     assert fitted.set_params(score="loo_log_loss").score(X, y, sample_weight=np.ones(len(y))) > 0.95
-    pipeline = make_pipeline(StandardScaler(), RFSCClassifier(**QUICK))
+    pipeline = make_pipeline(StandardScaler(), make(**QUICK))
     assert cross_val_score(pipeline, X.iloc[:, :5], y, cv=2).min() > 0.8
-    grid = GridSearchCV(RFSCClassifier(**QUICK), {"score": ["accuracy", "kappa"]}, cv=2).fit(X.iloc[:, :5], y)
+    grid = GridSearchCV(make(**QUICK), {"score": ["accuracy", "kappa"]}, cv=2).fit(X.iloc[:, :5], y)
     assert grid.best_params_["score"] in ("accuracy", "kappa")
-    assert RFSCClassifier.paper(n_restarts=3).get_params()["unseen"] == "zero"
-    assert "score='kappa'" in repr(RFSCClassifier(score="kappa"))
+    assert make(paper=True, n_restarts=3).get_params()["unseen"] == "zero"
+    assert "score='kappa'" in repr(make(score="kappa"))
     assert pickle.loads(pickle.dumps(fitted)).score(X, y) == fitted.score(X, y)
 
 
@@ -214,8 +214,8 @@ def test_weights_count_observations(wdbc):
     X, y = wdbc
     X, y = X.iloc[:, :5], y.to_numpy()
     weight = np.random.default_rng(0).integers(0, 3, size=len(y))
-    weighted = RFSCClassifier(**QUICK, filter_significance=0.05).fit(X, y, sample_weight=weight)
-    repeated = RFSCClassifier(**QUICK, filter_significance=0.05).fit(X.loc[X.index.repeat(weight)], y.repeat(weight))
+    weighted = make(**QUICK, filter_significance=0.05).fit(X, y, sample_weight=weight)
+    repeated = make(**QUICK, filter_significance=0.05).fit(X.loc[X.index.repeat(weight)], y.repeat(weight))
     assert weighted.models_[0].names == repeated.models_[0].names
     np.testing.assert_allclose(weighted.models_[0].coef, repeated.models_[0].coef, rtol=1e-6)
     np.testing.assert_allclose(weighted.models_[0].standard_error, repeated.models_[0].standard_error, rtol=1e-6)
@@ -225,14 +225,14 @@ def test_balanced_weights_favour_the_rare_class():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))
     y = (X[:, 0] + rng.logistic(size=400) > 3).astype(int)
-    plain, balanced = (RFSCClassifier(**QUICK, class_weight=w).fit(X, y) for w in (None, "balanced"))
+    plain, balanced = (make(**QUICK, class_weight=w).fit(X, y) for w in (None, "balanced"))
     assert balanced.predict(X).mean() > 2 * plain.predict(X).mean()
 
 
 def test_constant_features_are_dropped_and_reported(wdbc):
     X, y = wdbc
     X = X.iloc[:, :4].assign(constant=3.0)
-    clf = RFSCClassifier(**QUICK).fit(X, y)
+    clf = make(**QUICK).fit(X, y)
     assert clf.constant_features_.tolist() == [4]
     assert clf.n_terms_.tolist() == [15]
     assert not clf.support_[4]
@@ -242,14 +242,14 @@ def test_filter_shrinks_the_space(wdbc):
     X, y = wdbc
     noise = np.random.default_rng(0).normal(size=(len(y), 3))
     X = np.column_stack([X.iloc[:, :4], noise])
-    clf = RFSCClassifier(**QUICK, filter_significance=1e-4).fit(X, y)
+    clf = make(**QUICK, filter_significance=1e-4).fit(X, y)
     assert clf.n_terms_.tolist() == [15]
 
 
 def test_separable_classes_give_a_sensible_model():
     X = np.linspace(-1, 1, 60)[:, None] + np.array([[0.0, 100.0]])
     y = (X[:, 0] > 0).astype(int)
-    clf = RFSCClassifier(**QUICK).fit(X, y)
+    clf = make(**QUICK).fit(X, y)
     assert len(clf.models_[0].terms) > 0
     assert clf.score(X, y) > 0.95
     assert np.isfinite(clf.models_[0].coef).all()
@@ -260,7 +260,7 @@ def test_huge_tiny_and_collinear_columns(scale, wdbc):
     X, y = wdbc
     x = X.iloc[:, :2].to_numpy()
     X = np.column_stack([x, x[:, 0] * scale, 2 * x[:, 1] - x[:, 0], np.full(len(x), scale)])
-    clf = RFSCClassifier(**QUICK).fit(X, y)
+    clf = make(**QUICK).fit(X, y)
     assert clf.score(X, y) > 0.85
     assert np.isfinite(clf.decision_function(X)).all()
 
@@ -269,9 +269,9 @@ def test_pure_noise_warns_and_still_predicts():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or n_models") as caught:
-        clf = RFSCClassifier(
-            basis="polynomial", n_models=2, max_iter=1, n_restarts=1, random_state=0, significance=1e-6
-        ).fit(X, y)
+        clf = make(basis="polynomial", n_models=2, max_iter=1, n_restarts=1, random_state=0, significance=1e-6).fit(
+            X, y
+        )
     assert clf.predict(X).shape == (60,)
     assert caught[0].filename == __file__
 
@@ -285,12 +285,12 @@ def test_callbacks_watch_and_stop(wdbc):
             records.append(record)
             return "stop_all" if record.output == 1 and record.iteration == 3 else None
 
-    clf = RFSCClassifier(**QUICK, callbacks=[Stopper()]).fit(X, y)
+    clf = make(**QUICK, callbacks=[Stopper()]).fit(X, y)
     assert [len(s) for s in clf.searches_] == [2, 1, 1]
     assert clf.searches_[2][0].n_iter == 1
     assert records[-1].output == 2
     assert len(records) == sum(s.n_iter for output in clf.searches_ for s in output)
-    one = RFSCClassifier(**QUICK, callbacks=lambda record: "stop_all").fit(X, y)
+    one = make(**QUICK, callbacks=lambda record: "stop_all").fit(X, y)
     assert one.n_iter_.tolist() == [1, 1, 1]
 
 
@@ -306,7 +306,7 @@ def test_an_error_in_a_callback_leaves_the_estimator_untouched(wdbc, fitted):
 
 def test_callbacks_that_cannot_be_called_are_refused(wdbc):
     with pytest.raises(TypeError, match="got a int"):
-        RFSCClassifier(callbacks=3).fit(*wdbc)
+        make(callbacks=3).fit(*wdbc)
 
 
 def test_samples_far_from_the_training_data_get_finite_answers(fitted, wdbc):
@@ -349,7 +349,7 @@ def test_progress_bar_is_one_line_that_fits(fitted, monkeypatch):
 
 def test_verbose_writes_to_stderr_only(wdbc, capsys):
     X, y = wdbc
-    RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0, verbose=1).fit(X.iloc[:, :3], y)
+    make(basis="polynomial", n_restarts=1, random_state=0, verbose=1).fit(X.iloc[:, :3], y)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "restart 1/1" in captured.err
@@ -359,7 +359,7 @@ def test_features_whose_names_look_like_terms_are_bracketed():
     rng = np.random.default_rng(0)
     b, c, z = rng.normal(size=(3, 400))
     y = (b * c + z + 0.3 * rng.normal(size=400) > 0).astype(int)
-    clf = RFSCClassifier(basis="polynomial", n_restarts=3, random_state=0).fit(
+    clf = make(basis="polynomial", n_restarts=3, random_state=0).fit(
         pd.DataFrame({"b": b, "c": c, "b*c": z, "1": z * b}), y
     )
     (model,) = clf.models_
@@ -375,7 +375,7 @@ def test_equation_in_original_units_keeps_enough_digits():
     year, t = rng.integers(1990, 2021, 500).astype(float), 1.6e9 + rng.uniform(0, 3e7, 500)
     y = ((year - 2005) ** 2 / 100 + (t - 1.615e9) / 1e7 + 0.3 * rng.normal(size=500) > 0.7).astype(int)
     X = pd.DataFrame({"year": year, "t": t})
-    clf = RFSCClassifier(basis="polynomial", n_restarts=2, random_state=0).fit(X, y)
+    clf = make(basis="polynomial", n_restarts=2, random_state=0).fit(X, y)
     text = equation(clf.models_[0], units="original").removeprefix("f = ").replace("^", "**")
     f = eval(text, {"year": year, "t": t})
     assert np.abs(f - clf.decision_function(X)).max() <= 0.011
@@ -385,14 +385,14 @@ def test_standard_errors_of_skewed_features():
     rng = np.random.default_rng(1)
     X = np.exp(3 * rng.standard_normal((500, 4)))
     y = (np.log(X[:, 0]) + np.log(X[:, 1]) + rng.normal(size=500) > 0).astype(int)
-    clf = RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0, ridge=1e-6, combine="best").fit(X, y)
+    clf = make(basis="polynomial", n_restarts=1, random_state=0, ridge=1e-6, combine="best").fit(X, y)
     (model,) = clf.models_
     assert (np.abs(model.t_value) < 100).all()
     assert (model.p_value > 1e-100).all()
 
 
 def test_score_text_can_be_copied(fitted):
-    other = RFSCClassifier(score=fitted.score)
+    other = make(score=fitted.score)
     assert type(vars(other)["score"]) is str
     assert clone(other).get_params()["score"] == "loo_log_loss"
     for copied in (pickle.loads(pickle.dumps(fitted.score)), copy.deepcopy(fitted.score)):
@@ -403,6 +403,6 @@ def test_score_text_can_be_copied(fitted):
 def test_warning_names_the_cause(wdbc):
     X, y = wdbc
     with pytest.warns(ConvergenceWarning, match="scale it to count observations"):
-        RFSCClassifier(**QUICK).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
-    constant = RFSCClassifier(**QUICK).fit(np.ones((200, 3)), np.arange(200) < 20)  # finds the constant: no warning
+        make(**QUICK).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
+    constant = make(**QUICK).fit(np.ones((200, 3)), np.arange(200) < 20)  # finds the constant: no warning
     assert constant.models_[0].names == ("1",)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from rfsc import RFSCClassifier
 from rfsc.export import from_json, to_json
 from rfsc.export.compare import compared_text
 from rfsc.report import Report
+from tests.making import make
 
 WAYS = {
     "pickle": lambda thing: pickle.loads(pickle.dumps(thing)),
@@ -33,11 +33,11 @@ def copying(request):
 @pytest.fixture(scope="module")
 def fitted():
     """A classifier whose models hold terms of several families."""
-    return RFSCClassifier(basis=BASIS, n_restarts=2, max_iter=15, random_state=0).fit(X, Y)
+    return make(basis=BASIS, n_restarts=2, max_iter=15, random_state=0).fit(X, Y)
 
 
 def test_unfitted(again):
-    clf = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=20, score="kappa", random_state=0)
+    clf = make(basis="polynomial", n_restarts=1, max_iter=20, score="kappa", random_state=0)
     other = again(clf)
     assert other.get_params() == clf.get_params()
     assert compared_text(other.fit(X, Y)) == compared_text(clf.fit(X, Y))
@@ -45,7 +45,7 @@ def test_unfitted(again):
 
 def test_unfitted_with_a_generator(again):
     """A copy goes on from where the original stood."""
-    clf = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=20, random_state=np.random.default_rng(3))
+    clf = make(basis="polynomial", n_restarts=1, max_iter=20, random_state=np.random.default_rng(3))
     other = again(clf)
     assert compared_text(other.fit(X, Y)) == compared_text(clf.fit(X, Y))
 
@@ -77,7 +77,7 @@ def test_model(again, fitted):
 @pytest.fixture(scope="module")
 def report():
     """A report with pictures."""
-    clf = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=20, random_state=0).fit(X, Y)
+    clf = make(basis="polynomial", n_restarts=1, max_iter=20, random_state=0).fit(X, Y)
     return Report.from_estimator(clf, X, Y, cv=2, baselines={})
 
 

@@ -21,9 +21,9 @@ from sklearn.preprocessing import StandardScaler
 
 import rfsc
 import rfsc.export
-from rfsc import RFSCClassifier
 from rfsc._utils.manifest import CHUNK, fingerprint, versions
 from rfsc.export import from_json, to_json
+from tests.making import make
 
 QUICK = {"basis": "polynomial", "n_restarts": 1, "max_iter": 3, "n_models": 10, "random_state": 0}
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -35,7 +35,7 @@ def iris():
 
 
 def data_of(X, y, **more):
-    return RFSCClassifier(**QUICK).fit(X, y, **more).manifest_["data"]
+    return make(**QUICK).fit(X, y, **more).manifest_["data"]
 
 
 def test_versions_name_what_took_part():
@@ -116,7 +116,7 @@ def test_names_do_not_run_into_each_other():
 
 def test_the_file_carries_the_manifest(iris):
     X, y = iris
-    clf = RFSCClassifier(**QUICK | {"n_restarts": 2}).fit(X, y)
+    clf = make(**QUICK | {"n_restarts": 2}).fit(X, y)
     document = json.loads(to_json(clf))
     schema = json.loads((Path(rfsc.export.__file__).parent / "model.schema.json").read_text())
     jsonschema.validate(document, schema)
@@ -129,12 +129,12 @@ def test_the_file_carries_the_manifest(iris):
     assert manifest["timings"]["seconds"] > 0
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", manifest["timings"]["finished"])
     assert document["settings"]["n_restarts"] == 2
-    pipeline = make_pipeline(StandardScaler(), RFSCClassifier(**QUICK)).fit(X, y)
+    pipeline = make_pipeline(StandardScaler(), make(**QUICK)).fit(X, y)
     assert from_json(to_json(pipeline)).manifest_ == pipeline[-1].manifest_
 
 
 def test_the_same_fit_gives_the_same_text_but_for_timings(iris):
-    texts = [to_json(RFSCClassifier(**QUICK).fit(*iris), timings=False) for _ in range(2)]
+    texts = [to_json(make(**QUICK).fit(*iris), timings=False) for _ in range(2)]
     assert texts[0] == texts[1]
     assert json.loads(texts[0])["manifest"]["timings"] is None
     assert from_json(texts[0]).manifest_["timings"] is None
@@ -143,18 +143,18 @@ def test_the_same_fit_gives_the_same_text_but_for_timings(iris):
 def test_no_value_of_the_table_is_in_the_manifest(iris):
     """Numbers and labels that stand out would be seen."""
     X, y = iris[0] + 987654.25, np.where(iris[1] > 0, "secret-one", "secret-two")
-    text = json.dumps(RFSCClassifier(**QUICK).fit(X, y).manifest_)
+    text = json.dumps(make(**QUICK).fit(X, y).manifest_)
     assert "98765" not in text
     assert "secret" not in text
 
 
 @pytest.mark.parametrize("seed", [None, np.random.default_rng(0)])
 def test_a_seed_that_cannot_be_written_is_none(iris, seed):
-    assert RFSCClassifier(**QUICK | {"random_state": seed}).fit(*iris).manifest_["seed"] is None
+    assert make(**QUICK | {"random_state": seed}).fit(*iris).manifest_["seed"] is None
 
 
 def test_a_fit_that_fails_leaves_the_manifest_of_the_last_one(iris):
-    clf = RFSCClassifier(**QUICK).fit(*iris)
+    clf = make(**QUICK).fit(*iris)
     before = clf.manifest_
     with pytest.raises(ValueError, match="class"):
         clf.fit(iris[0], np.zeros(150))

@@ -29,7 +29,7 @@ def fit(n_features):
     X = np.random.default_rng(0).normal(size=(60, n_features))
     rules = Restrictions(force=["x0*x2"], forbid=[("x1",), ("x0", "x7")], hierarchy=True) if sys.argv[1:] else None
     settings = {"n_restarts": 1, "max_iter": 5, "random_state": 0, "initial_rip": "uniform"}
-    return RFSCClassifier(basis="polynomial", restrictions=rules, **settings).fit(X, X[:, 0] > 0)
+    return make(basis="polynomial", restrictions=rules, **settings).fit(X, X[:, 0] > 0)
 
 warnings.simplefilter("ignore")  # five iterations do not settle anything
 fit(8)
@@ -43,6 +43,7 @@ SCREEN_WIDE_TABLE = """
 import json, re, warnings
 import numpy as np
 from rfsc import RFSCClassifier
+from tests.making import make
 
 def status(field):
     return int(re.search(field + r":\\s+(\\d+) kB", open("/proc/self/status").read()).group(1)) / 1024
@@ -51,7 +52,7 @@ def fit(n_features):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, n_features))
     y = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.logistic(size=500) > 0
-    return RFSCClassifier(basis="polynomial", n_restarts=2, random_state=0).fit(X, y)
+    return make(basis="polynomial", n_restarts=2, random_state=0).fit(X, y)
 
 warnings.simplefilter("ignore")
 fit(8)

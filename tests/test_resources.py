@@ -15,9 +15,9 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from rfsc import RFSCClassifier
 from rfsc._utils.blas import one_blas_thread
 from rfsc._utils.threads import thread_count
+from tests.making import make
 from torture.resources import (
     MOST_MEMORY,
     QUICK,
@@ -128,7 +128,7 @@ def test_fork_while_another_thread_is_fitting():
 def test_grid_search_in_processes():
     X, y = load_iris(return_X_y=True)
     searches = [
-        GridSearchCV(RFSCClassifier(**QUICK | {"max_iter": 30}), {"degree": [1, 2]}, cv=2, n_jobs=n_jobs).fit(X, y)
+        GridSearchCV(make(**QUICK | {"max_iter": 30}), {"degree": [1, 2]}, cv=2, n_jobs=n_jobs).fit(X, y)
         for n_jobs in (None, 2)
     ]
     one, two = ([search.cv_results_[f"split{k}_test_score"].tolist() for k in range(2)] for search in searches)

@@ -7,8 +7,8 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from rfsc._fit.basis_choice import _best_shares
+from rfsc._fit.rows import Rows
 from rfsc._fit.targets import encode
-from rfsc._fit.workbench import Rows
 from rfsc._terms.scaling import Scaling
 from rfsc.export.compare import compared_text
 from torture.same_answer import (

@@ -12,8 +12,9 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from rfsc import DistanceCorrelationFilter, RFSCClassifier, RFSCSelector
+from rfsc import DistanceCorrelationFilter, RFSCSelector
 from rfsc._fit.distance_correlation import independence_test, threshold
+from tests.making import make
 
 NAMES = ["linear", "circle", "noise_a", "noise_b", "flat"]
 
@@ -34,7 +35,7 @@ def three_classes(n=150):
 
 
 def make_selector(**options):
-    search = RFSCClassifier(basis="polynomial", n_restarts=1, n_models=40, max_iter=60, random_state=0, engine="numpy")
+    search = make(basis="polynomial", n_restarts=1, n_models=40, max_iter=60, random_state=0, engine="numpy")
     return RFSCSelector(search, **options)
 
 
@@ -178,7 +179,7 @@ def test_selector_refuses_other_estimators():
 
 def test_refitting_on_an_array_forgets_old_names():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    selector = RFSCSelector(RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=30, random_state=0))
+    selector = RFSCSelector(make(basis="polynomial", n_restarts=1, max_iter=30, random_state=0))
     selector.fit(X, y)
     selector.fit(X.to_numpy()[:, :3], y)
     assert not hasattr(selector, "feature_names_in_")

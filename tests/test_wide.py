@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from rfsc import Restrictions, RFSCClassifier, workbench
+from rfsc import Restrictions
+from rfsc._fit import output
 from rfsc._search import Screening
 from rfsc.bases import Hinge, Polynomial
+from tests.making import make
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 QUICK = {"n_models": 50, "max_iter": 60, "n_restarts": 2, "random_state": 0}
@@ -28,21 +30,21 @@ def features_of(clf):
 @pytest.mark.parametrize("basis", ["polynomial", "centred", [Polynomial(interaction_only=True), Hinge()], "auto"])
 def test_planted_terms_are_found_by_default_in_a_space_too_large_for_random_draws(basis):
     X, y = planted(0)
-    clf = RFSCClassifier(basis=basis, **QUICK).fit(X, y)
+    clf = make(basis=basis, **QUICK).fit(X, y)
     assert clf.initial_rip_ == ["screened"]
     assert {0} in features_of(clf) or basis == "auto"
     assert {1, 2} in features_of(clf)
-    uniform = RFSCClassifier(basis=basis, initial_rip="uniform", **QUICK).fit(X, y)
+    uniform = make(basis=basis, initial_rip="uniform", **QUICK).fit(X, y)
     assert uniform.initial_rip_ == ["uniform"]
     assert len(clf.models_[0].terms) <= len(uniform.models_[0].terms)  # which are mostly noise
 
 
 def test_small_spaces_begin_as_ever():
     X, y = load_iris(return_X_y=True)
-    by_size, uniform = (RFSCClassifier(initial_rip=how, **QUICK).fit(X, y) for how in ("auto", "uniform"))
+    by_size, uniform = (make(initial_rip=how, **QUICK).fit(X, y) for how in ("auto", "uniform"))
     assert by_size.initial_rip_ == ["uniform"] * 3
     assert np.array_equal(by_size.decision_function(X), uniform.decision_function(X))
-    screened = RFSCClassifier(basis="polynomial", initial_rip="screened", **QUICK).fit(X, y)
+    screened = make(basis="polynomial", initial_rip="screened", **QUICK).fit(X, y)
     assert screened.initial_rip_ == ["screened"] * 3
     assert screened.score(X, y) > 0.9
 
@@ -52,29 +54,26 @@ def test_long_tables_begin_screened_and_find_interactions_that_draws_give_up():
     X = rng.normal(size=(6_000, 12))
     y = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.logistic(size=6_000) > 0
     settings = {"basis": "polynomial", "max_samples": 2_000, "n_restarts": 2, "random_state": 0}
-    by_size, uniform = (RFSCClassifier(initial_rip=how, **settings).fit(X, y) for how in ("auto", "uniform"))
+    by_size, uniform = (make(initial_rip=how, **settings).fit(X, y) for how in ("auto", "uniform"))
     assert by_size.initial_rip_ == ["screened"]
     assert uniform.initial_rip_ == ["uniform"]
     assert {"x0", "x1*x2"} <= set(by_size.models_[0].names)
     assert by_size.score(X, y) >= uniform.score(X, y)
-    weighted = RFSCClassifier(n_models=20, max_iter=3, n_restarts=1, random_state=0).fit(
-        X[:600], y[:600], np.full(600, 9.0)
-    )
+    weighted = make(n_models=20, max_iter=3, n_restarts=1, random_state=0).fit(X[:600], y[:600], np.full(600, 9.0))
     assert weighted.initial_rip_ == ["screened"]  # nine observations a row
 
 
 def test_the_size_that_decides(monkeypatch):
     X, y = planted(0, n_features=10)  # 66 terms
-    monkeypatch.setattr(workbench, "FEW_TERMS", 66)
-    assert RFSCClassifier(basis="polynomial", **QUICK).fit(X, y).initial_rip_ == ["uniform"]
-    monkeypatch.setattr(workbench, "FEW_TERMS", 65)
-    assert RFSCClassifier(basis="polynomial", **QUICK).fit(X, y).initial_rip_ == ["screened"]
+    monkeypatch.setattr(output, "FEW_TERMS", 66)
+    assert make(basis="polynomial", **QUICK).fit(X, y).initial_rip_ == ["uniform"]
+    monkeypatch.setattr(output, "FEW_TERMS", 65)
+    assert make(basis="polynomial", **QUICK).fit(X, y).initial_rip_ == ["screened"]
 
 
-@pytest.mark.parametrize("again", [None, 10])
-def test_threads_do_not_change_the_result(again):
+def test_threads_do_not_change_the_result():
     X, y = planted(1)
-    fits = [RFSCClassifier(basis="centred", rescreen_every=again, n_jobs=n, **QUICK).fit(X, y) for n in (1, 3)]
+    fits = [make(basis="centred", n_jobs=n, **QUICK).fit(X, y) for n in (1, 3)]
     assert np.array_equal(*(clf.decision_function(X) for clf in fits))
     assert fits[0].models_[0].names == fits[1].models_[0].names
 
@@ -82,8 +81,8 @@ def test_threads_do_not_change_the_result(again):
 def test_weights_count_as_rows_when_screening():
     X, y = planted(2, n_rows=200)
     times = np.random.default_rng(0).integers(0, 3, 200)
-    weighted = RFSCClassifier(basis="polynomial", **QUICK).fit(X, y, times)
-    repeated = RFSCClassifier(basis="polynomial", **QUICK).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    weighted = make(basis="polynomial", **QUICK).fit(X, y, times)
+    repeated = make(basis="polynomial", **QUICK).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
     np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-6)
 
 
@@ -93,17 +92,14 @@ def test_what_shows_only_beside_the_rest_is_found_too(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(400, 150))
     y = (6 * X[:, 0] + 1.6 * X[:, 1] * X[:, 2] + 0.3 * rng.logistic(size=400) > 0).astype(int)
-    assert {1, 2} in features_of(RFSCClassifier(basis="centred", **QUICK).fit(X, y))
-    uniform = {"basis": "centred", "initial_rip": "uniform", **QUICK}
-    once, again = (RFSCClassifier(rescreen_every=n, **uniform).fit(X, y) for n in (None, 10))
-    assert {1, 2} not in features_of(once)
-    assert {1, 2} in features_of(again)
+    assert {1, 2} in features_of(make(basis="centred", **QUICK).fit(X, y))
+    assert {1, 2} not in features_of(make(basis="centred", initial_rip="uniform", **QUICK).fit(X, y))
 
 
 def test_restrictions_are_obeyed():
     X, y = planted(3)
     rules = Restrictions(force=["x7"], forbid=[("x1", "x2"), "x0"], hierarchy=True)
-    clf = RFSCClassifier(basis="polynomial", restrictions=rules, rescreen_every=10, **QUICK).fit(X, y)
+    clf = make(basis="polynomial", restrictions=rules, **QUICK).fit(X, y)
     names = clf.models_[0].names
     assert clf.initial_rip_ == ["screened"]
     assert "x7" in names
@@ -117,23 +113,23 @@ def test_inner_folds_screen_only_the_rows_that_they_train_on(monkeypatch):
     seen = []
     first_rips = Screening.first_rips
     monkeypatch.setattr(Screening, "first_rips", lambda self, *a: seen.append(self._problem) or first_rips(self, *a))
-    RFSCClassifier(degree=2, n_models=10, max_iter=2, n_restarts=2, random_state=0).fit(X, y)
+    make(n_models=10, max_iter=2, n_restarts=2, random_state=0).fit(X, y)
     assert len(seen) == 3 * 5 + 1  # three mixes in five folds, and once for both restarts of the answer
     assert {problem.target.size for problem in seen[:-1]} == {80}
     assert seen[-1].target.size == 100
 
 
-def test_what_cannot_be_tested_is_said_or_left_out(monkeypatch):
+def test_terms_that_cannot_be_tested_are_an_error_or_left_out(monkeypatch):
     X, y = planted(5, n_features=60, n_rows=300)
     monkeypatch.setattr("rfsc._search.screening.MOST_WORK", 2e6)
-    settings = {"basis": "polynomial", "degree": 3, **QUICK}
-    with pytest.raises(ValueError, match=r"of 39,711 only 1,890 can be tested in reasonable time. Lower degree"):
-        RFSCClassifier(initial_rip="screened", **settings).fit(X, y)
-    clf = RFSCClassifier(**settings).fit(X, y)
+    settings = {"basis": Polynomial(degree=3), **QUICK}
+    with pytest.raises(ValueError, match=r"of 39,711 only 1,890 can be tested in reasonable time."):
+        make(initial_rip="screened", **settings).fit(X, y)
+    clf = make(**settings).fit(X, y)
     assert clf.initial_rip_ == ["partly screened"]
     assert {1, 2} in features_of(clf)
     monkeypatch.setattr("rfsc._search.screening.MOST_WORK", 1.0)
-    assert RFSCClassifier(**settings).fit(X, y).initial_rip_ == ["uniform"]
+    assert make(**settings).fit(X, y).initial_rip_ == ["uniform"]
 
 
 @pytest.mark.parametrize("engine", ["numba", "numpy"])
@@ -143,6 +139,6 @@ def test_more_terms_may_stand_out_than_a_model_holds(engine, max_terms):
     X = rng.normal(size=(300, 20))
     y = X[:, :15].sum(axis=1) + rng.logistic(size=300) > 0
     settings = {**QUICK, "max_terms": max_terms, "engine": engine}
-    clf = RFSCClassifier(basis="polynomial", initial_rip="screened", **settings).fit(X, y)
+    clf = make(basis="polynomial", initial_rip="screened", **settings).fit(X, y)
     assert clf.initial_rip_ == ["screened"]
     assert len(clf.models_[0].terms) <= max_terms

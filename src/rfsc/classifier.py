@@ -296,7 +296,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             if all(search.limit is None for search in searches):
                 msg = (
                     f"No term of output {output} reached an inclusion probability of {CUTOFF} within "
-                    f"max_iter={settings_of(self).max_iter} iterations; the best model visited is returned. {self._advice(output)}"
+                    f"max_iter={settings_of(self).max_iter} iterations; the best model visited is returned. "
+                    f"{self._advice(output)}"
                 )
                 warnings.warn(msg, ConvergenceWarning, stacklevel=3)
 

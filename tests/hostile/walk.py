@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from rfsc import RFSCClassifier
 from rfsc.cli import main
 from rfsc.export import from_json, to_json
 from rfsc.report import Report
+from tests.making import make
 
 from .files import File, csv_of, frame
 from .rows import Rows
@@ -32,7 +32,7 @@ QUICK = [*SEARCH, "--cv=0", "--quiet"]
 
 def classifier(**parameters: Any) -> Any:
     """A classifier that is fitted in no time."""
-    quick = RFSCClassifier(basis="polynomial", n_restarts=1, n_models=20, max_iter=15, random_state=0, engine="numpy")
+    quick = make(basis="polynomial", n_restarts=1, n_models=20, max_iter=15, random_state=0, engine="numpy")
     return quick.set_params(**parameters)
 
 

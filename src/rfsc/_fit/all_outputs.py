@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 
 from .._search.checkpoint import result_as_dict, result_from_dict
@@ -67,14 +68,15 @@ def _searched(works: Sequence[OutputSearch], executor: Executor, context: Contex
         found = {place: result_from_dict(kept) for place, kept in known.items() if kept is not None}
     todo = [place for place in places if place not in found]
     tasks = ((works[k], restart, context) for restart, k in todo)
-    for place, result in zip(todo, executor.run(tasks, context, n_large=len(works)), strict=False):
-        if executor.is_elsewhere:
-            result = _as_watched(result, works[place[1]], place[0], context)
-        found[place] = result
-        if context.checkpoint is not None and result.stop_reason not in ("observer", *EARLY):
-            context.checkpoint.put(keys[place], result_as_dict(result))
-        if context.signals.stop_all or context.stop_reason:
-            break
+    with closing(executor.run(tasks, context, n_large=len(works))) as results:
+        for place, result in zip(todo, results, strict=False):
+            if executor.is_elsewhere:
+                result = _as_watched(result, works[place[1]], place[0], context)
+            found[place] = result
+            if context.checkpoint is not None and result.stop_reason not in ("observer", *EARLY):
+                context.checkpoint.put(keys[place], result_as_dict(result))
+            if context.signals.stop_all or context.stop_reason:
+                break
     return found
 
 

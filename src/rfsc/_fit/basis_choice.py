@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -170,17 +171,17 @@ def _left_out_values(
         known = {cell.key: context.checkpoint.get(cell.key) for cell in cells}
         found = {key: np.array(values) for key, values in known.items() if values is not None}
     todo = [cell for cell in cells if cell.key not in found]
-    results: Iterator[FloatArray] = executor.run(((comparison, cell, context) for cell in todo), context)
     if context.progress:
         context.progress.on_choice(cells[0].mix, 0.0)
-    for cell, values in zip(todo, results, strict=False):
-        if context.stop_reason:  # this model may not have been searched to its end
-            break
-        found[cell.key] = values
-        if context.checkpoint is not None:
-            context.checkpoint.put(cell.key, values.tolist())
-        if context.progress:
-            context.progress.on_choice(cell.mix, len(found) / len(cells))
+    with closing(executor.run(((comparison, cell, context) for cell in todo), context)) as results:
+        for cell, values in zip(todo, results, strict=False):
+            if context.stop_reason:  # this model may not have been searched to its end
+                break
+            found[cell.key] = values
+            if context.checkpoint is not None:
+                context.checkpoint.put(cell.key, values.tolist())
+            if context.progress:
+                context.progress.on_choice(cell.mix, len(found) / len(cells))
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from concurrent.futures import BrokenExecutor, CancelledError
 from typing import Any, Protocol, Self
 
@@ -45,7 +45,7 @@ class Executor:
         """Whether tasks run on a backend, where observers cannot watch them."""
         return self._backend is not None
 
-    def run(self, tasks: Iterable[Task], context: Context, n_large: int = 1) -> Iterator[Any]:
+    def run(self, tasks: Iterable[Task], context: Context, n_large: int = 1) -> Generator[Any, None, None]:
         """Results in order; fewer than tasks after a time limit, or if Ctrl-C has ended the other processes.
 
         On a backend, a task may take the time that is left divided by the rounds that `n_large` long tasks need.
@@ -62,7 +62,8 @@ class Executor:
             joblib.delayed(_run_alone)(work, item, own.deadline, seconds) for work, item, own in tasks
         )
         try:
-            yield from results
+            for result in results:  # noqa: UP028 - `yield from` would close the results before the handler below
+                yield result
         except (BrokenExecutor, CancelledError, TimeoutError, multiprocessing.TimeoutError):
             if not context.stop_reason:
                 raise

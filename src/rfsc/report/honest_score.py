@@ -19,8 +19,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from .._search.context import StopAfter
-from .._search.context import uninterruptible_fits
+from .._search.context import StopAfter, uninterruptible_fits
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import safe_indexing
 from .metrics import METRICS, measure

@@ -9,11 +9,15 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
-from rfsc import RFSCClassifier, basis_choice
+from rfsc._fit import basis_choice
 from rfsc._fit.basis_choice import _best_shares, _log_loss
-from rfsc._fit.workbench import Job, Workbench
+from rfsc._fit.output import Job, OutputSearch
+from rfsc._fit.plan import _spec
+from rfsc._fit.rows import read_rows
+from rfsc._search.context import Context
 from rfsc._utils.seeds import child, seeds_of_searches
 from rfsc.bases import auto_mixes
+from tests.making import make
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 QUICK = {"n_models": 40, "max_iter": 30, "n_restarts": 2, "random_state": 0}
@@ -42,20 +46,20 @@ def hazy(n_rows, rng):
 
 def test_chooses_what_fits():
     X, y = blobs(240, np.random.default_rng(0))
-    round_one = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
+    round_one = make(basis="auto", **QUICK).fit(X, y)
     assert min(round_one.basis_losses_, key=round_one.basis_losses_.get) == "linear + radial"
     assert round_one.score(*blobs(400, np.random.default_rng(1))) > 0.95
     X, y = kinked(240, np.random.default_rng(0))
-    bent = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
+    bent = make(basis="auto", **QUICK).fit(X, y)
     assert min(bent.basis_losses_, key=bent.basis_losses_.get) == "hinge"
 
 
 def test_answer_is_that_of_the_chosen_mix():
     X, y = blobs(150, np.random.default_rng(0))
-    auto = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
+    auto = make(basis="auto", **QUICK).fit(X, y)
     chosen = min(auto.basis_losses_, key=auto.basis_losses_.get)
-    assert auto.basis_ == auto_mixes(2, 6)[chosen]
-    alone = RFSCClassifier(basis=list(auto.basis_), **QUICK).fit(X, y)
+    assert auto.basis_ == auto_mixes(6)[chosen]
+    alone = make(basis=list(auto.basis_), **QUICK).fit(X, y)
     np.testing.assert_array_equal(auto.decision_function(X), alone.decision_function(X))
     assert alone.basis_losses_ == alone.basis_shares_ == {}
     assert auto.basis_shares_ == {chosen: 1.0}
@@ -69,16 +73,14 @@ def test_loss_is_that_of_a_cross_validation():
     X, y = rng.random((90, 2)), np.arange(90) % 3
     X[:, 0] += 0.4 * y
     X[0], X[1] = X.min(axis=0), X.max(axis=0)
-    auto = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
-    assert set(auto.basis_losses_) == set(auto_mixes(2, 6))
+    auto = make(basis="auto", **QUICK).fit(X, y)
+    assert set(auto.basis_losses_) == set(auto_mixes(6))
     folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
     proba = np.empty((90, 3))
     for train, test in folds:
         both = np.concatenate([train, [0, 1]])  # the extreme rows, at next to no weight, fix the scaling
         weight = np.concatenate([np.ones(len(train)), [1e-12, 1e-12]])
-        model = RFSCClassifier(basis="polynomial", **(QUICK | {"n_restarts": 1, "combine": "best"})).fit(
-            X[both], y[both], weight
-        )
+        model = make(basis="polynomial", **(QUICK | {"n_restarts": 1, "combine": "best"})).fit(X[both], y[both], weight)
         proba[test] = model.predict_proba(X[test])
     # other folds and seeds, so only about the same
     assert auto.basis_losses_["polynomial"] == pytest.approx(log_loss(y, proba), rel=0.25)
@@ -87,7 +89,7 @@ def test_loss_is_that_of_a_cross_validation():
 def test_average_of_mixes_is_the_mean_of_their_models():
     """The slow twin: every mix fitted alone, from the same generators, and the outputs averaged by hand."""
     X, y = hazy(200, np.random.default_rng(0))
-    clf = RFSCClassifier(basis="auto", combine="average", **QUICK).fit(X, y)
+    clf = make(basis="auto", combine="average", **QUICK).fit(X, y)
     shares = clf.basis_shares_
     assert len(shares) > 1
     assert sum(shares.values()) == pytest.approx(1.0)
@@ -96,10 +98,11 @@ def test_average_of_mixes_is_the_mean_of_their_models():
     seeds, layout = seeds_of_searches(QUICK["random_state"], 1, QUICK["n_restarts"])
     expected = np.zeros(len(X))
     for k, (name, share) in enumerate(shares.items()):
-        alone = RFSCClassifier(basis=list(auto_mixes(2, 6)[name]), **QUICK)
-        rows = alone._read_rows(X, y, None)
-        job = Job(0, np.arange(6), alone._spec(rows, layout), tuple(child(seed, k) for seed in seeds[0]))
-        fit = Workbench.over(rows, job).fit()
+        alone = make(basis=list(auto_mixes(6)[name]), **QUICK)
+        rows, _ = read_rows(alone, X, y, None)
+        own = tuple(child(seed, k) for seed in seeds[0])
+        work = OutputSearch(rows, Job(0, np.arange(6), _spec(alone, rows, layout), own))
+        fit = work.combined([work.run(restart, Context()) for restart in range(len(seeds[0]))], Context())
         expected += share * fit.model(rows, tuple("abcdef"), 1).decision(X)
     np.testing.assert_allclose(clf.decision_function(X), expected, rtol=1e-12, atol=1e-12)
     assert len(set(clf.models_[0].terms)) == len(clf.models_[0].terms)
@@ -116,7 +119,7 @@ def _all_terms(clf):
 def test_restarts_of_averaged_mixes_know_their_terms():
     X, y = hazy(200, np.random.default_rng(0))
     seen = []
-    clf = RFSCClassifier(basis="auto", combine="average", callbacks=seen.append, **QUICK).fit(X, y)
+    clf = make(basis="auto", combine="average", callbacks=seen.append, **QUICK).fit(X, y)
     assert [record.restart for record in seen] == sorted(record.restart for record in seen)
     assert {record.restart for record in seen} == set(range(len(clf.searches_[0])))
     for restart, search in enumerate(clf.searches_[0]):
@@ -129,7 +132,7 @@ def test_shares_minimise_the_left_out_loss():
     rng = np.random.default_rng(0)
     truth = rng.normal(scale=2.0, size=400)
     y = (rng.random(400) < expit(truth)).astype(int)
-    rows = RFSCClassifier()._read_rows(truth[:, None], y, None)
+    rows, _ = read_rows(make(), truth[:, None], y, None)
     values = [
         truth + rng.normal(scale=1.5, size=400),
         truth + rng.normal(scale=1.5, size=400),
@@ -146,29 +149,29 @@ def test_shares_minimise_the_left_out_loss():
 
 def test_average_stops_early():
     X, y = hazy(200, np.random.default_rng(0))
-    clf = RFSCClassifier(basis="auto", combine="average", callbacks=lambda _: "stop_all", **QUICK).fit(X, y)
+    clf = make(basis="auto", combine="average", callbacks=lambda _: "stop_all", **QUICK).fit(X, y)
     assert all(search.n_iter == 1 for search in clf.searches_[0])
     assert len(clf.searches_[0]) == len(clf.basis_shares_)
 
 
 def test_progress_of_the_comparison(capsys):
     X, y = blobs(120, np.random.default_rng(0))
-    RFSCClassifier(basis="auto", verbose=1, **QUICK).fit(X, y)
+    make(basis="auto", verbose=1, **QUICK).fit(X, y)
     said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("comparing")]
-    assert [line.split(": ")[1].rsplit(" ", 1)[0] for line in said] == list(auto_mixes(2, 6))
+    assert [line.split(": ")[1].rsplit(" ", 1)[0] for line in said] == list(auto_mixes(6))
 
 
 def test_long_tables_are_compared_on_some_of_their_rows(monkeypatch):
     X, y = blobs(300, np.random.default_rng(0))
-    whole = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
+    whole = make(basis="auto", **QUICK).fit(X, y)
     monkeypatch.setattr(basis_choice, "MOST_ROWS", 120)
-    clf = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
+    clf = make(basis="auto", **QUICK).fit(X, y)
     assert clf.basis_losses_ != whole.basis_losses_
     assert clf.basis_ == whole.basis_
     np.testing.assert_array_equal(clf.decision_function(X), whole.decision_function(X))  # searched on all rows
     weight = np.random.default_rng(1).integers(1, 3, len(X))
-    weighted = RFSCClassifier(basis="auto", **QUICK).fit(X, y, sample_weight=weight)
-    repeated = RFSCClassifier(basis="auto", **QUICK).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    weighted = make(basis="auto", **QUICK).fit(X, y, sample_weight=weight)
+    repeated = make(basis="auto", **QUICK).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert weighted.basis_losses_ == pytest.approx(repeated.basis_losses_, rel=1e-6)
     fold = basis_choice._fold_of_rows(whole._read_rows(X, y, None), np.random.default_rng(0))
     assert (fold >= 0).sum() == 120
@@ -180,17 +183,17 @@ def test_the_filter_does_not_see_the_rows_left_out():
     """On pure noise no mix can be better than a coin; a filter that had seen all rows made them look so."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 400)), np.arange(80) % 2
-    clf = RFSCClassifier(filter_significance=0.05, n_restarts=1, n_models=40, random_state=0).fit(X, y)
+    clf = make(filter_significance=0.05, n_restarts=1, n_models=40, random_state=0).fit(X, y)
     assert min(clf.basis_losses_.values()) > np.log(2)
 
 
 def test_too_few_rows_take_the_first():
     X, y = np.random.default_rng(0).random((7, 2)), np.array([0, 0, 0, 0, 0, 0, 1])
-    clf = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
+    clf = make(basis="auto", **QUICK).fit(X, y)
     assert clf.basis_losses_ == {}
-    assert clf.basis_ == auto_mixes(2, 6)["polynomial"]
+    assert clf.basis_ == auto_mixes(6)["polynomial"]
 
 
 def test_auto_stands_alone():
     with pytest.raises(ValueError, match="cannot stand in a list"):
-        RFSCClassifier(basis=["auto", "hinge"]).fit([[0.0], [1.0]], [0, 1])
+        make(basis=["auto", "hinge"]).fit([[0.0], [1.0]], [0, 1])

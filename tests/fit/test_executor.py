@@ -1,22 +1,25 @@
-"""Searches on the backend that joblib is told to use: the same fit, watched, stopped and kept alike."""
+"""Searches on the backend that joblib is told to use: the same fit, observed, stopped and continued alike."""
 
 from __future__ import annotations
 
 import signal
-import time
+import sys
 from concurrent.futures import BrokenExecutor
 
 import joblib
 import numpy as np
 import pytest
 from joblib import parallel_config
-from joblib.externals.loky import get_reusable_executor
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from rfsc import Checkpoint, PartitionedRFSC, RFSCClassifier, StopAfter, output
-from rfsc._fit.dispatch import chosen_backend
+from rfsc import Checkpoint, StopAfter
+from rfsc._fit import all_outputs
+from rfsc._fit.executor import _chosen_backend as chosen_backend
+from rfsc._search import context as context_module
 from rfsc.export.compare import compared_text
+from tests.making import make
+from tests.search.test_context import Clock
 
 QUICK = {"n_restarts": 3, "max_iter": 25, "random_state": 5, "basis": "polynomial"}
 
@@ -49,7 +52,7 @@ def test_a_backend_counts_only_where_it_was_chosen():
 
 
 @pytest.mark.parametrize("answer", [None, "stop_search", "stop_all"])
-def test_observers_see_the_same_and_are_heard(iris, answer):
+def test_observers_see_the_same_and_can_stop(iris, answer):
     def watched():
         seen = []
 
@@ -57,7 +60,7 @@ def test_observers_see_the_same_and_are_heard(iris, answer):
             seen.append((record.output, record.restart, record.iteration, record.best_so_far, record.mean_size_drawn))
             return answer if (record.restart, record.iteration) == (1, 4) else None
 
-        clf = RFSCClassifier(**QUICK, callbacks=look).fit(*iris)
+        clf = make(**QUICK, callbacks=look).fit(*iris)
         return clf, seen
 
     here, seen_here = watched()
@@ -71,41 +74,29 @@ def test_observers_see_the_same_and_are_heard(iris, answer):
         assert compared_text(there) == compared_text(here)
 
 
-def test_a_fit_goes_on_from_one_way_to_the_other(iris, tmp_path):
-    whole = compared_text(RFSCClassifier(**QUICK).fit(*iris))
+def test_a_fit_continues_on_another_backend(iris, tmp_path):
+    whole = compared_text(make(**QUICK).fit(*iris))
     path = tmp_path / "fit.checkpoint"
 
     def enough(record):
         return "stop_all" if (record.output, record.restart) == (1, 1) else None
 
     with away():
-        part = RFSCClassifier(**QUICK, callbacks=[Checkpoint(path), enough]).fit(*iris)
+        part = make(**QUICK, callbacks=[Checkpoint(path), enough]).fit(*iris)
     assert part.stop_reason_ == "observer"
-    assert compared_text(RFSCClassifier(**QUICK, callbacks=Checkpoint(path)).fit(*iris)) == whole
+    assert compared_text(make(**QUICK, callbacks=Checkpoint(path)).fit(*iris)) == whole
     path.unlink()
-    part = RFSCClassifier(**QUICK, callbacks=[Checkpoint(path), enough]).fit(*iris)
+    part = make(**QUICK, callbacks=[Checkpoint(path), enough]).fit(*iris)
     with away():
-        assert compared_text(RFSCClassifier(**QUICK, callbacks=Checkpoint(path)).fit(*iris)) == whole
+        assert compared_text(make(**QUICK, callbacks=Checkpoint(path)).fit(*iris)) == whole
 
 
-def test_a_time_limit_is_kept(iris):
-    began = time.perf_counter()
+def test_a_time_limit_ends_a_fit_on_a_backend(iris, monkeypatch):
+    monkeypatch.setattr(context_module.time, "time", Clock())
     with away():
-        clf = RFSCClassifier(**QUICK | {"n_restarts": 2000}, callbacks=StopAfter(2.0)).fit(*iris)
-    assert time.perf_counter() - began < 2.0 * 1.05 + 1.0 + 1.0  # and a second for the tests beside this one
+        clf = make(**QUICK | {"n_restarts": 2000}, callbacks=StopAfter(3000.0)).fit(*iris)
     assert clf.stop_reason_ == "time_limit"
     assert min(len(own) for own in clf.searches_) >= 1
-
-
-@pytest.mark.parametrize("kind", [RFSCClassifier, PartitionedRFSC])
-def test_processes_that_take_their_time_to_start_do_not_lengthen_a_limit(iris, kind):
-    settings = {"n_restarts": 500, "random_state": 0} | ({"n_rounds": 500} if kind is PartitionedRFSC else {})
-    with parallel_config(backend="loky", n_jobs=2):
-        get_reusable_executor(max_workers=2).shutdown(wait=True)
-        began = time.perf_counter()
-        clf = kind(**settings, callbacks=StopAfter(0.2)).fit(*iris)
-    assert time.perf_counter() - began < 0.2 * 1.05 + 1.0 + 1.0
-    assert clf.stop_reason_ == "time_limit"
 
 
 def test_what_was_finished_before_a_limit_is_kept(iris, tmp_path):
@@ -113,13 +104,13 @@ def test_what_was_finished_before_a_limit_is_kept(iris, tmp_path):
     settings = QUICK | {"n_restarts": 2000}
     with away(), pytest.MonkeyPatch.context() as patch:
         # searches that were not begun count, though all that were begun ended in good time
-        patch.setattr(output, "SEARCHING", 0.05)
-        clf = RFSCClassifier(**settings, callbacks=[Checkpoint(path), StopAfter(40.0)]).fit(*iris)
+        patch.setattr(all_outputs, "SEARCH_TIME_SHARE", 0.05)
+        clf = make(**settings, callbacks=[Checkpoint(path), StopAfter(40.0)]).fit(*iris)
     assert clf.stop_reason_ == "time_limit"
     assert all(reasons[-1] == "time_limit" for reasons in clf.manifest_["stop_reasons"])
     assert path.read_text().count('"model"') >= 3
     with pytest.raises(ValueError, match="several checkpoints"):
-        RFSCClassifier(**QUICK, callbacks=[Checkpoint(path), Checkpoint(path)]).fit(*iris)
+        make(**QUICK, callbacks=[Checkpoint(path), Checkpoint(path)]).fit(*iris)
 
 
 def killed_at_iteration(n, *, after_ctrl_c):
@@ -139,34 +130,36 @@ def killed_at_iteration(n, *, after_ctrl_c):
     return look
 
 
-@pytest.mark.parametrize("kind", [RFSCClassifier, PartitionedRFSC])
-def test_ctrl_c_may_end_the_processes(iris, kind):
-    settings = QUICK | {"n_restarts": 500} | ({"n_bins": 8, "n_rounds": 200} if kind is PartitionedRFSC else {})
+@pytest.mark.slow
+def test_ctrl_c_may_end_the_processes(iris):
+    settings = QUICK | {"n_restarts": 500}
     with parallel_config(backend="loky", n_jobs=2):
         with pytest.warns(ConvergenceWarning, match="interrupted"):
-            clf = kind(**settings, callbacks=killed_at_iteration(30, after_ctrl_c=True)).fit(*iris)
+            clf = make(**settings, callbacks=killed_at_iteration(30, after_ctrl_c=True)).fit(*iris)
         assert clf.stop_reason_ == "interrupted"
         assert clf.score(*iris) > 0.5
 
 
-def test_processes_that_nobody_has_stopped_are_missed(iris):
+@pytest.mark.slow
+def test_processes_that_die_by_themselves_are_an_error(iris):
     settings = QUICK | {"n_restarts": 500, "callbacks": killed_at_iteration(30, after_ctrl_c=False)}
     with parallel_config(backend="loky", n_jobs=2), pytest.raises(BrokenExecutor):
-        RFSCClassifier(**settings).fit(*iris)
+        make(**settings).fit(*iris)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # distributed asks for a port by opening one
 def test_dask_sends_the_table_once(monkeypatch):
     distributed = pytest.importorskip("distributed")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 8))
     y = X[:, 0] + rng.normal(size=3000) > 0
-    plain = RFSCClassifier(**QUICK).fit(X, y)
+    plain = make(**QUICK).fit(X, y)
     sent = []
     scatter = distributed.Client.scatter
 
     def spy(self, data, *args, **kwargs):
-        sent.append(getattr(data, "nbytes", 0))
+        sent.append(sys.getsizeof(data))
         return scatter(self, data, *args, **kwargs)
 
     monkeypatch.setattr(distributed.Client, "scatter", spy)
@@ -174,6 +167,6 @@ def test_dask_sends_the_table_once(monkeypatch):
         distributed.Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"),
         parallel_config(backend="dask"),
     ):
-        clf = RFSCClassifier(**QUICK).fit(X, y)
+        clf = make(**QUICK).fit(X, y)
     assert compared_text(clf) == compared_text(plain)
-    assert sent.count(X.nbytes) == 1
+    assert sum(size >= X.nbytes for size in sent) == 1
