@@ -173,7 +173,7 @@ def test_long_tables_are_compared_on_some_of_their_rows(monkeypatch):
     weighted = make(basis="auto", **QUICK).fit(X, y, sample_weight=weight)
     repeated = make(basis="auto", **QUICK).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert weighted.basis_losses_ == pytest.approx(repeated.basis_losses_, rel=1e-6)
-    fold = basis_choice._fold_of_rows(whole._read_rows(X, y, None), np.random.default_rng(0))
+    fold = basis_choice._fold_of_rows(read_rows(whole, X, y, None)[0], np.random.default_rng(0))
     assert (fold >= 0).sum() == 120
     counts = np.array([np.bincount(fold[(fold >= 0) & (y == c)], minlength=5) for c in (0, 1)])
     assert np.ptp(counts, axis=1).max() <= 1
