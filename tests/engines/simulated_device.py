@@ -55,7 +55,9 @@ class SimulatedKernels:
                 hessian = (z * (w * wrong * (1 - wrong))) @ z.T
                 partial[chunk, position] = np.concatenate([packed(hessian), z @ (w * y * wrong)])
 
-    def advance(self, partial, n_chunks, share, active, penalty, coef, step, decrement, hessian, inverse, variance, states):
+    def advance(
+        self, partial, n_chunks, share, active, penalty, coef, step, decrement, hessian, inverse, variance, states
+    ):
         c = self.constants
         assert n_chunks == partial.shape[0]
         for position, model in enumerate(active):

@@ -56,7 +56,7 @@ class CudaDevice:
 
     def put(self, array: np.ndarray[Any, Any]) -> Array:
         """Copy an array to the device."""
-        return self._torch.asarray(np.ascontiguousarray(array), device=self._device)
+        return self._torch.asarray(np.require(array, requirements="CW"), device=self._device)
 
     def get(self, array: Array) -> np.ndarray[Any, Any]:
         """Copy an array to the host."""
@@ -82,7 +82,7 @@ def current_device() -> Device:
 
 
 def reason_against_cuda() -> str | None:
-    """Why the kernels cannot run here, or None if they can; PyTorch must be installed, and importing it takes seconds."""
+    """Why the kernels cannot run here, or None if they can; imports PyTorch, which takes seconds."""
     import torch
 
     if torch.version.cuda is None or not torch.cuda.is_available():

@@ -58,7 +58,7 @@ CONSTANTS: dict[str, float] = {
     "COARSE_TOL": 1e-3,  # squared Newton decrement at which steps on some rows end
     "COARSE_RANGE": 1e9,  # coefficients beyond are those of tiny columns, and not fit for such steps
     "MAX_COARSE": 12,  # steps on some rows
-    # squared decrement for each term that is left when these are over: about SHARE, unless some rows are unlike the others
+    # squared decrement per term at the end of these: about SHARE, unless the rows that were seen are unlike the others
     "MAX_RESUME": 64.0 * SHARE,
 }
 
