@@ -151,6 +151,7 @@ def test_weights_stay_what_they_are():
     assert sizes[0] > sizes[1]  # four times the observations: more terms of the same first models pass
 
 
+@pytest.mark.slow
 def test_bases_are_compared_with_it():
     X, y = long_table(600, n_features=4)
     shared = QUICK | {"basis": "auto", "n_restarts": 1}
