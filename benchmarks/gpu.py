@@ -1,6 +1,6 @@
 """How fast is a search on a GPU? Prints a Markdown section; `--write PAGE` keeps it, `--raw PATH` the figures.
 
-Run it on a machine with an NVIDIA GPU, PyTorch and CuPy; ten restarts at a million rows take most of its five minutes.
+Run it on a machine with an NVIDIA GPU and PyTorch; ten restarts at a million rows take most of its five minutes.
 `--reuse PATH` starts from figures that were kept and measures only what is missing there.
 """
 
@@ -90,43 +90,38 @@ def newton_steps(X: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
     import torch
 
     from rfsc._engines import FitOptions, Problem, Supports
-    from rfsc._engines.device_engine import DeviceEngine
-    from rfsc._engines.devices import current_device
-    from rfsc._engines.fused import ALL_ROWS, SINGLE_PRECISION, FusedStack
+    from rfsc._engines.cuda_device import current_device
+    from rfsc._engines.cuda_engine import ALL_ROWS, CudaEngine, CudaStack
     from rfsc._terms import MonomialSpace
     from rfsc._terms.scaling import Scaling
 
     found = []
-    space, device, rng = MonomialSpace(np.arange(X.shape[1]), 2), current_device("torch"), np.random.default_rng(0)
+    space, device, rng = MonomialSpace(np.arange(X.shape[1]), 2), current_device(), np.random.default_rng(0)
     for n_rows in (ROWS, 1000):
         scaled = Scaling.from_rows(X[:n_rows]).table(X[:n_rows])
         target = np.where(y[:n_rows] > 0, 1.0, -1.0)
         problem = Problem(space, scaled, target, np.ones(n_rows), FitOptions(), 64)
         for n_terms in (16, 32, 64):
             ids = np.stack([np.sort(rng.choice(space.n_terms, n_terms, replace=False)) for _ in range(N_MODELS)])
-            engine = DeviceEngine(problem, device, "float32")
+            engine = CudaEngine(problem, device)
             supports = Supports.from_lists(ids.tolist())
             engine.parts(supports)
-            penalty, factors = engine._rows.variances(ids), engine._rows.factors(ids)
-            row: dict[str, Any] = {"rows": n_rows, "terms": n_terms}
-            for name, level in (("float64", ALL_ROWS), ("float32", SINGLE_PRECISION)):
-                stack = FusedStack(engine._fused, factors, penalty, np.zeros(ids.shape))
-                states = device.put(np.zeros((N_MODELS, 4), dtype=np.int32))
+            penalty, factors = engine.rows.variances(ids), engine.rows.factors(ids)
+            stack = CudaStack(engine, factors, penalty, np.zeros(ids.shape))
+            states = device.put(np.zeros((N_MODELS, 4), dtype=np.int32))
 
-                def steps(stack: Any = stack, states: Any = states, level: int = level) -> None:
-                    for part in (stack._coef, stack._step, states):
-                        part.zero_()
-                    for _ in range(N_STEPS):
-                        stack._pass(np.arange(N_MODELS), states, level)
+            def steps(stack: Any = stack, states: Any = states) -> None:
+                for part in (stack._coef, stack._step, states):
+                    part.zero_()
+                for _ in range(N_STEPS):
+                    stack._pass(np.arange(N_MODELS), states, ALL_ROWS)
 
-                row[f"{name}_ms"] = median_ms(steps)
             # terms of degree one have the row of ones as second factor: the draft gathers the same
             ones = np.concatenate([scaled, np.ones((1, n_rows))])
             fits = n_terms <= LARGEST_DRAFT or n_rows < ROWS
+            row: dict[str, Any] = {"rows": n_rows, "terms": n_terms, "fused_ms": median_ms(steps)}
             row["draft_ms"] = median_ms(draft(ones, target, factors)) if fits else None
-            for precision in ("float64", "float32"):
-                whole = partial(DeviceEngine(problem, device, precision).evaluate, supports)
-                row[f"population_{precision}_ms"] = median_ms(whole)
+            row["population_ms"] = median_ms(partial(CudaEngine(problem, device).evaluate, supports))
             found.append(row)
             torch.cuda.empty_cache()
     return found
@@ -134,10 +129,11 @@ def newton_steps(X: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
 
 def search(X: np.ndarray, y: np.ndarray, engine: str, **settings: Any) -> dict[str, Any]:
     """One whole fit: its time, and the support that every restart found."""
-    from rfsc import RFSCClassifier
+    from rfsc import RFSCClassifier, SearchSettings
 
     start = time.perf_counter()
-    fixed = {"basis": "polynomial", "initial_rip": "uniform", "random_state": 0}  # the processor does all screening
+    uniform = SearchSettings(initial_rip="uniform")  # the processor does all screening
+    fixed = {"basis": "polynomial", "search": uniform, "max_samples": None, "random_state": 0}
     clf = RFSCClassifier(engine=engine, **fixed, **settings).fit(X, y)
     return {
         "rows": len(X),
@@ -156,7 +152,6 @@ def searches(X: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
     return [
         search(X, y, "torch", n_restarts=1),
         search(X, y, "torch", n_restarts=1),
-        search(X, y, "cupy", n_restarts=1),
         search(X, y, "torch", n_restarts=10),
         search(X[few], y[few], "torch", n_restarts=1),
         search(X[few], y[few], "numba", n_restarts=1, n_jobs=cores),
@@ -189,8 +184,6 @@ def machine() -> dict[str, str]:
     import torch
 
     versions = {name: importlib.metadata.version(name) for name in ("torch", "numpy", "numba", "scikit-learn")}
-    cupy = next((d for d in importlib.metadata.distributions() if d.name.startswith("cupy")), None)
-    versions |= {"cupy": cupy.version} if cupy else {}
     name, cores = torch.cuda.get_device_name(), len(os.sched_getaffinity(0))
     return {"device": name, "cores": str(cores), "python": platform.python_version(), **versions}
 
@@ -232,21 +225,21 @@ def _introduction(raw: dict[str, Any]) -> str:
     return f"""{where}. Measured with `python benchmarks/gpu.py`.{note}
 
 {N_STEPS} Newton steps of {N_MODELS} random models on 30 features. *Draft*: plain batched PyTorch that gathers all terms
-and multiplies them with `bmm`, measured in the same run. *Fused*: the kernels behind `engine="torch"` and
-`engine="cupy"`. *Float32*: the same steps in single precision. *Limit*: steps x models x rows x (t² + 4t) operations
-at the {raw["peaks"]["matmul_tflop_s"]:.1f} TFLOP/s that a large product of float64 matrices reaches here."""
+and multiplies them with `bmm`, measured in the same run. *Fused*: the kernels behind `engine="torch"`. *Limit*: steps x
+models x rows x (t² + 4t) operations at the {raw["peaks"]["matmul_tflop_s"]:.1f} TFLOP/s that a large product of float64
+matrices reaches here."""
 
 
 def _steps(raw: dict[str, Any]) -> str:
     lines = []
     for row in raw["newton"]:
-        n, t, ours, plain = row["rows"], row["terms"], row["float64_ms"], row["draft_ms"]
+        n, t, ours, plain = row["rows"], row["terms"], row["fused_ms"], row["draft_ms"]
         limit = N_STEPS * N_MODELS * n * (t * t + 4 * t) / raw["peaks"]["matmul_tflop_s"] / 1e9
         bar = verdict(ours, BARS.get(t) if n == ROWS else None)
         ratio = [f"{plain:.1f}", f"{ours:.1f}", f"{plain / ours:.1f}"] if plain else ["", f"{ours:.1f}", ""]
-        times = [*ratio, bar, f"{row['float32_ms']:.1f}", f"{limit:.2g}"]
+        times = [*ratio, bar, f"{limit:.2g}"]
         lines.append([f"{n:,}", str(t), *times, f"{limit / ours:.0%}"])
-    head = ["rows", "terms", "draft, ms", "fused, ms", "ratio", "bar, ms", "float32, ms", "limit, ms", "of limit"]
+    head = ["rows", "terms", "draft, ms", "fused, ms", "ratio", "bar, ms", "limit, ms", "of limit"]
     return table(head, lines)
 
 
@@ -258,14 +251,11 @@ for all models."""
 
 
 def _populations(raw: dict[str, Any]) -> str:
-    lines = []
-    for row in raw["newton"]:
-        times = (f"{row[f'population_{precision}_ms']:.1f}" for precision in ("float64", "float32"))
-        lines.append([f"{row['rows']:,}", str(row["terms"]), *times])
+    lines = [[f"{row['rows']:,}", str(row["terms"]), f"{row['population_ms']:.1f}"] for row in raw["newton"]]
     return f"""A whole population of {N_MODELS} supports: fit, test, refit, left-out score. On long tables the first
-steps see one row out of sixteen and only the last ones all rows, so little is left for single precision to gain.
+steps see one row out of sixteen and only the last ones all rows.
 
-{table(["rows", "terms", "float64, ms", "float32, ms"], lines)}"""
+{table(["rows", "terms", "ms"], lines)}"""
 
 
 def _searches(raw: dict[str, Any]) -> str:
@@ -277,29 +267,23 @@ def _searches(raw: dict[str, Any]) -> str:
         own = [f"{run['rows']:,}", name, str(settings["n_restarts"])]
         lines.append([*own, f"{seconds:.1f}", verdict(seconds, bar), str(sum(run["iterations"]))])
     short = [run["supports"] for run in raw["searches"] if run["rows"] == CPU_ROWS]
-    long = [run["supports"][0] for run in raw["searches"] if run["rows"] == ROWS]
-    with_cpu, among = ("the same support" if _equal(found) else "DIFFERENT supports" for found in (short, long))
+    with_cpu = "the same support" if all(found == short[0] for found in short) else "DIFFERENT supports"
     head = ["rows", "engine", "restarts", "seconds", "bar, s", "iterations"]
-    return f"""Whole fits of `RFSCClassifier(basis="polynomial", initial_rip="uniform")`: 30 features, degree 2, all
-rows in every iteration.
-The first fit of a process also imports PyTorch, wakes the device and compiles the kernels.
+    return f"""Whole fits of `RFSCClassifier(basis="polynomial", max_samples=None)` with `initial_rip="uniform"`: 30
+features, degree 2, all rows in every iteration. The first fit of a process also imports PyTorch, starts the device and
+compiles the kernels.
 
 {table(head, lines)}
 
-On {CPU_ROWS:,} rows torch and numba find {with_cpu} from the same seed; on {ROWS:,} rows torch and CuPy
-find {among} in the first restart."""
-
-
-def _equal(supports: list[Any]) -> bool:
-    return all(one == supports[0] for one in supports)
+On {CPU_ROWS:,} rows torch and numba find {with_cpu} from the same seed."""
 
 
 def _crossover(raw: dict[str, Any]) -> str:
-    from rfsc._engines.registry import LONG_TABLE
+    from rfsc._engines import LONG_TABLE
 
     lines = [[f"{row['rows']:,}", f"{row['numba']:.1f}", f"{row['torch']:.1f}"] for row in raw["crossover"]]
     return f"""A search of one restart in a fresh process, from the import to the model. `engine="auto"` takes torch
-from {LONG_TABLE:,} rows on, where it finds a CUDA device.
+from {LONG_TABLE:,} rows on if it finds a CUDA device.
 
 {table(["rows", "numba, s", "torch, s"], lines)}"""
 

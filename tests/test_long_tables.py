@@ -16,11 +16,12 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
-from rfsc import Restrictions, RFSCClassifier
+from rfsc import Restrictions, RFSCClassifier, SearchSettings
 from rfsc._model import sparse_model
 from rfsc._terms.columns import BUDGET
 
-QUICK = {"basis": "polynomial", "n_models": 40, "max_iter": 40, "n_restarts": 3, "random_state": 0}
+FEW_ITERATIONS = SearchSettings(n_models=40, max_iter=40)
+QUICK = {"basis": "polynomial", "search": FEW_ITERATIONS, "n_restarts": 3, "random_state": 0}
 
 
 def long_table(n_rows, seed=0, n_features=6):
@@ -37,9 +38,9 @@ def trace(clf, X):
     return history, clf.decision_function(X).tolist(), clf.basis_losses_
 
 
-@settings(max_examples=15)
+@settings(max_examples=12)
 @given(
-    max_samples=st.one_of(st.integers(90, 10**9), st.just(1.0)),
+    max_samples=st.one_of(st.integers(90, 10**9), st.sampled_from([1.0, "auto"])),
     combine=st.sampled_from(["pool", "best", "average"]),
     n_classes=st.integers(2, 3),
     restrictions=st.sampled_from([None, Restrictions(hierarchy=True)]),
@@ -48,12 +49,21 @@ def test_as_many_as_there_are_rows_is_the_same_as_none(max_samples, combine, n_c
     rng = np.random.default_rng(n_classes)
     X, y = rng.random((90, 3)), np.arange(90) % n_classes
     X[:, 0] += 0.3 * y
-    settings = QUICK | {"n_restarts": 1, "max_iter": 8, "combine": combine, "restrictions": restrictions}
-    with_it = RFSCClassifier(max_samples=max_samples, **settings)
-    without = RFSCClassifier(**settings)
+    shared = QUICK | {"n_restarts": 1, "search": SearchSettings(n_models=40, max_iter=8)}
+    shared |= {"combine": combine, "restrictions": restrictions}
+    with_it = RFSCClassifier(max_samples=max_samples, **shared)
+    without = RFSCClassifier(max_samples=None, **shared)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", lambda *_, **__: None)  # eight iterations may settle nothing
         assert trace(with_it.fit(X, y), X) == trace(without.fit(X, y), X)
+
+
+def test_auto_takes_all_rows_up_to_10000_and_5000_beyond():
+    X, y = long_table(10_001)
+    quick = QUICK | {"n_restarts": 1}
+    for n_rows, meaning in ((10_000, None), (10_001, 5000)):
+        auto, explicit = (RFSCClassifier(max_samples=size, **quick) for size in ("auto", meaning))
+        assert trace(auto.fit(X[:n_rows], y[:n_rows]), X) == trace(explicit.fit(X[:n_rows], y[:n_rows]), X)
 
 
 @pytest.mark.parametrize("combine", ["pool", "best", "average"])
@@ -69,7 +79,8 @@ def test_hardly_worse_than_the_search_on_all_rows(combine):
 
 def test_coefficients_and_scores_come_from_all_rows():
     X, y = long_table(4000)
-    clf = RFSCClassifier(max_samples=800, combine="best", ridge=1e-6, **QUICK).fit(X, y)
+    search = SearchSettings(n_models=40, max_iter=40, ridge=1e-6)
+    clf = RFSCClassifier(max_samples=800, combine="best", **QUICK | {"search": search}).fit(X, y)
     (model,) = clf.models_
     assert model.n_observations == 4000
     columns = model.columns(X)
@@ -89,7 +100,7 @@ def test_pooled_model_is_scored_on_all_rows():
 
 def test_the_result_does_not_depend_on_threads_and_engines():
     X, y = long_table(1500)
-    clf = RFSCClassifier(max_samples=300, **QUICK).fit(X, y)
+    clf = RFSCClassifier(max_samples=300, **QUICK | {"n_restarts": 2}).fit(X, y)
     assert trace(clone(clf).set_params(n_jobs=2).fit(X, y), X) == trace(clf, X)
     other = clone(clf).set_params(engine="numpy").fit(X, y)
     np.testing.assert_allclose(other.decision_function(X), clf.decision_function(X), atol=1e-6)
@@ -140,10 +151,11 @@ def test_weights_stay_what_they_are():
     assert sizes[0] > sizes[1]  # four times the observations: more terms of the same first models pass
 
 
+@pytest.mark.slow
 def test_bases_are_compared_with_it():
-    X, y = long_table(1200)
-    settings = QUICK | {"basis": "auto", "n_restarts": 1}
-    part, most, whole = (RFSCClassifier(max_samples=size, **settings).fit(X, y) for size in (200, 1199, None))
+    X, y = long_table(600, n_features=4)
+    shared = QUICK | {"basis": "auto", "n_restarts": 1}
+    part, most, whole = (RFSCClassifier(max_samples=size, **shared).fit(X, y) for size in (100, 599, None))
     assert part.basis_losses_.keys() == whole.basis_losses_.keys()
     assert part.basis_losses_ != whole.basis_losses_
     assert most.basis_losses_ == whole.basis_losses_  # the folds hold fewer rows than that
@@ -159,7 +171,8 @@ def test_other_values_are_refused(wrong):
 FIT_LONG_TABLE = """
 import json, re, sys, warnings
 import numpy as np
-from rfsc import RFSCClassifier
+from rfsc import RFSCClassifier, SearchSettings
+from rfsc.bases import Polynomial
 
 def status(field):
     return int(re.search(field + r":\\s+(\\d+) kB", open("/proc/self/status").read()).group(1)) * 1024
@@ -173,7 +186,9 @@ def data(n_rows):
     return X, (X[:, 0] + X[:, 1] * X[:, 2] + rng.logistic(size=n_rows) > 0).astype(int)
 
 def fit(X, y):
-    return RFSCClassifier(basis="polynomial", random_state=0, n_jobs=2, **settings).fit(X, y)
+    basis, search = Polynomial(degree=settings["degree"]), SearchSettings(max_iter=settings["max_iter"])
+    sizes = {"n_restarts": settings["n_restarts"], "max_samples": settings["max_samples"]}
+    return RFSCClassifier(basis=basis, search=search, random_state=0, n_jobs=2, **sizes).fit(X, y)
 
 fit(*data(2000))
 X, y = data(100_000)
@@ -191,14 +206,16 @@ def growth_of(**settings):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_memory_with_subsamples():
     """2 GB above the data for 1,000,000 rows x 30 features: a tenth of it here."""
-    growth, _ = growth_of(max_samples=5000, n_restarts=2)
+    growth, _ = growth_of(degree=2, n_restarts=2, max_iter=300, max_samples=5000)
     assert 0 < growth < 200e6
 
 
+@pytest.mark.slow
 def test_memory_without_subsamples_is_linear_in_the_rows_and_free_of_the_terms():
-    growth, n_terms = growth_of(degree=3, n_restarts=1, max_iter=2)
+    growth, n_terms = growth_of(degree=3, n_restarts=1, max_iter=2, max_samples=None)
     table = 100_000 * 30 * 8
     assert n_terms * 100_000 * 8 > 4e9
     assert 0 < growth < BUDGET + 8 * table
@@ -216,10 +233,11 @@ def test_memory_of_predictions_is_that_of_their_result():
     assert peak < 4 * proba.nbytes + 2**23  # a copy of the table would take ten times its result
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 9, 10, 11, 20, 21, 95])
-def test_predictions_in_parts_are_the_same_to_the_last_bit(n_rows, monkeypatch):
+def test_predictions_in_parts_are_the_same_to_the_last_bit(monkeypatch):
     X, y = long_table(500)
     (model,) = RFSCClassifier(**QUICK).fit(X, y).models_
-    whole = model.decision(X[:n_rows])
+    lengths = (1, 2, 9, 10, 11, 20, 21, 95)
+    whole = [model.decision(X[:n]) for n in lengths]
     monkeypatch.setattr(sparse_model, "AT_A_TIME", 10)
-    np.testing.assert_array_equal(model.decision(X[:n_rows]), whole)
+    for n, expected in zip(lengths, whole, strict=True):
+        np.testing.assert_array_equal(model.decision(X[:n]), expected)

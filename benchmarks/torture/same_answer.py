@@ -32,7 +32,7 @@ from rfsc.export.compare import compared_text, largest_difference
 QUICK: dict[str, Any] = {"n_restarts": 3, "max_iter": 12, "random_state": 3}
 CLOSE = 1e-8  # between engines
 THREADS = (1, 2)
-ENGINES = ("numba", "numpy", "torch", "cupy")
+ENGINES = ("numba", "numpy", "torch")
 Fit = Callable[..., RFSCClassifier]
 
 

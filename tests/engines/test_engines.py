@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import array_api_strict
 import numpy as np
 import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc._engines import ArrayEngine, Criterion, FitOptions, Memo, Problem, Status, Supports, make_engine
+from rfsc._engines import Criterion, FitOptions, Memo, Problem, Status, Supports, make_engine
 from rfsc._engines.base import MAX_NEWTON
 from rfsc._engines.kernels import COARSE_ROWS
 from rfsc._model.inference import refit
@@ -126,16 +125,6 @@ def test_engines_agree_on_long_tables_in_any_order(order, significance, make_pro
     }[order]
     sorted_problem = replace(problem, table=np.ascontiguousarray(problem.table[:, at]), target=problem.target[at])
     assert_engines_agree(sorted_problem, random_supports(rng, 21, 20, largest=12))
-
-
-def test_array_engine_runs_on_the_array_api_standard(rng, make_problem):
-    problem = make_problem(rng, ridge=0.1)
-    supports = random_supports(rng, 21, 20)
-    strict = ArrayEngine(problem, xp=array_api_strict).evaluate(supports)
-    plain = ArrayEngine(problem).evaluate(supports)
-    assert np.array_equal(strict.supports.ids, plain.supports.ids)
-    np.testing.assert_allclose(strict.coef, plain.coef, rtol=1e-9)
-    np.testing.assert_allclose(strict.score, plain.score, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)

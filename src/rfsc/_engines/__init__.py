@@ -1,15 +1,18 @@
-"""Where a population of supports is fitted, pruned and scored."""
+"""Engines fit, prune and score a population of supports; `make_engine` goes from a name to an engine."""
 
+from __future__ import annotations
+
+import warnings
+from importlib.util import find_spec
+
+from .._utils.optional import require
 from .array_engine import ArrayEngine
-from .base import Criterion, Engine, Evaluation, FitOptions, Status, Supports, Ties
-from .memo import Memo
+from .base import Criterion, Engine, Evaluation, FitOptions, Status, Supports, Ties, TyingEngine
 from .problem import Problem
-from .registry import ENGINES, PRECISIONS, choose_engine, make_engine
-from .restricted import Restricted
+from .wrappers import Memo, Restricted
 
 __all__ = [
     "ENGINES",
-    "PRECISIONS",
     "ArrayEngine",
     "Criterion",
     "Engine",
@@ -24,3 +27,50 @@ __all__ = [
     "choose_engine",
     "make_engine",
 ]
+
+ENGINES = ("auto", "numba", "numpy", "torch")
+LONG_TABLE = 50_000  # rows from which a search takes longer than to import PyTorch and to compile its kernels
+
+
+def choose_engine(name: str, n_rows: int) -> str:
+    """The engine that a name stands for on this machine: "numba", "numpy" or "torch"."""
+    cpu = "numba" if find_spec("numba") else "numpy"
+    if name == "auto":
+        return "torch" if n_rows >= LONG_TABLE and _torch_has_cuda() else cpu
+    if name == "torch":
+        from .cuda_device import reason_against_cuda
+
+        require("engine='torch'", ["torch"], "torch")
+        reason = reason_against_cuda()
+        if reason is not None:
+            msg = f"engine='torch' needs a CUDA device: {reason}. The CPU is used instead (engine={cpu!r})."
+            warnings.warn(msg, RuntimeWarning, stacklevel=2)
+            return cpu
+    if name == "numba" and cpu != "numba":
+        msg = "engine='numba' was asked for but numba is not installed. Install numba, or use engine='numpy'."
+        raise ImportError(msg)
+    return name
+
+
+def make_engine(name: str, problem: Problem, n_threads: int = 1) -> TyingEngine:
+    """The engine that a name stands for, ready to fit supports of a problem."""
+    name = choose_engine(name, problem.n_rows)
+    if name == "numpy":
+        return ArrayEngine(problem)
+    if name == "torch":
+        from .cuda_device import current_device
+        from .cuda_engine import CudaEngine
+
+        return CudaEngine(problem, current_device())
+    from .numba_engine import NumbaEngine
+
+    return NumbaEngine(problem, n_threads)
+
+
+def _torch_has_cuda() -> bool:
+    """Whether PyTorch is installed and finds a CUDA device that the kernels run on; importing it takes seconds."""
+    if not find_spec("torch"):
+        return False
+    from .cuda_device import reason_against_cuda
+
+    return reason_against_cuda() is None

@@ -17,15 +17,13 @@ from scipy import stats
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 
-# Newton's method, the same for every engine. The compiled kernels carry these numbers in their cache: touch kernels.py
-# after a change.
+# Newton's method, the same for every engine. The compiled kernels hold these numbers in their cache on disk: touch
+# kernels.py after a change.
 MAX_NEWTON = 50  # a separable support with a tiny ridge needs about 20
 NEWTON_TOL = 1e-8  # squared Newton decrement: coefficients within 1e-5 standard errors before the last step
-COARSE_TOL = 1e-3  # the same for steps in single precision or on some rows, which the others go on from
-COARSE_RANGE = 1e9  # coefficients beyond are those of tiny columns, and not fit for such steps
 MAX_HALVINGS = 30
 MAX_OVERSHOOT = 0.5  # a step may end this much of its initial slope beyond the minimum along its line
-PIVOT_TOL = 1e-12  # a pivot this small beside its diagonal means: the term depends on earlier ones
+PIVOT_TOL = 1e-12  # a pivot this small beside its diagonal: the term depends on earlier ones
 MIN_LEFT_OUT = 1e-6  # least 1 - leverage; a row that alone decides a coefficient has none
 
 
@@ -60,21 +58,11 @@ class Status(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class FitOptions:
-    """How every support of a search is fitted, tested and scored.
-
-    Parameters
-    ----------
-    criterion : Criterion
-        What the search maximises.
-    ridge : float
-        Penalty on each coefficient, as a multiple of the variance of its term: 0.5 * ridge * var_j * coef_j**2.
-    significance : float
-        Level of the t-test; a term stays when abs(t) > t.ppf(1 - significance, n - n_terms).
-    """
+    """How every support of a search is fitted, tested and scored."""
 
     criterion: Criterion = Criterion.LOO_LOG_LOSS
-    ridge: float = 1.0
-    significance: float = 0.05
+    ridge: float = 1.0  # the penalty on a coefficient is 0.5 * ridge * var_j * coef_j**2, var_j being that of its term
+    significance: float = 0.05  # level of the t-test: a term stays if abs(t) > t.ppf(1 - significance, n - n_terms)
 
     def t_quantiles(self, n_observations: float, max_terms: int) -> FloatArray:
         """Threshold on abs(t) for supports of 0, 1, ..., max_terms terms."""

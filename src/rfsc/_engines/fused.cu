@@ -3,11 +3,10 @@
 // The host compiles this file once for each size class, with these constants:
 //   TERMS    terms of a model, a multiple of 8; shorter models are padded with terms that are zero on every row
 //   DEGREE   factors of a term; each is a row of the table, and shorter products are padded with the row of ones
-//   STAGED   1 where a tile of the whole table fits into shared memory, else 0
+//   STAGED   1 if a tile of the whole table fits into shared memory, else 0
 //   WARPS    models of one block: every warp fits its own, and all read the same rows
-//   SINGLE   1 where the derivatives are wanted in single precision too
 // and those of Newton's method in base.py: MAX_NEWTON, NEWTON_TOL, MAX_HALVINGS, MAX_OVERSHOOT, PIVOT_TOL, MIN_LEFT_OUT,
-// COARSE_TOL, COARSE_RANGE, MAX_COARSE; MAX_RESUME: what the squared decrement may be where coarse steps have ended, for each term.
+// COARSE_TOL, COARSE_RANGE, MAX_COARSE; MAX_RESUME: largest squared decrement per term at the end of the coarse steps.
 //
 // All sums run in an order that depends on the number of rows alone, so neighbours never change the bits of a model.
 
@@ -25,20 +24,17 @@ typedef long long Offset;
 #endif
 
 enum Phase { START = 0, RUNNING = 1, CONVERGED = 2, STOPPED = 3 };
-enum Level { ALL_ROWS = 0, SINGLE_PRECISION = 1, SOME_ROWS = 2 };  // how the derivatives are computed; coarser ones first
+enum Level { ALL_ROWS = 0, SOME_ROWS = 1 };  // which rows the derivatives are computed from; a fit may begin on some
 enum { RESUMED = -1 };                 // in place of halvings: this is where coarser steps have ended
 struct State { int phase, level, steps, halvings; };
 extern __shared__ __align__(16) unsigned char shared[];
 
 // ---------------------------------------------------------------------------------------------- rows in shared memory
 
-// Sixteen bytes of a row of the table: so many rows of the data at once
-template <typename Real> struct Pack;
-template <> struct Pack<double> { typedef double2 type; enum { width = 2, pitch = 40 }; };
-template <> struct Pack<float> { typedef float4 type; enum { width = 4, pitch = 48 }; };
+#define WIDTH 2                        // rows of the data that are read at once, sixteen bytes
+#define TILE_PITCH 40                  // values from one row of the table to the next in a staged tile
 
 __device__ __forceinline__ void unpack(double2 v, double *out) { out[0] = v.x; out[1] = v.y; }
-__device__ __forceinline__ void unpack(float4 v, float *out) { out[0] = v.x; out[1] = v.y; out[2] = v.z; out[3] = v.w; }
 
 __device__ __forceinline__ void copy_async(void *to, const void *from)
 {
@@ -47,13 +43,12 @@ __device__ __forceinline__ void copy_async(void *to, const void *from)
 }
 
 // Begin to copy the rows first, ..., first + 31 of the whole table; the pitch keeps most reads free of bank conflicts
-template <typename Real>
-__device__ __forceinline__ void stage(Real *tile, const Real *table, long long stride, int n_slots, long long first)
+__device__ __forceinline__ void stage(double *tile, const double *table, long long stride, int n_slots, long long first)
 {
-    const int width = Pack<Real>::width, packs = TILE / width;
+    const int packs = TILE / WIDTH;
     for (int i = threadIdx.x; i < n_slots * packs; i += blockDim.x) {
         int slot = i / packs, part = i % packs;
-        copy_async(tile + slot * Pack<Real>::pitch + part * width, table + slot * stride + first + part * width);
+        copy_async(tile + slot * TILE_PITCH + part * WIDTH, table + slot * stride + first + part * WIDTH);
     }
     asm volatile("cp.async.commit_group;");
 }
@@ -66,9 +61,6 @@ __device__ __forceinline__ void staged(bool more)
 }
 
 // ------------------------------------------------------------------------------------------------ derivatives of a pass
-
-__device__ __forceinline__ double exponential(double x) { return exp(x); }
-__device__ __forceinline__ float exponential(float x) { return expf(x); }
 
 #if TERMS == 8 || __CUDA_ARCH__ < 900
 #define HIGH 1                         // blocks of the Hessian that one matrix product takes on top of each other
@@ -90,36 +82,33 @@ __device__ __forceinline__ void multiply_add(double *c, const double *a, const d
 #define STRIPS ((BLOCKS + HIGH - 1) / HIGH)
 
 // Values of this lane's terms on its rows of part `part` of the tile
-template <typename Real>
-__device__ __forceinline__ void build(Real (*x)[Pack<Real>::width], const Real *rows, const Offset (*offset)[DEGREE], int part)
+__device__ __forceinline__ void build(double (*x)[WIDTH], const double *rows, const Offset (*offset)[DEGREE], int part)
 {
-    typedef typename Pack<Real>::type Vector;
-    const int width = Pack<Real>::width;
     for (int b = 0; b < BLOCKS; b++) {
-        unpack(*(const Vector *)(rows + offset[b][0] + part * 4 * width), x[b]);
+        unpack(*(const double2 *)(rows + offset[b][0] + part * 4 * WIDTH), x[b]);
         for (int d = 1; d < DEGREE; d++) {
-            Real factor[width];
-            unpack(*(const Vector *)(rows + offset[b][d] + part * 4 * width), factor);
-            for (int e = 0; e < width; e++) x[b][e] *= factor[e];
+            double factor[WIDTH];
+            unpack(*(const double2 *)(rows + offset[b][d] + part * 4 * WIDTH), factor);
+            for (int e = 0; e < WIDTH; e++) x[b][e] *= factor[e];
         }
     }
 }
 
 // Each of eight lanes holds a part of N sums, N being 8 or 4; afterwards each lane holds one sum, number group * N / 8
-template <typename Real, int N>
-__device__ __forceinline__ Real reduce_scatter(const Real *v, int group)
+template <int N>
+__device__ __forceinline__ double reduce_scatter(const double *v, int group)
 {
-    Real half[N / 2], quarter[N / 4];
+    double half[N / 2], quarter[N / 4];
     for (int i = 0; i < N / 2; i++) {
-        Real send = group & 4 ? v[i] : v[i + N / 2], keep = group & 4 ? v[i + N / 2] : v[i];
+        double send = group & 4 ? v[i] : v[i + N / 2], keep = group & 4 ? v[i + N / 2] : v[i];
         half[i] = keep + __shfl_xor_sync(~0u, send, 16);
     }
     for (int i = 0; i < N / 4; i++) {
-        Real send = group & 2 ? half[i] : half[i + N / 4], keep = group & 2 ? half[i + N / 4] : half[i];
+        double send = group & 2 ? half[i] : half[i + N / 4], keep = group & 2 ? half[i + N / 4] : half[i];
         quarter[i] = keep + __shfl_xor_sync(~0u, send, 8);
     }
     if (N == 4) return quarter[0] + __shfl_xor_sync(~0u, quarter[0], 4);
-    Real send = group & 1 ? quarter[0] : quarter[N / 4 - 1], keep = group & 1 ? quarter[N / 4 - 1] : quarter[0];
+    double send = group & 1 ? quarter[0] : quarter[N / 4 - 1], keep = group & 1 ? quarter[N / 4 - 1] : quarter[0];
     return keep + __shfl_xor_sync(~0u, send, 4);
 }
 
@@ -127,69 +116,68 @@ __device__ __forceinline__ Real reduce_scatter(const Real *v, int group)
 //
 // A lane is (group, place) = (lane / 4, lane % 4): it builds the terms group, group + 8, ... on the rows of its place.
 // The matrix products want exactly this distribution for both factors, so terms never move between lanes.
-template <typename Real>
-__device__ __forceinline__ void derivatives(
-    const Real *__restrict__ table, long long stride, int n_slots, const double *__restrict__ target,
+extern "C" __global__ void __launch_bounds__(WARPS * 32) derivatives(
+    const double *__restrict__ table, long long stride, int n_slots, const double *__restrict__ target,
     const double *__restrict__ weight, const int *__restrict__ factors, const double *__restrict__ coef,
     const double *__restrict__ step, const int *__restrict__ active, int n_active, int rows_per_chunk, int n_rows,
     int tile_step, double *__restrict__ partial)
 {
-    const int width = Pack<Real>::width, parts = SUMS / width, tile_size = n_slots * Pack<Real>::pitch;
+    const int parts = SUMS / WIDTH, tile_size = n_slots * TILE_PITCH;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, place = lane % 4;
     double *exchange = (double *)shared + warp * 2 * TILE;  // weights and residuals of a warp's rows
-    Real *tiles = (Real *)((double *)shared + WARPS * 2 * TILE);
+    double *tiles = (double *)shared + WARPS * 2 * TILE;
     const int position = blockIdx.x * WARPS + warp;
     const bool works = position < n_active;
     const int model = active[works ? position : 0];
-    const int sum = group * SUMS / 8, own = 4 * width * (sum / width) + width * place + sum % width;
+    const int sum = group * SUMS / 8, own = 4 * WIDTH * (sum / WIDTH) + WIDTH * place + sum % WIDTH;
 
     Offset offset[BLOCKS][DEGREE];
-    Real c[BLOCKS];
+    double c[BLOCKS];
     for (int b = 0; b < BLOCKS; b++) {
         int term = model * TERMS + b * 8 + group;
-        c[b] = (Real)(coef[term] + step[term]);
+        c[b] = coef[term] + step[term];
         for (int d = 0; d < DEGREE; d++)
-            offset[b][d] = factors[term * DEGREE + d] * (STAGED ? (Offset)Pack<Real>::pitch : (Offset)stride) + width * place;
+            offset[b][d] = factors[term * DEGREE + d] * (STAGED ? (Offset)TILE_PITCH : (Offset)stride) + WIDTH * place;
     }
     double gradient[BLOCKS] = {}, hessian[STRIPS][BLOCKS][2 * HIGH] = {};
 
     const long long first = (long long)blockIdx.y * rows_per_chunk;
     const int n_tiles = (int)(min((long long)rows_per_chunk, n_rows - first) / TILE);
-    if (STAGED) stage<Real>(tiles, table, stride, n_slots, first);
+    if (STAGED) stage(tiles, table, stride, n_slots, first);
     for (int t = 0, buffer = 0; t < n_tiles; t += tile_step, buffer ^= 1) {
         if (STAGED) {
             const bool more = t + tile_step < n_tiles;
             if (more)
-                stage<Real>(tiles + (buffer ^ 1) * tile_size, table, stride, n_slots, first + (t + tile_step) * TILE);
+                stage(tiles + (buffer ^ 1) * tile_size, table, stride, n_slots, first + (t + tile_step) * TILE);
             staged(more);
         }
 #pragma unroll 1
         for (int begin = 0; works && begin < TILE; begin += ROWS) {
             const long long row = first + t * TILE + begin;
-            const Real *rows = STAGED ? tiles + buffer * tile_size + begin : table + row;
-            Real x[parts][BLOCKS][width], sums[SUMS] = {};
+            const double *rows = STAGED ? tiles + buffer * tile_size + begin : table + row;
+            double x[parts][BLOCKS][WIDTH], sums[SUMS] = {};
 #pragma unroll
             for (int part = 0; part < parts; part++) {
-                build<Real>(x[part], rows, offset, part);
+                build(x[part], rows, offset, part);
                 for (int b = 0; b < BLOCKS; b++)
-                    for (int e = 0; e < width; e++) sums[part * width + e] += c[b] * x[part][b][e];
+                    for (int e = 0; e < WIDTH; e++) sums[part * WIDTH + e] += c[b] * x[part][b][e];
             }
-            Real y = (Real)target[row + own], margin = y * reduce_scatter<Real, SUMS>(sums, group);
+            double y = target[row + own], margin = y * reduce_scatter<SUMS>(sums, group);
             double w = weight[row + own];
-            Real tail = exponential(-fabs(margin)), likelier = (Real)1 / ((Real)1 + tail);
-            exchange[own] = w * (double)(tail * likelier * likelier);
-            exchange[TILE + own] = w * (double)(y * (margin < (Real)0 ? likelier : tail * likelier));
+            double tail = exp(-fabs(margin)), likelier = 1.0 / (1.0 + tail);
+            exchange[own] = w * (tail * likelier * likelier);
+            exchange[TILE + own] = w * (y * (margin < 0.0 ? likelier : tail * likelier));
             __syncwarp();
 #pragma unroll
             for (int part = 0; part < parts; part++)
 #pragma unroll
-                for (int e = 0; e < width; e += 2) {
-                    int at = part * 4 * width + place * width + e;
+                for (int e = 0; e < WIDTH; e += 2) {
+                    int at = part * 4 * WIDTH + place * WIDTH + e;
                     double2 curvature = *(double2 *)(exchange + at), residual = *(double2 *)(exchange + TILE + at);
                     double x0[STRIPS * HIGH] = {}, x1[STRIPS * HIGH] = {};
                     for (int b = 0; b < BLOCKS; b++) {
-                        x0[b] = (double)x[part][b][e];
-                        x1[b] = (double)x[part][b][e + 1];
+                        x0[b] = x[part][b][e];
+                        x1[b] = x[part][b][e + 1];
                         gradient[b] += x0[b] * residual.x + x1[b] * residual.y;
                     }
                     for (int j = 0; j < BLOCKS; j++) {
@@ -223,21 +211,6 @@ __device__ __forceinline__ void derivatives(
         if (place == 0) out[UPPER * 64 + b * 8 + group] = gradient[b];
     }
 }
-
-#define DERIVATIVES(name, Real)                                                                                        \
-    extern "C" __global__ void __launch_bounds__(WARPS * 32) name(                                                     \
-        const Real *table, long long stride, int n_slots, const double *target, const double *weight,                  \
-        const int *factors, const double *coef, const double *step, const int *active, int n_active,                   \
-        int rows_per_chunk, int n_rows, int tile_step, double *partial)                                                \
-    {                                                                                                                  \
-        derivatives<Real>(table, stride, n_slots, target, weight, factors, coef, step, active, n_active,               \
-                          rows_per_chunk, n_rows, tile_step, partial);                                                 \
-    }
-
-DERIVATIVES(derivatives_float64, double)
-#if SINGLE
-DERIVATIVES(derivatives_float32, float)
-#endif
 
 // --------------------------------------------------------------------------- small algebra, one model for each block
 
@@ -353,7 +326,7 @@ extern "C" __global__ void advance(
     factorise(h, half);
     invert(h, v);
     double reached = solve(v, g, half, s);
-    // coarse steps may lead astray, where some rows do not look like all or a column is tiny: then begin anew
+    // coarse steps may lead astray if some rows do not look like all of them or a column is tiny: then begin again
     bool astray = state.halvings == RESUMED && !(reached <= MAX_RESUME * TERMS);
     for (int i = 0; i < TERMS && state.level != ALL_ROWS; i++)
         astray |= !(fabs(coef[model * TERMS + i] + s[i]) <= COARSE_RANGE);
@@ -361,7 +334,7 @@ extern "C" __global__ void advance(
     const bool refine = state.level != ALL_ROWS && (reached <= COARSE_TOL || state.steps + 1 >= MAX_COARSE);
     State next = {RUNNING, state.level, state.steps + 1, 0};
     if (astray) next = {START, ALL_ROWS, 0, 0};  // the steps of a level are counted by themselves
-    else if (refine) next = {START, SINGLE ? state.level - 1 : ALL_ROWS, 0, RESUMED};
+    else if (refine) next = {START, ALL_ROWS, 0, RESUMED};
     else if (state.steps >= MAX_NEWTON) next.phase = STOPPED, next.steps = state.steps;
     else if (state.level == ALL_ROWS && reached <= NEWTON_TOL) next.phase = CONVERGED;
     for (int i = threadIdx.x; i < TERMS; i += blockDim.x) {
@@ -420,7 +393,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) scores(
     const double *__restrict__ inverse, const int *__restrict__ active, int n_active, int rows_per_chunk, int n_rows,
     int leave_out, double *__restrict__ partial)
 {
-    const int pitch = Pack<double>::pitch, tile_size = n_slots * pitch;
+    const int tile_size = n_slots * TILE_PITCH;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, place = lane % 4;
     double *exchange = (double *)shared + warp * TILE, *tiles = (double *)shared + WARPS * TILE;
     const int position = blockIdx.x * WARPS + warp;
@@ -434,7 +407,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) scores(
         int term = model * TERMS + 4 * k + place;
         c[k] = coef[term];
         for (int d = 0; d < DEGREE; d++)
-            offset[k][d] = factors[term * DEGREE + d] * (STAGED ? (Offset)pitch : (Offset)stride) + 2 * group;
+            offset[k][d] = factors[term * DEGREE + d] * (STAGED ? (Offset)TILE_PITCH : (Offset)stride) + 2 * group;
     }
     const double *v = inverse + (long long)model * TERMS * TERMS + place * TERMS + group;
     double held[HOLD ? STRIPS : 1][HOLD ? BLOCKS : 1][2 * HIGH];
@@ -446,11 +419,11 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) scores(
 
     const long long first = (long long)blockIdx.y * rows_per_chunk;
     const int n_tiles = (int)(min((long long)rows_per_chunk, n_rows - first) / TILE);
-    if (STAGED) stage<double>(tiles, table, stride, n_slots, first);
+    if (STAGED) stage(tiles, table, stride, n_slots, first);
     for (int t = 0; t < n_tiles; t++) {
         const long long row = first + t * TILE;
         if (STAGED) {
-            if (t + 1 < n_tiles) stage<double>(tiles + (t + 1) % 2 * tile_size, table, stride, n_slots, row + TILE);
+            if (t + 1 < n_tiles) stage(tiles + (t + 1) % 2 * tile_size, table, stride, n_slots, row + TILE);
             staged(t + 1 < n_tiles);
         }
         if (works) {
@@ -493,7 +466,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) scores(
                             for (int i = 0; i < 2 * HIGH; i++) lengths[4 * half + 2 * e + i % 2] += out[e][i] * out[e][i];
                     }
             }
-            double leverage = leave_out ? reduce_scatter<double, 8>(lengths, group) : 0.0;
+            double leverage = leave_out ? reduce_scatter<8>(lengths, group) : 0.0;
             __syncwarp();
             double y = target[row + own_row], w = weight[row + own_row], margin = y * exchange[own_row];
             if (leave_out) {

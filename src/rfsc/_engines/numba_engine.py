@@ -5,14 +5,18 @@ from __future__ import annotations
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._terms import ColumnStore
 from .._terms.columns import aligned
-from .._utils.arrays import FloatArray
+from .._utils.arrays import FloatArray, IntArray
 from .base import Evaluation, Supports, Ties
 from .problem import Problem, load_in_parts, slots_of
+
+if TYPE_CHECKING:
+    from .kernels import Output
 
 COMPILE_NOTICE = "rfsc: compiling its kernels for this machine (about ten seconds; kept for later runs)\n"
 GRAM_TERMS = 2048  # 32 MiB
@@ -20,15 +24,7 @@ NOTICE_AFTER = 1.5  # seconds: loading from the cache is over by then
 
 
 class NumbaEngine:
-    """Fit supports with the kernels of `kernels.py`.
-
-    Parameters
-    ----------
-    problem : Problem
-        What to fit.
-    n_threads : int
-        Threads to use; the result does not depend on it.
-    """
+    """Fit supports with the kernels of `kernels.py`; the result does not depend on the number of threads."""
 
     def __init__(self, problem: Problem, n_threads: int = 1) -> None:
         from . import kernels
@@ -64,7 +60,7 @@ class NumbaEngine:
             supports, out.kept, out.coef, out.score, out.log_loss, out.status.astype(np.int8), out.n_newton
         )
 
-    def _run(self, first: int, last: int, supports: Supports, slots, ties, out) -> None:  # type: ignore[no-untyped-def]
+    def _run(self, first: int, last: int, supports: Supports, slots: IntArray, ties: Ties, out: Output) -> None:
         """Evaluate the supports first, ..., last - 1; each thread takes the next one as soon as it is free."""
         options = self._problem.options
         penalty = options.ridge * self._store.variance
@@ -102,7 +98,7 @@ def _padded(values: FloatArray, width: int, fill: float) -> FloatArray:
 def _derivatives_of_all_terms(problem: Problem, store: ColumnStore) -> tuple[FloatArray, FloatArray]:
     """Hessian and negative gradient of every term at coefficients of zero, where every fit starts.
 
-    Worth its memory where all columns are resident anyway; empty for larger spaces and where few supports will come.
+    Worth its memory if all columns are resident anyway; empty for larger spaces, or if few supports will come.
     """
     from .kernels import gram_matrix
 

@@ -14,33 +14,15 @@ from .base import FitOptions, Supports
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One output of a classification problem, ready for an engine.
-
-    Parameters
-    ----------
-    space : TermSpace
-        The candidate terms.
-    table : ndarray of shape (n_features, n_rows)
-        Scaled features, one row each.
-    target : ndarray of shape (n_rows,)
-        -1 or +1.
-    weight : ndarray of shape (n_rows,)
-        Observations that each row stands for, positive.
-    options : FitOptions
-        How to fit, test and score.
-    max_terms : int
-        Largest support that will be asked for.
-    few_supports : bool
-        Whether so few supports will be asked for that nothing should be computed ahead for all terms.
-    """
+    """One output of a classification problem, ready for an engine."""
 
     space: TermSpace
-    table: FloatArray
-    target: FloatArray
-    weight: FloatArray
+    table: FloatArray  # (n_features, n_rows): scaled features
+    target: FloatArray  # (n_rows,): -1 or +1
+    weight: FloatArray  # (n_rows,): observations that each row stands for, positive
     options: FitOptions
-    max_terms: int
-    few_supports: bool = False
+    max_terms: int  # of the largest support that will be asked for
+    few_supports: bool = False  # so few will be asked for that nothing should be computed ahead for all terms
 
     def take(self, rows: IntArray) -> Problem:
         """Some of the rows, for a few supports; the weight of a row stays what it is."""
@@ -87,5 +69,5 @@ def load_in_parts(store: Room, supports: Supports) -> list[tuple[int, int]]:
 
 def slots_of(store: ColumnStore, ids: IntArray) -> IntArray:
     """Slots of term ids that may repeat."""
-    distinct, where = np.unique(ids, return_inverse=True)
-    return store.slots_of(distinct)[where]
+    distinct, at = np.unique(ids, return_inverse=True)
+    return store.slots_of(distinct)[at]

@@ -1,8 +1,7 @@
 """What engines that fit several supports together share: the rounds of fit, test and refit, and the scores.
 
 Supports are fitted in stacks, arrays of shape (n_models, width); those that are shorter than their stack is wide are
-filled up with the id -1. A support whose terms all pass the test is done; what is left of the others joins a later
-stack.
+padded with the id -1. A support whose terms all pass the test is done; what is left of the others joins a later stack.
 """
 
 from __future__ import annotations
@@ -67,22 +66,21 @@ def evaluate_in_stacks(
     for first, last in fitter.parts(supports):
         waiting = [m for m in range(first, last) if entries[m].size]
         while waiting:
-            stack, where, waiting = _next_stack(fitter, waiting, entries, padding=n_entries)
-            fit = fitter.fit(ids[where], coef[where])
+            stack, at, waiting = _next_stack(fitter, waiting, entries, padding=n_entries)
+            fit = fitter.fit(ids[at], coef[at])
             stays = _significant(fit, t_quantiles, np.array([entries[m].size for m in stack]))
             if ties is not None:
-                stays = held(stays, where, ties)
+                stays = held(stays, at, ties)
             n_newton[stack] += fit.steps
-            coef[where] = np.where(stays, fit.without(~stays), 0.0)
-            done = np.flatnonzero((stays | (where == n_entries)).all(axis=1))
-            if done.size:
-                at = [stack[i] for i in done]
-                scores[at], losses[at] = fit.score(done)
-                status[at] = fit.status[done]
-            for m, row, stay in zip(stack, where, stays, strict=True):
+            coef[at] = np.where(stays, fit.without(~stays), 0.0)
+            finished = (stays | (at == n_entries)).all(axis=1)
+            if finished.any():
+                done = np.array(stack)[finished]
+                scores[done], losses[done] = fit.score(np.flatnonzero(finished))
+                status[done] = fit.status[finished]
+            for m, row, stay in zip(stack, at, stays, strict=True):
                 entries[m] = row[stay]
-            finished = {stack[i] for i in done}
-            waiting += [m for m in stack if entries[m].size and m not in finished]
+            waiting += [m for m, ends in zip(stack, finished, strict=True) if entries[m].size and not ends]
     kept = np.zeros(n_entries, dtype=np.bool_)
     for row in entries:
         kept[row] = True
@@ -92,15 +90,15 @@ def evaluate_in_stacks(
 def _next_stack(
     fitter: StackFitter, waiting: list[int], entries: list[IntArray], padding: int
 ) -> tuple[list[int], IntArray, list[int]]:
-    """Supports of one width to fit together, where their terms stand, and the supports that must wait."""
+    """Supports of one width to fit together, the entries of their terms, and the supports that must wait."""
     # the widest first: what is left of them joins those that are narrower from the start
     width = max(fitter.width(entries[m].size) for m in waiting)
     stack = [m for m in waiting if fitter.width(entries[m].size) == width][: fitter.at_once(width)]
-    where = np.full((len(stack), width), padding)
-    for row, m in zip(where, stack, strict=True):
+    at = np.full((len(stack), width), padding)
+    for row, m in zip(at, stack, strict=True):
         row[: entries[m].size] = entries[m]
     taken = set(stack)
-    return stack, where, [m for m in waiting if m not in taken]
+    return stack, at, [m for m in waiting if m not in taken]
 
 
 def _significant(fit: FittedStack, t_quantiles: FloatArray, sizes: IntArray) -> BoolArray:
@@ -109,10 +107,10 @@ def _significant(fit: FittedStack, t_quantiles: FloatArray, sizes: IntArray) -> 
     return np.asarray((fit.variance > 0.0) & (np.abs(fit.coef) > threshold))
 
 
-def held(passed: BoolArray, where: IntArray, ties: Ties) -> BoolArray:
-    """Which terms stay, given those that pass the test and the entries that they stand at."""
-    stays: BoolArray = passed | np.append(ties.exempt, False)[where]
-    for row, entries in zip(stays, where, strict=True):
+def held(passed: BoolArray, at: IntArray, ties: Ties) -> BoolArray:
+    """Which terms stay, given those that pass the test and their entries in the batch."""
+    stays: BoolArray = passed | np.append(ties.exempt, False)[at]
+    for row, entries in zip(stays, at, strict=True):
         kept = [ties.entries[ties.indptr[e] : ties.indptr[e + 1]] for e in entries[row]]
         if kept:
             row |= np.isin(entries, np.concatenate(kept))
@@ -131,16 +129,13 @@ class ClassWeights(NamedTuple):
         return cls(float(np.sum(weight)), float(np.sum(np.where(target > 0.0, weight, 0.0))))
 
 
-def score_of_sums(
-    criterion: Criterion, loss: FloatArray, hits: tuple[FloatArray, FloatArray] | None, weights: ClassWeights
-) -> tuple[FloatArray, FloatArray]:
-    """Score and mean log-loss from sums over the rows."""
+def score_of_sums(criterion: Criterion, sums: FloatArray, weights: ClassWeights) -> tuple[FloatArray, FloatArray]:
+    """Score and mean log-loss from the sums of `row_sums`: loss, hits of the upper class, hits of the lower one."""
+    loss, hit_upper, hit_lower = sums.T
     total, upper = weights
-    mean = loss / total
-    if hits is None:
+    mean, lower = loss / total, total - upper
+    if criterion in (Criterion.LOG_LOSS, Criterion.LOO_LOG_LOSS):
         return np.exp(-mean), mean
-    hit_upper, hit_lower = hits
-    lower = total - upper
     if criterion is Criterion.BALANCED_ACCURACY:
         return 0.5 * (hit_upper / upper + hit_lower / lower), mean
     accuracy = (hit_upper + hit_lower) / total

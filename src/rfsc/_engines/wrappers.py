@@ -1,4 +1,4 @@
-"""A support is fitted once: results are remembered under the support as it was drawn."""
+"""Engines around engines: `Restricted` prunes under restrictions, `Memo` fits no support twice."""
 
 from __future__ import annotations
 
@@ -6,23 +6,49 @@ from itertools import pairwise
 
 import numpy as np
 
+from .._terms.rules import Rules
 from .._utils.arrays import FloatArray, IntArray
-from .base import Engine, Evaluation, Supports
+from .base import Engine, Evaluation, Supports, Ties, TyingEngine
 
-Model = tuple[IntArray, FloatArray, float, float, int]
+Model = tuple[IntArray, FloatArray, float, float, int]  # ids, coef, score, log-loss, status
+
+
+class Restricted:
+    """Wrap an engine so that what is left of a support obeys the rules; the supports handed in must obey them already.
+
+    In every round of the test a term stays when it passes, is forced, or is required by one that stays: a product
+    keeps its parents, and one member that passes keeps its group. Whether it goes depends on the fit of that round
+    alone, so what is left of a support evaluates to itself, as `Memo` needs it.
+    """
+
+    def __init__(self, engine: TyingEngine, rules: Rules) -> None:
+        self._engine, self._rules = engine, rules
+
+    def evaluate(self, supports: Supports) -> Evaluation:
+        """Fit, prune and score every support."""
+        return self._engine.evaluate(supports, ties_of(supports, self._rules))
+
+
+def ties_of(supports: Supports, rules: Rules) -> Ties:
+    """What each entry of a batch holds under the rules."""
+    entries: list[int] = []
+    counts = [0]
+    for m in range(len(supports)):
+        place = {j: int(supports.indptr[m]) + i for i, j in enumerate(supports[m].tolist())}
+        for j in place:
+            required = [place[k] for k in rules.needs(j) or () if k != j and k in place]
+            entries += sorted(required)
+            counts.append(len(required))
+    exempt = np.isin(supports.ids, list(rules.forced))
+    return Ties(exempt, np.cumsum(counts, dtype=np.int64), np.array(entries, dtype=np.int64))
 
 
 class Memo:
     """Wrap an engine so that no support is fitted twice, across iterations and restarts.
 
-    What is left of a support is, to the last digits, what the engine would make of it were it drawn itself. It is not
-    remembered under that name all the same: the bits would then depend on what was asked before, and a search that is
-    taken up again, or runs beside others, has asked for other things.
-
-    Parameters
-    ----------
-    engine : Engine
-        Fits the supports that were not seen before.
+    Results are remembered under the support as it was drawn. What is left of a support is, to the last digits, what the
+    engine would make of it if it were drawn itself. It is not remembered under that name all the same: the bits would
+    then depend on what was asked before, and a search that runs beside others has asked for other things.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -30,11 +56,6 @@ class Memo:
         self._known: dict[bytes, Model] = {}
         self.n_asked = 0
         self.n_fitted = 0
-
-    @property
-    def prefers_whole(self) -> bool:
-        """Whether a batch should not be cut."""
-        return getattr(self._engine, "prefers_whole", False)
 
     def evaluate(self, supports: Supports) -> Evaluation:
         """Look up every support; fit those that are new, each once."""

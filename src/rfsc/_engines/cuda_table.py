@@ -17,66 +17,44 @@ from .._terms.monomials import Monomial, MonomialSpace
 from .._terms.polynomial import RestrictedMonomialSpace
 from .._utils.arrays import FloatArray, IntArray
 from .base import Supports
-from .devices import Array, Device
+from .cuda_device import Array, Device
 from .problem import Problem, load_in_parts
 from .stacks import PADDING, ClassWeights
 
 COLUMN_BYTES = 2 * 2**30  # columns that were uploaded
-BLOCK_BYTES = 64 * 2**20  # terms of the models that the array code fits together
-BATCH = 16  # models, always as many: a library may sum batches of other sizes in another order
+BLOCK_BYTES = 64 * 2**20  # terms whose variances are computed together
+BATCH = 16  # terms, always as many: a library may sum batches of other sizes in another order
 TILE = 32  # the number of rows is padded to a multiple
 
 
 class DeviceTable:
     """Features, target and weights on a device.
 
-    Parameters
-    ----------
-    problem : Problem
-        The data.
-    device : Device
-        Where they go.
-    single : bool
-        Whether to keep the table in single precision too.
-
-    Attributes
-    ----------
-    table : array of shape (n_slots, n_rows)
-        Features, a row of ones, a row of zeros, uploaded columns; rows of the data are padded with weight zero.
-    single : array or None
-        The same in single precision.
-    target, weight : array of shape (n_rows,)
-        Padded.
-    class_weights : ClassWeights
-        Of the problem.
-    capacity : int
-        How many uploaded columns there is room for.
-    degree : int
-        Factors of a term, as far as terms were seen.
+    The rows of `table` are the features, a row of ones, a row of zeros, and uploaded columns; the rows of the data are
+    padded with weight zero to `n_rows`.
     """
 
-    def __init__(self, problem: Problem, device: Device, single: bool = False) -> None:
-        xp = device.xp
+    def __init__(self, problem: Problem, device: Device) -> None:
         self._problem, self._device = problem, device
         n_features, n_rows = problem.table.shape
         self.n_rows = -(-n_rows // TILE) * TILE
         self._one, self._zero = n_features, n_features + 1
-        self.capacity = self._room()
-        filled = [device.put(problem.table), device.put(np.stack([np.ones(n_rows), np.zeros(n_rows)]))]
-        table = xp.concat([*filled, device.put(np.zeros((self.capacity, n_rows)))], axis=0)
-        self.table = xp.concat([table, device.put(np.zeros((table.shape[0], self.n_rows - n_rows)))], axis=1)
-        self.single = xp.astype(self.table, xp.float32) if single else None
-        more = self.n_rows - n_rows
-        self.target = device.put(np.concatenate([problem.target, np.ones(more)]))
-        self.weight = device.put(np.concatenate([problem.weight, np.zeros(more)]))
+        self.capacity = self._room()  # how many uploaded columns there is room for
+        self.table = device.empty((n_features + 2 + self.capacity, self.n_rows))
+        self.table[:] = 0.0
+        self.table[:n_features, :n_rows] = device.put(problem.table)
+        self.table[self._one, :n_rows] = 1.0
+        padding = self.n_rows - n_rows
+        self.target = device.put(np.concatenate([problem.target, np.ones(padding)]))
+        self.weight = device.put(np.concatenate([problem.weight, np.zeros(padding)]))
         self.class_weights = ClassWeights.of(problem.target, problem.weight)
-        self.degree = max(getattr(problem.space, "degree", 1), 1)
-        self._monomials: dict[int, tuple[int, ...] | None] = {}  # slots of the factors; None for other terms
+        self.degree = max(getattr(problem.space, "degree", 1), 1)  # most factors of a term, as far as terms were seen
+        self._monomials: dict[int, tuple[int, ...] | None] = {}  # factors of each term; None for other terms
         self._slots: OrderedDict[int, int] = OrderedDict()  # of uploaded columns, those not used for longest first
         self._variance: dict[int, float] = {PADDING: 0.0}
 
     def _room(self) -> int:
-        """Columns to make room for: none where every term is a product of features."""
+        """Columns to make room for: none if every term is a product of features."""
         space = self._problem.space
         if isinstance(space, MonomialSpace | RestrictedMonomialSpace):
             return 0
@@ -91,13 +69,13 @@ class DeviceTable:
 
     def factors(self, ids: IntArray) -> npt.NDArray[np.int32]:
         """Rows of the table whose product each term is, shape (*ids.shape, degree)."""
-        distinct, where = np.unique(ids, return_inverse=True)
+        distinct, at = np.unique(ids, return_inverse=True)
         known = distinct.tolist()
         self._upload([j for j in known if j != PADDING and self._monomials[j] is None])
         rows = [self._rows_of(j) for j in known]
         self.degree = max(self.degree, *(len(row) for row in rows))
         padded = [(*row, *[self._one] * (self.degree - len(row))) for row in rows]
-        return np.array(padded, dtype=np.int32)[where].reshape(*ids.shape, self.degree)
+        return np.array(padded, dtype=np.int32)[at].reshape(*ids.shape, self.degree)
 
     def variances(self, ids: IntArray) -> FloatArray:
         """Weighted variance of every term, zero for padding."""
@@ -105,36 +83,31 @@ class DeviceTable:
         for first in range(0, new.size, BATCH):
             some = new[first : first + BATCH]
             padded = np.concatenate([some, np.full(BATCH - some.size, PADDING)])
-            found = self._moments(self.factors(padded)[:, None, :])
+            found = self._moments(self.factors(padded))
             self._variance.update(zip(some.tolist(), found.tolist(), strict=False))
         return np.array([self._variance[j] for j in ids.ravel().tolist()]).reshape(ids.shape)
 
-    def blocks(self, factors: npt.NDArray[np.int32], single: bool = False) -> Iterator[tuple[Array, Array, Array]]:
-        """Terms of shape (*factors.shape[:-1], n_rows), target and weight of one block of rows after the other."""
-        xp = self._device.xp
-        *shape, degree = factors.shape
-        index = [self._device.put(factors[..., d].ravel().astype(np.int64)) for d in range(degree)]
-        step = max(TILE, BLOCK_BYTES // (8 * int(np.prod(shape))))
-        table: Array = self.single if single else self.table
-        precision = xp.float32 if single else xp.float64
-        for first in range(0, self.n_rows, step):
-            rows = slice(first, min(first + step, self.n_rows))
-            terms = xp.take(table[:, rows], index[0], axis=0)
-            for one in index[1:]:
-                terms = terms * xp.take(table[:, rows], one, axis=0)
-            target, weight = (xp.astype(part[rows], precision) for part in (self.target, self.weight))
-            yield xp.reshape(terms, (*shape, terms.shape[1])), target, weight
-
     def _moments(self, factors: npt.NDArray[np.int32]) -> FloatArray:
         """Weighted variances of a batch of terms, in two passes as on the host."""
-        xp, total = self._device.xp, self.class_weights.total
         mean: Any = 0.0
-        for terms, _, weight in self.blocks(factors):
-            mean = mean + xp.sum(terms[:, 0, :] * (weight / total), axis=1)
+        for terms, share in self._blocks(factors):
+            mean = mean + (terms * share).sum(axis=1)
         variance: Any = 0.0
-        for terms, _, weight in self.blocks(factors):
-            variance = variance + xp.sum(xp.square(terms[:, 0, :] - mean[:, None]) * (weight / total), axis=1)
+        for terms, share in self._blocks(factors):
+            deviation = terms - mean[:, None]
+            variance = variance + (deviation * deviation * share).sum(axis=1)
         return self._device.get(variance)
+
+    def _blocks(self, factors: npt.NDArray[np.int32]) -> Iterator[tuple[Array, Array]]:
+        """Values of a batch of terms on one block of rows after the other, and the rows' shares of the weight."""
+        index = [self._device.put(factors[:, d].astype(np.int64)) for d in range(factors.shape[1])]
+        step = max(TILE, BLOCK_BYTES // (8 * BATCH))
+        for first in range(0, self.n_rows, step):
+            rows = slice(first, min(first + step, self.n_rows))
+            terms = self.table[:, rows][index[0]]
+            for one in index[1:]:
+                terms = terms * self.table[:, rows][one]
+            yield terms, self.weight[rows] / self.class_weights.total
 
     def _learn(self, ids: IntArray) -> None:
         """Find out what terms are made of."""
@@ -163,7 +136,4 @@ class DeviceTable:
             taken = len(self._slots)
             slot = self._zero + 1 + taken if taken < self.capacity else self._slots.popitem(last=False)[1]
             self._slots[j] = slot
-            padded = self._device.put(np.concatenate([column, np.zeros(self.n_rows - column.size)]))
-            self.table[slot, :] = padded
-            if self.single is not None:
-                self.single[slot, :] = self._device.xp.astype(padded, self._device.xp.float32)
+            self.table[slot, : column.size] = self._device.put(column)
