@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .optional import require
 from .validation import REPEATED_NAMES
 
 Chunk = tuple[Any, Any, Any]  # delayed features, labels and weights (None: all 1) of the same rows
@@ -21,7 +20,6 @@ def is_lazy(X: Any) -> bool:
 
 def aligned_chunks(X: Any, y: Any, sample_weight: Any) -> list[Chunk]:
     """The chunks of a dask table, with labels and weights of dask or in memory cut in the same places."""
-    require("a table of dask", ["dask"], "dask")
     import dask
     import dask.array as da
 
