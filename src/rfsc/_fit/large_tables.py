@@ -92,7 +92,7 @@ class LargeTable:
         if not is_lazy(X):  # a mapped array, to be read in this process: sent to workers, it would be copied
             n_rows = max(MAPPED_CHUNK_CELLS // max(X.shape[1], 1), 1)
             X, scheduler = da.from_array(X, chunks=(n_rows, -1), name=False), "threads"
-        chunks = aligned_chunks(X, y, sample_weight)
+        chunks = aligned_chunks(X, y, sample_weight, scheduler)
         by_class = class_weight if isinstance(class_weight, dict) else {}
         excluded = [label for label, value in by_class.items() if value == 0]
         look = dask.delayed(_facts_or_error, pure=False)
