@@ -19,6 +19,7 @@ from .._utils.arrays import FloatArray, IntArray
 from .._utils.chunks import Chunk, aligned_chunks, is_lazy, reduced
 from .._utils.compat import check_feature_names, safe_indexing
 from .._utils.manifest import hash_of, numbers_of, texts_of
+from .._utils.optional import require
 from .._utils.validation import check_table
 from .targets import checked_weights, class_factors, encode, sortable
 
@@ -31,7 +32,7 @@ MAPPED_CHUNK_CELLS = 2**22  # 32 MiB
 
 def is_large(X: Any) -> bool:
     """Whether a table is read chunk by chunk: one of dask, or a memory-mapped array too large to be copied."""
-    if is_lazy(X) or not isinstance(X, np.memmap) or not hasattr(os, "sysconf"):
+    if not isinstance(X, np.memmap) or X.ndim != 2 or not hasattr(os, "sysconf"):
         return is_lazy(X)
     return 8 * X.size > MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
@@ -80,15 +81,18 @@ class LargeTable:
     @classmethod
     def read(cls, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None) -> LargeTable:
         """One pass over all rows: checks, ranges of the features, classes and their weights."""
+        require("a table beyond memory", ["dask"], "dask")
         import dask
+        import dask.array as da
 
         if y is None:
             msg = "RFSCClassifier requires y to be passed, but the target y is None."
             raise ValueError(msg)
-        # a mapped array stays in this process: to send it to workers would be to read all of it
-        scheduler = None if is_lazy(X) else "threads"
-        X = X if is_lazy(X) else _lazy(X)
-        chunks = aligned_chunks(X, y, sample_weight)
+        scheduler = None
+        if not is_lazy(X):  # a mapped array, to be read in this process: sent to workers, it would be copied
+            n_rows = max(MAPPED_CHUNK_CELLS // max(X.shape[1], 1), 1)
+            X, scheduler = da.from_array(X, chunks=(n_rows, -1), name=False), "threads"
+        chunks = aligned_chunks(X, y, sample_weight, scheduler)
         by_class = class_weight if isinstance(class_weight, dict) else {}
         excluded = [label for label, value in by_class.items() if value == 0]
         look = dask.delayed(_facts_or_error, pure=False)
@@ -161,13 +165,6 @@ class _Facts:
     weights: FloatArray  # (n_labels,)
     content: str  # hash of cells and labels
     weight_content: str | None  # hash of the weights; None if all are 1
-
-
-def _lazy(X: np.ndarray[Any, Any]) -> Any:
-    """A mapped array as one of dask."""
-    import dask.array as da
-
-    return da.from_array(X, chunks=(max(MAPPED_CHUNK_CELLS // max(X.shape[1], 1), 1), -1), name=False)
 
 
 def _facts_or_error(X: Any, y: Any, weight: Any, excluded: Sequence[Any]) -> _Facts | Exception:

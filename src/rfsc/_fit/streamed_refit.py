@@ -39,12 +39,8 @@ def streamed_refit(
     first order the number of coefficients (less what the ridge takes away) over the number of observations. By the
     mean alone, a candidate would always beat those that it contains.
     """
-    filled = [(ids, coef) for ids, coef in candidates if ids.size]
-    empty = StreamedFit(WaldFit(np.empty(0), np.empty(0)), float(np.log(2.0)))
-    if not filled:
-        return [empty for _ in candidates]
-    ids, places = np.unique(np.concatenate([ids for ids, _ in filled]), return_inverse=True)
-    ends = np.cumsum([0, *(own.size for own, _ in filled)])
+    ids, places = np.unique(np.concatenate([ids for ids, _ in candidates]), return_inverse=True)
+    ends = np.cumsum([0, *(own.size for own, _ in candidates)])
     cuts = [slice(first, last) for first, last in pairwise(ends.tolist())]
     positive = 1 if table.classes.size == 2 else output
     job = _Job(table.encoding, table.scaling, space, ids, positive, tuple(places[cut] for cut in cuts))
@@ -56,12 +52,15 @@ def streamed_refit(
         roots = [joined_roots([np.diag(np.sqrt(penalty[c])), s.root]) for c, s in zip(cuts, latest, strict=True)]
         return np.concatenate([s.gradient for s in latest]), lambda: block_diag(*roots)
 
-    fit = refit_by(derive, penalty, np.concatenate([coef for _, coef in filled]))
+    fit = refit_by(derive, penalty, np.concatenate([coef for _, coef in candidates]))
     freedom = 1.0 - penalty * np.square(fit.standard_error)
-    losses = [(s.loss + freedom[cut].sum()) / table.n_observations for cut, s in zip(cuts, latest, strict=True)]
-    fits = [WaldFit(fit.coef[cut], fit.standard_error[cut]) for cut in cuts]
-    found = map(StreamedFit, fits, losses)
-    return [next(found) if ids.size else empty for ids, _ in candidates]
+    return [
+        StreamedFit(
+            WaldFit(fit.coef[cut], fit.standard_error[cut]),
+            float((sums.loss + freedom[cut].sum()) / table.n_observations),
+        )
+        for cut, sums in zip(cuts, latest, strict=True)
+    ]
 
 
 def _variances(table: LargeTable, job: _Job) -> FloatArray:

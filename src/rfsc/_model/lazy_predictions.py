@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ def lazy_accuracy(predictor: Any, X: Any, y: Any, sample_weight: Any = None) -> 
 
     shared = dask.delayed(predictor, traverse=False)
     count = dask.delayed(_correct_and_all, pure=False)
-    correct, total = reduced([count(shared, *chunk) for chunk in aligned_chunks(X, y, sample_weight)], _summed)
+    correct, total = reduced([count(shared, *chunk) for chunk in aligned_chunks(X, y, sample_weight)], sum)
     return float(correct / total)
 
 
@@ -43,7 +42,3 @@ def _correct_and_all(predictor: Any, X: Any, y: Any, weight: Any) -> FloatArray:
     weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
     correct = np.asarray(y) == predictor.predict(X) if len(X) else np.empty(0, dtype=np.bool_)
     return np.array([weight[correct].sum(), weight.sum()])
-
-
-def _summed(parts: Sequence[FloatArray]) -> FloatArray:
-    return np.asarray(np.sum(parts, axis=0))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .optional import require
 from .validation import REPEATED_NAMES
 
 Chunk = tuple[Any, Any, Any]  # delayed features, labels and weights (None: all 1) of the same rows
@@ -19,9 +18,8 @@ def is_lazy(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "npartitions")
 
 
-def aligned_chunks(X: Any, y: Any, sample_weight: Any) -> list[Chunk]:
+def aligned_chunks(X: Any, y: Any, sample_weight: Any, scheduler: str | None = None) -> list[Chunk]:
     """The chunks of a dask table, with labels and weights of dask or in memory cut in the same places."""
-    require("a table of dask", ["dask"], "dask")
     import dask
     import dask.array as da
 
@@ -38,8 +36,8 @@ def aligned_chunks(X: Any, y: Any, sample_weight: Any) -> list[Chunk]:
     features = list(np.ravel(X.to_delayed(optimize_graph=False)))
     if lengths is None and any(one is not None and not is_lazy(one) for one in (y, sample_weight)):
         lengths = list(dask.compute(*(dask.delayed(len)(part) for part in features)))
-    labels = _cut(y, "y", len(features), lengths)
-    weights = _cut(sample_weight, "sample_weight", len(features), lengths)
+    labels = _cut(y, "y", len(features), lengths, scheduler)
+    weights = _cut(sample_weight, "sample_weight", len(features), lengths, scheduler)
     return list(zip(features, labels, weights, strict=True))
 
 
@@ -53,7 +51,7 @@ def reduced(parts: Sequence[Any], combine: Callable[[Sequence[Any]], Any], sched
     return parts[0].compute(scheduler=scheduler)
 
 
-def _cut(values: Any, name: str, n_chunks: int, lengths: Sequence[int] | None) -> list[Any]:
+def _cut(values: Any, name: str, n_chunks: int, lengths: Sequence[int] | None, scheduler: str | None) -> list[Any]:
     """Labels or weights in chunks of the same rows as those of X; `lengths` is known if the values are in memory."""
     import dask
     import dask.array as da
@@ -66,7 +64,8 @@ def _cut(values: Any, name: str, n_chunks: int, lengths: Sequence[int] | None) -
             msg = f"{name} must hold one entry for each of the {ends[-1]} rows of X, got the shape {values.shape}."
             raise ValueError(msg)
         # persisted: a cluster gets them once, not with every pass over the rows
-        return list(dask.persist(*(dask.delayed(part, traverse=False) for part in np.split(values, ends[:-1]))))
+        parts = [dask.delayed(part, traverse=False) for part in np.split(values, ends[:-1])]
+        return list(dask.persist(*parts, scheduler=scheduler))
     if values.ndim != 1:
         msg = f"{name} must hold one entry for each row, got {values.ndim} dimensions. Pass a single column."
         raise ValueError(msg)
