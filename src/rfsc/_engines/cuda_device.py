@@ -56,7 +56,7 @@ class CudaDevice:
 
     def put(self, array: np.ndarray[Any, Any]) -> Array:
         """Copy an array to the device."""
-        return self._torch.asarray(np.require(array, requirements="CW"), device=self._device)
+        return self._torch.asarray(np.require(array, requirements=("C", "W")), device=self._device)
 
     def get(self, array: Array) -> np.ndarray[Any, Any]:
         """Copy an array to the host."""
