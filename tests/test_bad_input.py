@@ -12,29 +12,35 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfsc import DistanceCorrelationFilter
+from rfsc import DistanceCorrelationFilter, SearchSettings
+from rfsc.bases import Polynomial
 
 from .hostile.tables import LABEL, NUMBER, good
 from .hostile.walk import SHOWN, classifier
 
 BAD_PARAMETERS = {
-    "degree": [0, 6, 1.5],
-    "n_models": [1, 10.0],
-    "max_iter": [0, None],
     "n_restarts": [0, "many"],
-    "score": ["f1", None],
+    "criterion": ["f1", None],
+    "max_samples": [0, 1.5, "all"],
+    "search": ["quick", {"ridge": 1.0}],
     "significance": [0.0, 1.0, "0.05"],
-    "unseen": ["forget", None],
-    "ridge": [-1e-9, np.inf, np.nan],
-    "filter_significance": [0.0, 1.0],
     "max_terms": [0, None],
-    "tol": [-1e-9, np.nan],
     "combine": ["mean", None],
     "class_weight": ["heavy", 2.0],
     "engine": ["abacus", None],
     "n_jobs": [1.5, "all"],
     "random_state": [-1, "seed"],
     "verbose": [-1, "loud"],
+}
+
+BAD_SEARCH_SETTINGS = {
+    "n_models": [1, 10.0],
+    "max_iter": [0, None],
+    "unseen": ["forget", None],
+    "ridge": [-1e-9, np.inf, np.nan],
+    "filter_significance": [0.0, 1.0],
+    "tol": [-1e-9, np.nan],
+    "initial_rip": ["random", None],
 }
 
 BAD_CLASS_WEIGHTS = {
@@ -74,6 +80,12 @@ def test_parameters_out_of_range_are_refused(name, value):
     np.testing.assert_array_equal(fitted.predict_proba(good(4)), expected)
 
 
+@pytest.mark.parametrize(("name", "value"), [(name, v) for name, values in BAD_SEARCH_SETTINGS.items() for v in values])
+def test_search_settings_out_of_range_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of SearchSettings must be"):
+        SearchSettings(**{name: value})
+
+
 @pytest.mark.parametrize("value", [0.0, 1.0, None, "0.05"])
 def test_filter_levels_out_of_range_are_refused(value):
     message = refusal(DistanceCorrelationFilter(significance=value).fit, good(), LABEL)
@@ -93,7 +105,7 @@ def test_class_weights_that_do_not_fit_the_labels_are_refused(case):
 def test_more_terms_than_can_be_numbered_are_refused():
     X = np.random.default_rng(0).random((4, 12_000))
     X[0] = NUMBER
-    estimator = classifier(degree=5)
+    estimator = classifier().set_params(basis=Polynomial(degree=5))
     before = dict(vars(estimator))
     assert "Lower degree, or keep fewer features" in refusal(estimator.fit, X, LABEL[:4])
     assert_same_state(estimator, before)

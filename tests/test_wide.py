@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 
 from rfsc import Restrictions
 from rfsc._fit import output
-from rfsc._search import Screening
+from rfsc._search.screening import Screening
 from rfsc.bases import Hinge, Polynomial
 from tests.making import make
 
