@@ -11,6 +11,8 @@ from numpy.exceptions import DTypePromotionError
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
+from .words import listed
+
 REPEATED_NAMES = "X must have a different name for every column, but some repeat. Rename them."
 
 
@@ -113,7 +115,7 @@ def _odd_columns(X: Any) -> str:
     columns = [np.asarray(X[name]) for name in names] if names else list(np.asarray(X, dtype=object).T)
     labels = [str(name) for name in names] or [str(j) for j in range(len(columns))]
     bad = [label for label, column in zip(labels, columns, strict=True) if not _is_numeric(column)]
-    shown = ", ".join(bad[:5]) + (f" and {len(bad) - 5} more" if len(bad) > 5 else "")
+    shown = listed(bad, 5)
     return f"column {shown} holds" if len(bad) == 1 else f"columns {shown} hold"
 
 

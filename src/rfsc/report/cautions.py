@@ -11,12 +11,12 @@ import numpy as np
 from .._model import SparseModel
 from .._terms.distinct import distinct_rows
 from .._utils.arrays import FloatArray, IntArray
+from .._utils.words import listed, percent, plural
 from .columns import ColumnSummary
 from .honest_score import MAJORITY, HonestScore
 from .metrics import measure
 from .separation import separation
 from .subject import Subject
-from .words import listed, percent, plural
 
 LEVELS = ("serious", "caution", "note")
 EVENTS_PER_TERM = 10  # the usual rule of thumb of logistic regression
@@ -193,7 +193,7 @@ def _fit_findings(model: SparseModel, features: FloatArray, target: FloatArray) 
         yield "few_events", f"{plural(n_terms, 'term')} for {plural(events, 'row')} of the rarer side"
     pairs = _alike(columns, model.names)
     if pairs:
-        yield "collinear", listed(pairs[:MAX_PAIRS], more=len(pairs) - MAX_PAIRS)
+        yield "collinear", listed(pairs, MAX_PAIRS)
 
 
 def _alike(columns: FloatArray, names: Sequence[str]) -> list[str]:
@@ -216,7 +216,7 @@ def _search_findings(model: SparseModel, stability: float | None) -> Iterator[tu
     share = evidence.selected[:, : len(model.terms)].mean(axis=0)
     rare = [f"“{name}”" for name, part in zip(model.names, share, strict=True) if part < RARELY_SELECTED]
     if rare and stability is not None and stability >= POOR_STABILITY:
-        yield "rarely_selected", listed(rare[:MAX_NAMES], more=len(rare) - MAX_NAMES)
+        yield "rarely_selected", listed(rare, MAX_NAMES)
     n_cut = sum(reason != "converged" for reason in evidence.stop_reasons)
     if n_cut > len(evidence.stop_reasons) / 2:
         yield "not_converged", f"{n_cut} of {plural(len(evidence.stop_reasons), 'search', 'searches')}"
@@ -233,9 +233,9 @@ def _range_cautions(models: Sequence[SparseModel], features: FloatArray) -> list
     if not shares:
         return []
     worst = sorted(shares, key=lambda p: -shares[p])
-    named = [f"“{models[0].feature_names[p]}” ({percent(shares[p])} of the rows)" for p in worst[:5]]
+    named = [f"“{models[0].feature_names[p]}” ({percent(shares[p])} of the rows)" for p in worst]
     text = (
-        f"Beyond the range of the training rows: {listed(named, more=len(worst) - 5)}. There the formula is a guess; "
+        f"Beyond the range of the training rows: {listed(named, MAX_NAMES)}. There the formula is a guess; "
         "a power may run away."
     )
     return [Caution("caution", "outside_range", "Values outside the training range", text)]
@@ -252,10 +252,10 @@ def _table_cautions(
     blank = [(c.missing, c.name) for c in columns if c.missing > OFTEN_MISSING]
     if blank:
         worst = [f"“{name}” ({percent(share)})" for share, name in sorted(blank, reverse=True)]
-        text = f"Often missing, and filled in or marked: {listed(worst[:5], more=len(worst) - 5)}."
+        text = f"Often missing, and filled in or marked: {listed(worst, MAX_NAMES)}."
         found.append(Caution("caution", "missing", "Many blanks", text))
     still = [f"“{c.name}”" for c in columns if c.kind in ("constant", "empty")]
     if still:
-        text = f"{listed(still[:5], more=len(still) - 5)}: nothing can be learnt from a column that never changes."
+        text = f"{listed(still, MAX_NAMES)}: nothing can be learnt from a column that never changes."
         found.append(Caution("note", "constant", "Columns that do not vary", text))
     return found

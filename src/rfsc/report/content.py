@@ -14,6 +14,7 @@ from .._model import SparseModel
 from .._model.predictor import Predictor
 from .._utils.arrays import FloatArray
 from .._utils.manifest import versions
+from .._utils.words import fixed, listed, plural
 from ..explain.contributions import contributions
 from ..explain.definitions import definitions, legend
 from ..explain.equation import equation
@@ -28,7 +29,6 @@ from .honest_score import HonestScore
 from .metrics import METRICS, measure
 from .settings import code_for
 from .subject import Subject
-from .words import listed, plural, points
 
 VERSION = 1
 UNEVEN = 0.75  # share of the largest class beyond which accuracy flatters
@@ -85,7 +85,7 @@ def headline(content: Mapping[str, Any]) -> str:
         what = f"is right for {_share(ours['mean'])} of {rows}"
     else:
         what = f"reaches a balanced accuracy of {_share(ours['mean'])} on {rows}"
-    first = f"A model of {size} {what} (± {points(ours['sd'])})."
+    first = f"A model of {size} {what} (± {fixed(100 * ours['sd'], 1)} points)."
     others = [f"{m['name']} {_share(m['scores'][key]['mean'])}" for m in score["methods"][1:]]
     return f"{first} Beside it: {listed(others)}." if others else first
 

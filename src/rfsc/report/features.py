@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf
+from .._utils.words import listed, number
 from .subject import Subject
-from .words import listed, number
 
 MAX_LEVELS = 5
 
@@ -32,8 +32,7 @@ def _in_words(feature: Ingredient) -> str:
         case MissingIn():
             return "1 where it is blank, else 0"
         case LevelOf(_, levels, other):
-            shown = [_level(level) for level in levels[:MAX_LEVELS]]
-            named = listed(shown, more=len(levels) - MAX_LEVELS)
+            named = listed([_level(level) for level in levels], MAX_LEVELS)
             return f"1 where it is none of {named}, else 0" if other else f"1 where it is {named}, else 0"
 
 

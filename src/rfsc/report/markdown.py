@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .words import fixed, listed, number, p_value, percent, plural
+from .._utils.words import fixed, listed, number, p_value, percent, plural
 
 MAX_COLUMNS, MAX_FEATURES = 60, 12
 MARKS = re.compile(r"[\\`*|<\[]|(?<!\w)_|_(?!\w)")  # an underscore within a word stands for itself
@@ -143,8 +143,8 @@ def _model(model: Mapping[str, Any], *, several: bool) -> list[str]:
 def _influence(features: Sequence[Mapping[str, Any]]) -> list[str]:
     if not features:
         return []
-    named = [f"{code(f['name'])} {percent(f['influence'])}" for f in features[:MAX_FEATURES]]
-    return [f"Influence of the features, beside the largest: {listed(named, more=len(features) - MAX_FEATURES)}."]
+    named = [f"{code(f['name'])} {percent(f['influence'])}" for f in features]
+    return [f"Influence of the features, beside the largest: {listed(named, MAX_FEATURES)}."]
 
 
 def _features(features: Sequence[Mapping[str, str]]) -> list[str]:

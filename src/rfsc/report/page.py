@@ -8,11 +8,11 @@ from html import escape
 from typing import Any
 
 from .._model import SparseModel
+from .._utils.words import fixed, listed, number, p_value, percent, plural
 from ..explain.definitions import definitions
 from ..explain.equation import equation
 from ..explain.rounding import has_own_units
 from .figures import MAX_OUTPUTS, Figure
-from .words import fixed, listed, number, p_value, percent, plural, points
 
 MAX_COLUMNS = 60  # of the table's columns, as many are shown; the JSON has all
 # a name is one piece, whatever signs it holds
@@ -38,7 +38,7 @@ def render(content: Mapping[str, Any], models: Sequence[SparseModel], figures: S
         "together": together,
         "number": number,
         "percent": percent,
-        "points": points,
+        "points": lambda sd: f"{fixed(None if sd is None else 100 * sd, 1)} points",
         "p_value": p_value,
         "plural": plural,
         "listed": listed,
