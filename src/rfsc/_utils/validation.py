@@ -11,6 +11,7 @@ from numpy.exceptions import DTypePromotionError
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
+from .arrays import IntArray
 from .words import listed
 
 REPEATED_NAMES = "X must have a different name for every column, but some repeat. Rename them."
@@ -64,6 +65,29 @@ def odd_labels(y: Any) -> str | None:
     if labels.dtype.kind == "O" and labels.ndim == 1 and any(_is_missing(label) for label in labels):
         return "y contains missing labels (NaN or None). Drop those rows, or give them a class of their own."
     return None
+
+
+def labels_of(y: Any, n_samples: int) -> np.ndarray[Any, Any]:
+    """The labels as an array, one for each sample."""
+    labels = np.asarray(y)
+    if labels.shape != (n_samples,):
+        msg = f"y must hold one label for each of the {n_samples} rows of X, got shape {labels.shape}."
+        raise ValueError(msg)
+    return labels
+
+
+def codes_of(labels: np.ndarray[Any, Any], classes: Any) -> IntArray:
+    """Positions of labels among the classes of a model."""
+    place = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
+    code = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    if (code < 0).any():
+        unknown = len(set(labels[code < 0].tolist()))
+        msg = (
+            f"y holds {unknown} label(s) that are not among the {len(place)} classes of the model. "
+            "Leave those rows out, or check that y is the column that the model predicts."
+        )
+        raise ValueError(msg)
+    return code
 
 
 def _is_missing(label: Any) -> bool:
