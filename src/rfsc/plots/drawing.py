@@ -105,9 +105,6 @@ class TermRowsDisplay(Display):
         raise NotImplementedError
 
 
-# ---- colours and names
-
-
 def class_colour(place: int) -> str:
     """The colour of a class; from the eighth class on the colours repeat, paler each time."""
     colour, paler = COLOURS[place % len(COLOURS)], 1.0 - 0.55 ** (place // len(COLOURS))
@@ -168,9 +165,6 @@ def legend_name(name: object) -> str:
     """A class within a legend; matplotlib leaves out names that start with an underscore."""
     text = shorten(name, 26)
     return " " + text if text.startswith("_") else text
-
-
-# ---- axes
 
 
 def make_axes(ax: Any, size: tuple[float, float], ratios: Sequence[float] = (1,)) -> Any:
