@@ -1,4 +1,4 @@
-"""The numbers behind every picture, against a computation by hand; and the words where there is nothing to draw."""
+"""The numbers behind every display, against a computation by hand; and the errors if there is nothing to draw."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_rip_evolution_shows_what_the_search_recorded(two_classes):
     assert chosen <= set(clf.term_names(search.model.ids, 0, 1))
 
 
-def test_the_restart_behind_the_model_is_shown(two_classes):
+def test_the_restart_most_similar_to_the_model_is_highlighted(two_classes):
     clf, _, _ = two_classes
     for restart in range(2):  # as combine="best" would have it
         model, evidence = clf.restart_model(restart), clf.models_[0].evidence
@@ -148,7 +148,7 @@ def test_contributions_of_one_row_add_up(two_classes):
     assert (np.diff(np.abs(display.contribution)) <= 0).all()
 
 
-def test_what_is_left_out_of_a_row_is_one_bar(large):
+def test_terms_beyond_max_terms_share_one_bar(large):
     model, X, _ = large
     display = RowContributionsDisplay.from_estimator(model, X[:1], max_terms=5)
     widths = [bar.get_width() for bar in display.ax_.patches]
@@ -176,14 +176,14 @@ def test_calibration_against_scikit_learn_and_statsmodels(pairs, n_bins):
     np.testing.assert_allclose(display.low[full], low, atol=1e-12)
     np.testing.assert_allclose(display.high[full], high, atol=1e-12)
     assert np.isnan(display.observed[~full]).all()
-    on_a_border = np.isin(probability, display.edges[1:-1]).any()  # which bin they are in is a matter of taste
+    on_a_border = np.isin(probability, display.edges[1:-1]).any()  # either bin is right
     if 0 < happened.sum() < len(happened) and not on_a_border:
         observed, predicted = calibration_curve(happened, probability, n_bins=n_bins)
         np.testing.assert_allclose(display.observed[full], observed)
         np.testing.assert_allclose(display.predicted[full], predicted)
 
 
-def test_calibration_of_a_class_or_of_what_is_predicted(three_classes):
+def test_calibration_of_a_class_or_of_the_predicted_class(three_classes):
     clf, X, y = three_classes
     proba = clf.predict_proba(X)
     of_class = CalibrationDisplay.from_estimator(clf, X, y, label="virginica")
@@ -195,7 +195,7 @@ def test_calibration_of_a_class_or_of_what_is_predicted(three_classes):
     assert (predicted.observed[full] @ predicted.count[full]) / len(y) == pytest.approx(clf.score(X, y))
 
 
-def test_a_single_model_compares_labels_with_its_own(two_classes):
+def test_calibration_of_a_single_model_is_that_of_its_class(two_classes):
     clf, X, y = two_classes
     whole, model = (CalibrationDisplay.from_estimator(s, X, y) for s in (clf, clf.models_[0]))
     np.testing.assert_array_equal(whole.observed, model.observed)
@@ -220,10 +220,10 @@ def test_map_is_the_classifier_on_a_grid(three_classes):
             np.testing.assert_allclose(display.probability[i, j], clf.predict_proba(row.to_frame().T)[0], atol=1e-12)
     np.testing.assert_array_equal(display.points, X[[names[2], names[0]]])
     np.testing.assert_array_equal(np.array(display.classes)[display.code], y)
-    assert display.held == "2 others held"
+    assert display.held == "2 others fixed"
 
 
-def test_map_takes_the_features_that_matter_most(large):
+def test_map_takes_the_features_with_the_largest_effect(large):
     model, X, _ = large
     n_terms = 3
     coef = np.array([5.0, 0.1, 9.0])
@@ -238,7 +238,7 @@ def test_map_takes_the_features_that_matter_most(large):
     assert DecisionMapDisplay.from_estimator(small, two_values, n_grid=5).names[1] == model.feature_names[3]
 
 
-def test_map_behind_a_recipe_names_the_columns_of_the_table(two_classes):
+def test_map_of_a_pipeline_names_the_columns_of_the_raw_table(two_classes):
     clf, X, y = two_classes
     columns = (RawColumn("site", "text"), *(RawColumn(name, "number") for name in X.columns))
     made = [LevelOf(0, ("north",)), *(NumberOf(j) for j in range(2, 13))]
@@ -257,7 +257,7 @@ def test_map_behind_a_recipe_names_the_columns_of_the_table(two_classes):
     assert display.probability[9, 4, 1] == pytest.approx(expected)
 
 
-def test_a_pipeline_is_shown_by_its_raw_columns(two_classes):
+def test_map_and_calibration_of_a_pipeline_agree_with_its_predictions(two_classes):
     _, X, y = two_classes
     settings = {"basis": "polynomial", "n_restarts": 1, "max_iter": 15, "random_state": 0}
     pipe = make_pipeline(StandardScaler(), RFSCClassifier(**settings)).fit(X, y)
@@ -286,7 +286,7 @@ def test_filter_of_a_classifier_and_on_its_own(two_classes):
 
 
 @given(st.integers(0, 80), st.integers(0, 80), st.integers(3, 40))
-def test_filter_says_how_many_it_leaves_out(n_kept, n_dropped, most):
+def test_filter_display_counts_the_features_it_leaves_out(n_kept, n_dropped, most):
     statistic = np.r_[np.linspace(9, 5, n_kept), np.linspace(3, 0, n_dropped)]
     display = FilterDisplay(
         statistic=statistic,
@@ -311,28 +311,18 @@ def test_filter_says_how_many_it_leaves_out(n_kept, n_dropped, most):
 
 
 @pytest.mark.parametrize("display", OF_A_MODEL)
-def test_a_file_shows_what_the_classifier_shows(two_classes, tmp_path, display):
+def test_a_saved_model_is_drawn_like_its_classifier(two_classes, tmp_path, display):
     clf, _, _ = two_classes
     save(clf, tmp_path / "model.json")
     fresh, loaded = display.from_estimator(clf), display.from_estimator(load(tmp_path / "model.json"))
     for field in fields(display):
         one, other = getattr(fresh, field.name), getattr(loaded, field.name)
-        np.testing.assert_equal(np.asarray(one), np.asarray(other)) if isinstance(one, np.ndarray) else None
-        if not isinstance(one, np.ndarray | tuple):
-            assert one == other
+        np.testing.assert_equal(one, other)
 
 
-@pytest.mark.parametrize("display", OF_A_MODEL)
+@pytest.mark.parametrize("display", [*OF_A_MODEL, *OF_SAMPLES])
 def test_displays_can_be_pickled(two_classes, display):
-    drawn = display.from_estimator(two_classes[0], ax=None)
-    again = pickle.loads(pickle.dumps(drawn))
-    for field in fields(display):
-        np.testing.assert_equal(getattr(again, field.name), getattr(drawn, field.name))
-
-
-@pytest.mark.parametrize("display", OF_SAMPLES)
-def test_displays_of_samples_can_be_pickled(two_classes, display):
-    drawn = display.from_estimator(*two_classes)
+    drawn = display.from_estimator(*(two_classes[:1] if display in OF_A_MODEL else two_classes))
     again = pickle.loads(pickle.dumps(drawn))
     for field in fields(display):
         np.testing.assert_equal(getattr(again, field.name), getattr(drawn, field.name))
@@ -341,23 +331,23 @@ def test_displays_of_samples_can_be_pickled(two_classes, display):
 # ---- errors
 
 
-def test_errors_say_what_to_pass(two_classes, three_classes, large):
+def test_error_messages(two_classes, three_classes, large):
     clf, X, y = two_classes
     model = clf.models_[0]
     for call, words in (
         (lambda: CoefficientsDisplay.from_estimator(clf, output=1), "between 0 and 0"),
         (lambda: CoefficientsDisplay.from_estimator(clf, level=95), "such as 0.95"),
-        (lambda: RIPEvolutionDisplay.from_estimator(replace(model, evidence=None)), "how it was found"),
-        (lambda: StabilityDisplay.from_estimator(replace(model, evidence=None)), "how it was found"),
+        (lambda: RIPEvolutionDisplay.from_estimator(replace(model, evidence=None)), "no record of its search"),
+        (lambda: StabilityDisplay.from_estimator(replace(model, evidence=None)), "no record of its search"),
         (lambda: RIPEvolutionDisplay.from_estimator(clf, restart=2), "between 0 and 1"),
         (lambda: FilterDisplay.from_estimator(three_classes[0]), "filter_significance"),
         (
             lambda: SearchHistoryDisplay.from_estimator(replace(model, evidence=replace(model.evidence, traces=()))),
-            "not kept",
+            "were not saved",
         ),
         (lambda: ContributionsDisplay.from_estimator(clf, X, y[:5]), "one label for each of the 285 rows"),
         (lambda: CalibrationDisplay.from_estimator(clf, X, y[:5]), "one label for each of the 285 rows"),
-        (lambda: CalibrationDisplay.from_estimator(clf, X, np.full(len(X), "private")), "not among the classes"),
+        (lambda: CalibrationDisplay.from_estimator(clf, X, np.full(len(X), "private")), "not among the 2 classes"),
         (lambda: CalibrationDisplay.from_estimator(clf, X, y, label="private"), "one of the 2 classes"),
         (lambda: CalibrationDisplay.from_predictions([], []), "at least one sample"),
         (lambda: CalibrationDisplay.from_predictions([True], [3.0]), "between 0 and 1"),
@@ -373,7 +363,7 @@ def test_errors_say_what_to_pass(two_classes, three_classes, large):
         CoefficientsDisplay.from_estimator("model")
 
 
-def test_one_feature_makes_no_map():
+def test_map_of_one_feature_is_refused():
     model = made_up(n_features=1, n_terms=1, n_restarts=1)
     with pytest.raises(ValueError, match="two features"):
         DecisionMapDisplay.from_estimator(model, pd.DataFrame(np.zeros((3, 1)), columns=model.feature_names))

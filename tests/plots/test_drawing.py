@@ -1,4 +1,4 @@
-"""What the displays share: names that fit and stay apart, labels that keep their distance, pictures as text."""
+"""What the displays share: names that fit and stay different, labels that keep their distance, figures as SVG."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from rfsc.plots import CoefficientsDisplay, to_svg
-from rfsc.plots.drawing import COLOURS, class_colour, make_axes, name_rows, shorten, shorten_all, spread
+from rfsc.plots.drawing import COLOURS, class_colour, make_axes, named_rows, shorten, shorten_all
+from rfsc.plots.search_course import spread_apart
 
 names = st.text(max_size=120)
 
@@ -39,7 +40,7 @@ def test_short_names_fit_and_keep_both_ends(name, longest):
         assert "…" in short
 
 
-def test_both_factors_of_a_product_can_be_recognised():
+def test_products_are_shortened_factor_by_factor():
     assert shorten("mean concave points*worst fractal dimension", 30) == "mean co…points*worst f…mension"
     assert shorten("a*" + "b" * 40, 20) == "a*" + "b" * 9 + "…" + "b" * 8
 
@@ -52,7 +53,7 @@ def test_different_names_stay_different(some):
     assert all(len(text) <= 14 for text in short)
 
 
-def test_names_that_differ_in_the_middle_show_where():
+def test_a_common_beginning_is_left_out():
     long = [f"average daily consumption of resource {j} measured in the laboratory since 2019" for j in range(30)]
     for j, text in enumerate(shorten_all(long, 36)):
         assert f" {j} " in text
@@ -60,7 +61,7 @@ def test_names_that_differ_in_the_middle_show_where():
 
 @given(st.lists(st.floats(0, 1), max_size=20), st.floats(0, 0.3))
 def test_spread_labels_keep_their_order_and_distance(wanted, gap):
-    places = spread(np.array(wanted), gap, 0.0, 1.0)
+    places = spread_apart(np.array(wanted, dtype=float), gap, 0.0, 1.0)
     assert ((places >= -1e-12) & (places <= 1 + 1e-12)).all()
     if len(wanted) > 1:
         order = sorted(range(len(wanted)), key=lambda j: (wanted[j], -j))
@@ -72,10 +73,10 @@ def test_spread_labels_keep_their_order_and_distance(wanted, gap):
 def test_labels_that_are_far_apart_stay_where_they_are(wanted):
     wanted = np.array(wanted)
     assume(np.diff(np.sort(wanted)).min() > 1e-9)
-    np.testing.assert_allclose(spread(wanted, 0.5 * np.diff(np.sort(wanted)).min(), 0.0, 1.0), wanted, atol=1e-12)
+    np.testing.assert_allclose(spread_apart(wanted, 0.5 * np.diff(np.sort(wanted)).min(), 0.0, 1.0), wanted, atol=1e-12)
 
 
-def test_matplotlib_is_loaded_by_drawing_and_pyplot_is_used_only_where_it_is_in_use():
+def test_matplotlib_is_imported_by_drawing_and_pyplot_only_used_if_already_imported():
     assert plt.get_fignums() == []
     make_axes(None, (3, 2))
     assert len(plt.get_fignums()) == 1
@@ -103,7 +104,7 @@ def test_axes_of_the_wrong_kind_or_number():
         make_axes("here", (3, 2))
 
 
-def test_a_figure_is_filled_and_given_its_size():
+def test_a_given_figure_is_filled_and_resized_but_not_a_subfigure():
     figure = Figure()
     axes = make_axes(figure, (3, 2), (1, 1))
     assert figure.axes == axes.tolist()
@@ -115,7 +116,7 @@ def test_a_figure_is_filled_and_given_its_size():
     assert not left.axes
 
 
-# ---- pictures as text
+# ---- SVG
 
 
 def picture(label="class <b>&\"'", name="<script>alert(1)</script> & 😀 $x$"):
@@ -141,7 +142,7 @@ def test_svg_holds_no_address_no_date_and_names_only_as_text():
     assert not list(root.iter("script"))
 
 
-def test_what_pictures_refer_to_is_in_them_and_theirs_alone():
+def test_identifiers_in_svg_are_defined_and_not_shared_between_figures():
     first, second = (to_svg(picture().figure_, label) for label in ("first", "second"))
     ids = [{element.get("id") for element in ElementTree.fromstring(text).iter()} - {None} for text in (first, second)]
     assert ids[0]
@@ -159,13 +160,12 @@ def test_notebooks_show_a_display_once():
     assert shown_by_pyplot.plot()._repr_svg_() is None
 
 
-def test_rows_are_named_from_the_top():
-    ax = Figure().subplots()
-    name_rows(ax, ["first", "second"], "+3 more")
+def test_rows_are_named_from_top_to_bottom():
+    ax = named_rows(Figure(), ["first", "second"], "+3 more")
     assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second", "+3 more"]
     assert ax.yaxis.get_inverted()
 
 
-def test_many_classes_have_colours_of_their_own():
+def test_21_classes_have_different_colours():
     assert len({class_colour(k) for k in range(21)}) == 21
     assert class_colour(0) == COLOURS[0]

@@ -11,6 +11,9 @@ from numpy.exceptions import DTypePromotionError
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
+from .arrays import IntArray
+from .words import listed
+
 REPEATED_NAMES = "X must have a different name for every column, but some repeat. Rename them."
 
 
@@ -64,6 +67,29 @@ def odd_labels(y: Any) -> str | None:
     return None
 
 
+def labels_of(y: Any, n_samples: int) -> np.ndarray[Any, Any]:
+    """The labels as an array, one for each sample."""
+    labels = np.asarray(y)
+    if labels.shape != (n_samples,):
+        msg = f"y must hold one label for each of the {n_samples} rows of X, got shape {labels.shape}."
+        raise ValueError(msg)
+    return labels
+
+
+def codes_of(labels: np.ndarray[Any, Any], classes: Any) -> IntArray:
+    """Positions of labels among the classes of a model."""
+    place = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
+    code = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    if (code < 0).any():
+        unknown = len(set(labels[code < 0].tolist()))
+        msg = (
+            f"y holds {unknown} label(s) that are not among the {len(place)} classes of the model. "
+            "Leave those rows out, or check that y is the column that the model predicts."
+        )
+        raise ValueError(msg)
+    return code
+
+
 def _is_missing(label: Any) -> bool:
     return (
         label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and label != label)
@@ -113,7 +139,7 @@ def _odd_columns(X: Any) -> str:
     columns = [np.asarray(X[name]) for name in names] if names else list(np.asarray(X, dtype=object).T)
     labels = [str(name) for name in names] or [str(j) for j in range(len(columns))]
     bad = [label for label, column in zip(labels, columns, strict=True) if not _is_numeric(column)]
-    shown = ", ".join(bad[:5]) + (f" and {len(bad) - 5} more" if len(bad) > 5 else "")
+    shown = listed(bad, 5)
     return f"column {shown} holds" if len(bad) == 1 else f"columns {shown} hold"
 
 

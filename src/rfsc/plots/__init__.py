@@ -1,28 +1,25 @@
-"""Pictures of a model and of the search behind it: scikit-learn's displays, matplotlib loaded when they are drawn.
+"""Figures of a model and of the search behind it, as displays in the style of scikit-learn.
 
-Each takes a fitted RFSCClassifier or pipeline, a predictor read from a file, or a single model, and keeps its data.
+Each is made from a fitted RFSCClassifier or pipeline, a predictor read from a file, or a single model, and keeps the
+numbers that it shows. Matplotlib is imported when the first one is drawn.
 
 >>> from sklearn.datasets import load_iris
 >>> from rfsc import RFSCClassifier
 >>> from rfsc.plots import CoefficientsDisplay
 >>> X, y = load_iris(return_X_y=True, as_frame=True)
->>> clf = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=30, random_state=0).fit(X, y)
+>>> clf = RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0).fit(X, y)
 >>> display = CoefficientsDisplay.from_estimator(clf, output=2)
 >>> display.ax_.get_title(loc="left")
-'The 4 terms for class 2'
+'4 terms for class 2'
 >>> display.figure_.savefig("terms.svg")  # doctest: +SKIP
 """
 
 from .calibration import CalibrationDisplay
-from .coefficients import CoefficientsDisplay
-from .contributions import ContributionsDisplay
 from .decision_map import DecisionMapDisplay
 from .drawing import to_svg
-from .filter_statistics import FilterDisplay
-from .rip_evolution import RIPEvolutionDisplay
-from .row_contributions import RowContributionsDisplay
-from .search_history import SearchHistoryDisplay
-from .stability import StabilityDisplay
+from .search_course import RIPEvolutionDisplay, SearchHistoryDisplay
+from .selection import FilterDisplay, StabilityDisplay
+from .term_effects import CoefficientsDisplay, ContributionsDisplay, RowContributionsDisplay
 
 __all__ = [
     "CalibrationDisplay",

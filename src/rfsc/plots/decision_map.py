@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._model import Predictor, class_probabilities, decision_table
+from .._model import Predictor, SparseModel, class_probabilities, decision_table
 from .._model.access import as_predictor
 from .._model.recipe import NumberOf
 from .._utils.arrays import FloatArray, IntArray
-from .drawing import GREY, MARKERS, Display, class_colour, legend_above, legend_name, make_axes, set_title, shorten_all
-from .sources import codes_of, position
+from .._utils.words import plural
+from .drawing import GREY, MARKERS, Display, class_colour, legend_name, shorten_all, title_and_legend
+from .sources import codes_for, position
 
-MOST_POINTS = 1_000  # more only cover each other
-STRENGTH = 0.55  # of the colour where a class is certain
+MAX_POINTS = 1_000  # more only hide each other
+STRONGEST_SHADE = 0.55  # of the colour, where a class is certain
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DecisionMapDisplay(Display):
-    """Probable class by colour and its probability by shade over two features; the others are held.
+    """The most probable class by colour and its probability by shade over two features; other features are fixed.
 
     Parameters
     ----------
@@ -32,13 +33,13 @@ class DecisionMapDisplay(Display):
     points : ndarray of shape (n_samples, 2)
         The data.
     code : ndarray of shape (n_samples,) or None
-        Class of each sample, as a position in `classes`; None where that is not known.
+        Class of each sample, as a position in `classes`; None if that is not known.
     classes : tuple of str
         Names of the classes.
     names : (str, str)
         Names of the two features.
     held : str
-        What is said of the other features that the model reads; empty where there are none.
+        Note about the other features that the model reads; empty if there are none.
     """
 
     across: FloatArray
@@ -49,6 +50,7 @@ class DecisionMapDisplay(Display):
     classes: tuple[str, ...]
     names: tuple[str, str]
     held: str
+    _size: ClassVar[tuple[float, float]] = (7, 5.6)
 
     @classmethod
     def from_estimator(
@@ -66,91 +68,65 @@ class DecisionMapDisplay(Display):
 
         Parameters
         ----------
-        estimator : object
-            A fitted RFSCClassifier or pipeline, a loaded predictor, or a SparseModel.
+        estimator : RFSCClassifier, Pipeline, Predictor or SparseModel
+            A fitted classifier, a fitted pipeline that ends in one, or a model read from a file.
         X : array-like or data frame of shape (n_samples, n_features)
-            The data to show; the features that are held stand at their medians.
+            The data to show; the other features are fixed at their medians.
         y : array-like of shape (n_samples,) or None, default=None
             Their classes.
         features : pair of int or str, or None, default=None
-            The two features, by name or index; None takes the two that move the outputs most.
+            The two features, by name or index; None takes the two that change the outputs most.
         held : dict or None, default=None
-            Values of features that are not to stand at their medians, by name or index, in the units of the table.
+            Values, in the units of the table, of features to fix elsewhere than at their medians, by name or index.
         n_grid : int, default=200
-            Points along each axis.
+            Number of points along each axis.
         ax : Axes, Figure or None, default=None
-            Where to draw; a figure is given the size that suits, None makes one.
+            Where to draw; a figure is resized to fit, None makes a new one.
 
         Returns
         -------
         DecisionMapDisplay
-            Drawn.
+            The display, drawn.
         """
         predictor = as_predictor(estimator)
-        table = predictor.features(X)
-        models, names = predictor.models_, _own_names(predictor)
-        a, b = _strongest(models, table) if features is None else (position(p, names) for p in features)
+        table, names = predictor.features(X), _column_names(predictor)
+        a, b = _strongest(predictor.models_, table) if features is None else (position(p, names) for p in features)
         if a == b:
             msg = f"features must be two different features, got {features}."
             raise ValueError(msg)
         row = np.median(table, axis=0)
         for feature, value in (held or {}).items():
-            p = position(feature, names)
-            row[p] = value
-        across, up = (_axis(table[:, p], n_grid) for p in (a, b))
-        grid = np.tile(row, (n_grid * n_grid, 1))
-        grid[:, a], grid[:, b] = np.tile(across, n_grid), np.repeat(up, n_grid)
-        proba = class_probabilities(decision_table([model.decision(grid) for model in models]))
-        used = {p for model in models for p in model.features}
-        display = cls(
+            row[position(feature, names)] = value
+        across, up = _axis(table[:, a], n_grid), _axis(table[:, b], n_grid)
+        grid = np.tile(row, (n_grid, n_grid, 1))
+        grid[..., a], grid[..., b] = across, up[:, None]
+        n_others = len({p for model in predictor.models_ for p in model.features} - {a, b})
+        return cls(
             across=across,
             up=up,
-            probability=proba.reshape(n_grid, n_grid, -1),
+            probability=_probabilities(predictor.models_, grid),
             points=table[:, [a, b]],
-            code=None if y is None else codes_of(estimator, y, len(table)),
+            code=None if y is None else codes_for(estimator, y, len(table)),
             classes=tuple(str(label) for label in predictor.classes_),
             names=(names[a], names[b]),
-            held=_held(len(used - {a, b}), "held" if held else "at the median"),
-        )
-        return display.plot(ax)
+            held=f"{plural(n_others, 'other')} {'fixed' if held else 'at the median'}" if n_others else "",
+        ).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, Figure or None, default=None
-            Where to draw; a figure is given the size that suits, None makes one.
-
-        Returns
-        -------
-        DecisionMapDisplay
-            Itself, with `ax_` and `figure_` set.
-        """
-        axes = make_axes(ax, (7, 5.6))
-        ax = axes[0]
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
         extent = (*self.across[[0, -1]], *self.up[[0, -1]])
         ax.imshow(_shades(self.probability), extent=extent, origin="lower", aspect="auto", interpolation="bilinear")
-        self._draw_borders(ax)
-        across, up = shorten_all(self.names, 48)
-        ax.set(xlabel=across, ylabel=up)
-        ax.set(xlim=extent[:2], ylim=extent[2:])
-        set_title(ax, "Decision over two features" + (f"; {self.held}" if self.held else ""))
-        self._draw_points(ax)
-        legend_above(ax)
-        self._show_in(axes)
-        return self
-
-    def _draw_borders(self, ax: Any) -> None:
-        """A line wherever the most probable class changes."""
         for k in range(len(self.classes) if len(self.classes) > 2 else 1):
-            ahead = self.probability[..., k] - np.delete(self.probability, k, axis=2).max(axis=2)
-            if ahead.min() < 0 < ahead.max():
-                ax.contour(self.across, self.up, ahead, [0.0], colors="k", linewidths=1.3)
+            lead = self.probability[..., k] - np.delete(self.probability, k, axis=2).max(axis=2)
+            if lead.min() < 0 < lead.max():  # a line wherever the most probable class changes
+                ax.contour(self.across, self.up, lead, [0.0], colors="k", linewidths=1.3)
+        across, up = shorten_all(self.names, 48)
+        ax.set(xlabel=across, ylabel=up, xlim=extent[:2], ylim=extent[2:])
+        self._draw_points(ax)
+        title_and_legend(ax, "Decision over two features" + (f"; {self.held}" if self.held else ""))
 
     def _draw_points(self, ax: Any) -> None:
-        """The data, every class with its colour and mark."""
-        every = -(-len(self.points) // MOST_POINTS)
+        every = -(-len(self.points) // MAX_POINTS)
         points = self.points[::every]
         look = {"s": 26, "edgecolors": "w", "linewidths": 0.6}
         if self.code is None:
@@ -158,49 +134,51 @@ class DecisionMapDisplay(Display):
             return
         for k, name in enumerate(self.classes):
             some = points[self.code[::every] == k]
-            colour, mark = class_colour(k), MARKERS[k % len(MARKERS)]
-            ax.scatter(*some.T, color=colour, marker=mark, label=legend_name(name), **look)
+            mark = MARKERS[k % len(MARKERS)]
+            ax.scatter(*some.T, color=class_colour(k), marker=mark, label=legend_name(name), **look)
 
 
-def _own_names(predictor: Predictor) -> list[str]:
-    """What features are called: as the user's table calls them where they are columns of numbers."""
+def _column_names(predictor: Predictor) -> list[str]:
+    """Names of the features: those of the raw table for features that are its columns of numbers."""
     names, recipe = predictor.models_[0].feature_names, predictor.recipe_
-    if recipe is None:
-        return list(names)
+    made = [None] * len(names) if recipe is None else recipe.features
     return [
-        recipe.columns[made.column].name if isinstance(made, NumberOf) else name
-        for name, made in zip(names, recipe.features, strict=True)
+        recipe.columns[one.column].name if recipe and isinstance(one, NumberOf) else name
+        for name, one in zip(names, made, strict=True)
     ]
 
 
+def _probabilities(models: Sequence[SparseModel], grid: FloatArray) -> FloatArray:
+    """Class probabilities at the points of a grid of shape (n_up, n_across, n_features)."""
+    points = grid.reshape(-1, grid.shape[2])
+    proba = class_probabilities(decision_table([model.decision(points) for model in models]))
+    return np.asarray(proba.reshape(*grid.shape[:2], -1))
+
+
 def _shades(probability: FloatArray) -> FloatArray:
-    """Colour of the most probable class, mixed with white the more the less certain it is."""
+    """The colour of the most probable class, the whiter the less certain it is."""
     from matplotlib.colors import to_rgb
 
     n_classes = probability.shape[2]
     palette = np.array([to_rgb(class_colour(k)) for k in range(n_classes)])
     sure = (probability.max(axis=2, keepdims=True) - 1 / n_classes) / (1 - 1 / n_classes)
-    return np.asarray(1 - STRENGTH * sure * (1 - palette[probability.argmax(axis=2)]))
+    return np.asarray(1 - STRONGEST_SHADE * sure * (1 - palette[probability.argmax(axis=2)]))
 
 
-def _strongest(models: Any, table: FloatArray) -> tuple[int, int]:
-    """The two features whose terms move the outputs most over the rows of a table."""
+def _strongest(models: Sequence[SparseModel], table: FloatArray) -> tuple[int, int]:
+    """The two features whose terms change the outputs most over the rows of a table."""
     n_features = table.shape[1]
     if n_features < 2:
         msg = "a map needs two features, this table has one."
         raise ValueError(msg)
     power = np.zeros(n_features)
     for model in models:
-        spread = np.abs(model.coef) * np.std(model.columns(table), axis=1)
-        for term, moves in zip(model.terms, spread, strict=True):
-            power[list(term.features)] += moves
+        effect = np.abs(model.coef) * np.std(model.columns(table), axis=1)
+        for term, change in zip(model.terms, effect, strict=True):
+            power[list(term.features)] += change
     two_values = np.array([len(np.unique(column)) <= 2 for column in table.T])  # such an axis shows little
     first, second = np.lexsort((-power, two_values, power == 0))[:2]
     return int(first), int(second)
-
-
-def _held(n_others: int, how: str) -> str:
-    return "" if not n_others else f"{n_others} other{'s' * (n_others > 1)} {how}"
 
 
 def _axis(values: FloatArray, n: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What all displays share: colours, names that fit, axes, and a picture as text."""
+"""What all displays share: colours, names that fit, axes, legends, and figures as SVG text."""
 
 from __future__ import annotations
 
@@ -8,39 +8,30 @@ import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .._utils.optional import require
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; their yellow is too pale for lines on white
+# Okabe and Ito's colours, which colour-blind readers can distinguish; their yellow is too pale for lines on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-STYLES = ("-", "--", ":")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more than colours: both together repeat late
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more than colours, so that pairs of both repeat late
 FOR, AGAINST = COLOURS[:2]
-FAINT = "0.8"
 GREY = "0.45"
-SMALL, TITLE = 9, 11  # points: legends and notes; titles
-LONGEST = 36  # characters of a name
-MOST_FACTORS = 3  # of a product that are cut one by one
-KEPT = 4  # characters before the first in which names differ
-LETTERS = 15  # of the small font that take an inch
-
-
-def class_colour(place: int) -> str:
-    """The colour of a class: one of ours, and from the eighth class on paler ones."""
-    colour, paler = COLOURS[place % len(COLOURS)], 1.0 - 0.55 ** (place // len(COLOURS))
-    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(part + (255 - part) * paler):02X}" for part in parts)
+SMALL, TITLE_SIZE = 9, 11  # points: fonts of notes and legends, and of titles
+MAX_NAME_LENGTH = 36  # characters
+MAX_FACTORS = 3  # a product of more is shortened as a whole, not factor by factor
+COMMON_LETTERS_SHOWN = 4  # of a beginning that all names share
+LETTERS_PER_INCH = 15  # of the small font
 
 
 class Display:
-    """A picture and the numbers that it shows.
+    """A figure and the numbers that it shows.
 
     Attributes
     ----------
-    ax_ : Axes, or array of Axes where there are several panels
+    ax_ : Axes, or array of Axes if there are several panels
         Where it was drawn.
     figure_ : Figure
         Their figure.
@@ -48,11 +39,35 @@ class Display:
 
     ax_: Any
     figure_: Any
+    _size: ClassVar[tuple[float, float]] = (7.5, 5.2)  # inches
+    _panels: ClassVar[tuple[float, ...]] = (1,)  # relative heights
 
-    def _show_in(self, axes: Any) -> None:
-        """Publish the axes, a single one as itself."""
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes (a sequence of two if there are two panels), Figure or None, default=None
+            Where to draw; a figure is resized to fit, None makes a new one.
+
+        Returns
+        -------
+        Display
+            Itself, with `ax_` and `figure_` set.
+        """
+        axes = make_axes(ax, self._size, self._panels)
+        self._draw(*axes)
+        return self._drawn_in(axes)
+
+    def _draw(self, *axes: Any) -> None:
+        raise NotImplementedError
+
+    def _drawn_in(self, axes: Sequence[Any]) -> Self:
+        for ax in axes:
+            tidy(ax)
         self.ax_ = axes if len(axes) > 1 else axes[0]
-        self.figure_ = axes[0].figure.figure  # the whole one, where the axes are in a subfigure
+        self.figure_ = axes[0].figure.figure  # the whole figure, also if the axes are in a subfigure
+        return self
 
     def _repr_svg_(self) -> str | None:
         # notebooks show pyplot's figures by themselves
@@ -60,38 +75,73 @@ class Display:
         return None if figure is None or figure.canvas.manager is not None else to_svg(figure)
 
 
-def shorten(name: object, longest: int = LONGEST) -> str:
-    """A name for a picture: at most so many characters, cut in the middle, dollar signs not taken for mathematics."""
+class TermRowsDisplay(Display):
+    """A figure with one row for each term, at most `max_terms` of them."""
+
+    names: tuple[str, ...]
+    _note: ClassVar[str] = "+{} more"  # about the terms that are left out
+
+    def plot(self, ax: Any = None, *, max_terms: int = 20) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, Figure or None, default=None
+            Where to draw; a figure is resized to fit, None makes a new one.
+        max_terms : int, default=20
+            Largest number of terms to draw.
+
+        Returns
+        -------
+        Display
+            Itself, with `ax_` and `figure_` set.
+        """
+        n_more = len(self.names) - max_terms
+        ax = named_rows(ax, self.names[:max_terms], self._note.format(n_more) if n_more > 0 else "")
+        self._draw_rows(ax, max_terms)
+        return self._drawn_in([ax])
+
+    def _draw_rows(self, ax: Any, max_terms: int) -> None:
+        raise NotImplementedError
+
+
+def class_colour(place: int) -> str:
+    """The colour of a class; from the eighth class on the colours repeat, paler each time."""
+    colour, paler = COLOURS[place % len(COLOURS)], 1.0 - 0.55 ** (place // len(COLOURS))
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(part + (255 - part) * paler):02X}" for part in parts)
+
+
+def shorten(name: object, longest: int = MAX_NAME_LENGTH) -> str:
+    """A name cut in the middle to at most `longest` characters, its dollar signs not read as mathematics."""
     text = _printable(name)
     factors = text.split("*")
-    if len(text) > longest and len(factors) <= MOST_FACTORS:
+    if len(text) > longest and len(factors) <= MAX_FACTORS:
         room = longest - (len(factors) - 1)
-        for left, place in enumerate(sorted(range(len(factors)), key=lambda f: len(factors[f]))):
-            factors[place] = _cut(factors[place], room // (len(factors) - left))  # what short ones leave, others get
+        # shortest first, so that the room they do not need goes to the longer ones
+        for done, place in enumerate(sorted(range(len(factors)), key=lambda f: len(factors[f]))):
+            factors[place] = _cut(factors[place], room // (len(factors) - done))
             room -= len(factors[place])
         text = "*".join(factors)
     return _cut(text, longest).replace("$", r"\$")
 
 
-def shorten_all(names: Iterable[object], longest: int = LONGEST) -> list[str]:
-    """The same for several names that stand side by side: names that differ stay different."""
+def shorten_all(names: Iterable[object], longest: int = MAX_NAME_LENGTH) -> list[str]:
+    """Short forms of names that are shown side by side: names that differ stay different."""
     texts = [_printable(name) for name in names]
-    short = [shorten(text, longest) for text in texts]
-    if len(set(short)) == len(set(texts)):
-        return short
-    without = _without_common_start(texts, longest // 2)
-    short = [shorten(text, longest) for text in without]
-    if len(set(short)) == len(set(texts)):
-        return short
+    for candidates in (texts, _without_common_start(texts, longest // 2)):
+        short = [shorten(text, longest) for text in candidates]
+        if len(set(short)) == len(set(texts)):
+            return short
     number = {text: place for place, text in enumerate(dict.fromkeys(texts), start=1)}
     return [f"{shorten(text, longest - 5)} ({number[text]})" for text in texts]
 
 
 def _without_common_start(texts: Sequence[str], longest: int) -> list[str]:
-    """The same names, the part that all their long factors begin with left out but for a few letters."""
+    """The names without the beginning that all their long factors share, but for its last letters."""
     long = {factor for text in texts for factor in text.split("*") if len(factor) > longest}
     differ = next((place for place, letters in enumerate(zip(*long, strict=False)) if len(set(letters)) > 1), 0)
-    first = max(0, differ - KEPT)
+    first = max(0, differ - COMMON_LETTERS_SHOWN)
     if not first:
         return list(texts)
     return ["*".join("…" + f[first:] if f in long else f for f in text.split("*")) for text in texts]
@@ -112,18 +162,13 @@ def class_name(label: object) -> str:
 
 
 def legend_name(name: object) -> str:
-    """A short name that matplotlib does not leave out of a legend for its underscore."""
+    """A class within a legend; matplotlib leaves out names that start with an underscore."""
     text = shorten(name, 26)
     return " " + text if text.startswith("_") else text
 
 
-def minus(number: str) -> str:
-    """With the sign that matplotlib writes at its axes."""
-    return number.replace("-", "\N{MINUS SIGN}")
-
-
 def make_axes(ax: Any, size: tuple[float, float], ratios: Sequence[float] = (1,)) -> Any:
-    """The axes that were given, or new ones in the figure that was given or made, one panel below the other."""
+    """The given axes, or new ones in the given or a new figure, one panel below the other."""
     require("Drawing", ["matplotlib"], "plot")
     figure = _new_figure() if ax is None else ax
     if hasattr(figure, "subplots"):
@@ -139,7 +184,7 @@ def make_axes(ax: Any, size: tuple[float, float], ratios: Sequence[float] = (1,)
 
 
 def _new_figure() -> Any:
-    """A figure that pyplot shows where pyplot is in use; else a plain one, which asks for no screen."""
+    """A figure that pyplot shows if pyplot is in use; else a plain one, which needs no screen."""
     if "matplotlib.pyplot" in sys.modules:
         from matplotlib import pyplot as plt
 
@@ -149,45 +194,10 @@ def _new_figure() -> Any:
     return Figure(layout="constrained")
 
 
-def tidy(ax: Any) -> None:
-    """Take away the frame that says nothing."""
-    ax.spines[["top", "right"]].set_visible(False)
-
-
-def iteration_axis(ax: Any, n_iter: int) -> None:
-    """Iterations from the first to the last, whole numbers."""
-    ax.set_xlim((1, n_iter) if n_iter > 1 else (0.5, 1.5))
-    ax.xaxis.get_major_locator().set_params(integer=True)
-
-
-def set_title(ax: Any, title: str) -> None:
-    """A title that starts with the picture and is not larger than it has to be."""
-    ax.set_title(title, loc="left", fontsize=TITLE)
-
-
-def legend_above(ax: Any, handles: Sequence[Any] | None = None) -> None:
-    """The legend between the title and the axes, where no data can be, in as few lines as it fits into."""
-    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
-    if not handles:
-        return
-    width = ax.get_window_extent().width / ax.figure.dpi
-    entries = [7 + len(handle.get_label()) for handle in handles]  # with the mark and the space around it
-    fits = sum(entries) <= width * LETTERS
-    n_columns = len(handles) if fits else max(1, int(width * LETTERS / max(entries)))
-    n_lines = -(-len(handles) // n_columns)
-    options = {"frameon": False, "fontsize": SMALL, "borderaxespad": 0.2, "borderpad": 0.0, "columnspacing": 1.4}
-    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=n_columns, **options)
-    ax.set_title(ax.get_title(loc="left"), loc="left", fontsize=TITLE, pad=8 + 14 * n_lines)
-
-
-def rows_height(n_rows: int) -> float:
-    """Inches that so many named rows need, with title and axis."""
-    return 1.3 + 0.27 * max(n_rows, 2)
-
-
-def name_rows(ax: Any, names: Sequence[object], note: str = "") -> None:
-    """Names down the left side, the first on top, and below them a note about what is not shown."""
+def named_rows(ax: Any, names: Sequence[object], note: str = "") -> Any:
+    """One Axes with a named row for each bar or dot, the first on top, and below them a note about what is left out."""
     labels = [*shorten_all(names), *([note] if note else [])]
+    (ax,) = make_axes(ax, (7.5, 1.3 + 0.27 * max(len(labels), 2)))
     ax.set_yticks(range(len(labels)), labels)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(max(len(labels), 2) - 0.4, -0.6)
@@ -195,34 +205,38 @@ def name_rows(ax: Any, names: Sequence[object], note: str = "") -> None:
         ax.get_yticklabels()[-1].set(color=GREY, style="italic", fontsize=SMALL)
     ax.grid(axis="y", color="0.92", lw=0.8)
     ax.set_axisbelow(True)
-    tidy(ax)
+    return ax
 
 
-def spread(wanted: Any, gap: float, low: float, high: float) -> Any:
-    """Places near the wanted ones, in their order, no two nearer than `gap` and all within [low, high]."""
-    wanted = np.asarray(wanted, dtype=np.float64)
-    if wanted.size < 2:
-        return np.clip(wanted, low, high)
-    gap = min(gap, (high - low) / (wanted.size - 1))
-    order = np.lexsort((-np.arange(wanted.size), wanted))  # of those that want the same place, the first is on top
-    steps = gap * np.arange(wanted.size)
-    # without the gaps the places need only be in order, which a running maximum and the two ends make them
-    place = np.minimum(np.maximum.accumulate(np.clip(wanted[order] - steps, low, None)), high - steps[-1])
-    out = np.empty_like(wanted)
-    out[order] = place + steps
-    return out
+def tidy(ax: Any) -> None:
+    """Remove the upper and the right side of the frame."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def title_and_legend(ax: Any, title: str, handles: Sequence[Any] | None = None) -> None:
+    """The title, and between it and the axes, where it hides no data, the legend in as few lines as possible."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    n_lines = 0
+    if handles:
+        room = LETTERS_PER_INCH * ax.get_window_extent().width / ax.figure.dpi
+        entries = [7 + len(handle.get_label()) for handle in handles]  # with the mark and the space around it
+        n_columns = len(handles) if sum(entries) <= room else max(1, int(room / max(entries)))
+        n_lines = -(-len(handles) // n_columns)
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": n_columns, "borderaxespad": 0.2}
+        ax.legend(handles=handles, frameon=False, fontsize=SMALL, borderpad=0.0, columnspacing=1.4, **place)
+    ax.set_title(title, loc="left", fontsize=TITLE_SIZE, pad=8 + 14 * n_lines if n_lines else None)
 
 
 def to_svg(figure: Any, label: str = "") -> str:
-    """A figure as an element for a page: no address, no date, the same figure gives the same text.
+    """A figure as an SVG element for a page, without addresses and dates; the same figure gives the same text.
 
     Parameters
     ----------
     figure : Figure
         For instance `display.figure_`.
     label : str, default=""
-        What the picture shows, for readers who cannot see it. Pictures of one page need different labels: they keep
-        the parts that pictures refer to apart.
+        What the figure shows, for screen readers. Figures on the same page need different labels, because the
+        identifiers inside the SVG are derived from them.
 
     Returns
     -------
@@ -234,15 +248,15 @@ def to_svg(figure: Any, label: str = "") -> str:
 
     file = io.StringIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": f"rfsc {label}"}), warnings.catch_warnings():
-        # letters that our font lacks are drawn by the reader's own fonts
+        # letters that matplotlib's font lacks are drawn by the reader's own fonts
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = file.getvalue()
     text = text[text.index("<svg") :].rstrip()
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    # a page knows these names already; without them it holds nothing that looks like an address
+    # HTML needs no declaration of these names, and without them the text holds nothing that looks like an address
     text = re.sub(r'\s+xmlns(:xlink)?="[^"]*"', "", text).replace("xlink:href", "href")
-    text = re.sub(r'<g id="[^"]*"', "<g", text)  # numbered anew in every figure, used by none
+    text = re.sub(r'<g id="[^"]*"', "<g", text)  # numbered again in every figure, and used by none
     head, _, body = text.partition(">")
     named = f' role="img" aria-label="{escape(label)}"' if label else ' role="img"'
     return f"{head}{named}>{body}"

@@ -1,4 +1,4 @@
-"""From whatever a user passes to the model, the evidence or the features that a display shows."""
+"""From what a user passes to the model, the evidence or the labels that a display shows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from .._model import Evidence, SparseModel
 from .._model.access import as_predictor, models_of
 from .._utils.arrays import IntArray
-from .drawing import class_name
+from .._utils.validation import codes_of, labels_of
 
 
 def model_of(source: Any, output: int) -> SparseModel:
@@ -22,30 +22,22 @@ def model_of(source: Any, output: int) -> SparseModel:
     return models[output]
 
 
-def evidence_of(model: SparseModel) -> Evidence:
-    """What the search has seen of a model's terms; an error where it was not kept."""
+def evidence_of(model: SparseModel, *, traced: bool = False) -> Evidence:
+    """The record of the search behind a model; `traced` requires every iteration, which files may lack."""
     if model.evidence is None:
-        msg = (
-            "this model does not say how it was found. Pass one of a fitted RFSCClassifier or of a file saved from it."
-        )
+        msg = "this model has no record of its search. Pass a fitted RFSCClassifier, or a file saved from one."
+        raise ValueError(msg)
+    if traced and not model.evidence.traces:
+        msg = "the iterations of the search were not saved with this model. Pass the fitted RFSCClassifier itself."
         raise ValueError(msg)
     return model.evidence
 
 
-def traced_evidence(model: SparseModel) -> Evidence:
-    """The same with the course of every restart; an error where a file was written without it."""
-    evidence = evidence_of(model)
-    if not evidence.traces:
-        msg = "the course of the search was not kept with this model. Pass the fitted RFSCClassifier itself."
-        raise ValueError(msg)
-    return evidence
-
-
-def nearest_restart(evidence: Evidence, n_model: int, restart: int | None) -> int:
-    """The restart to show: the one that was asked for, or the one whose own model is most like the final one."""
+def restart_to_show(evidence: Evidence, n_model_terms: int, restart: int | None) -> int:
+    """The restart that was asked for, else the one whose own model is most similar to the final one."""
     n = len(evidence.traces)
     if restart is None:
-        final = np.arange(evidence.selected.shape[1]) < n_model
+        final = np.arange(evidence.selected.shape[1]) < n_model_terms
         common = (evidence.selected & final).sum(axis=1) / np.maximum((evidence.selected | final).sum(axis=1), 1)
         return max(range(n), key=lambda r: (common[r], evidence.traces[r].best_score.max()))
     if not 0 <= restart < n:
@@ -54,35 +46,16 @@ def nearest_restart(evidence: Evidence, n_model: int, restart: int | None) -> in
     return restart
 
 
-def search_title(label: object, restart: int, evidence: Evidence) -> str:
-    """Which search a picture shows."""
-    which = f"restart {restart + 1} of {evidence.n_restarts}" if evidence.n_restarts > 1 else "a single restart"
-    return f"The search for class {class_name(label)}: {which}"
-
-
-def labels_of(y: Any, n_samples: int) -> Any:
-    """The labels of the samples; an error where they are not as many."""
-    labels = np.asarray(y)
-    if labels.shape != (n_samples,):
-        msg = f"y must hold one label for each of the {n_samples} rows of X, got shape {labels.shape}."
-        raise ValueError(msg)
-    return labels
-
-
-def codes_of(source: Any, y: Any, n_samples: int) -> IntArray:
-    """Position of the label of every sample among the classes of `as_predictor(source)`."""
+def codes_for(source: Any, y: Any, n_samples: int) -> IntArray:
+    """Positions of labels among the classes of `as_predictor(source)`."""
     labels = labels_of(y, n_samples)
-    if isinstance(source, SparseModel):
+    if isinstance(source, SparseModel):  # all other labels are "not this class"
         return np.asarray(labels == source.label, dtype=np.int64)
-    match = labels[:, None] == np.asarray(as_predictor(source).classes_)[None, :]
-    if not match.any(axis=1).all():
-        msg = "y holds labels that are not among the classes of the classifier. Pass rows of its own classes only."
-        raise ValueError(msg)
-    return np.asarray(match.argmax(axis=1), dtype=np.int64)
+    return codes_of(labels, as_predictor(source).classes_)
 
 
 def position(feature: int | str, names: Sequence[str]) -> int:
-    """Index of a feature by its name or index."""
+    """Index of a feature given by name or index."""
     if isinstance(feature, str):
         if feature not in names:
             msg = f"there is no feature named {feature!r} among the {len(names)} features of this model."

@@ -1,6 +1,6 @@
-"""One offline page about a model: what it says, how good it is, and what to know before trusting it."""
+"""One offline page about a model: what it says, how well it predicts, and what to know before trusting it."""
 
+from .document import Report
 from .honest_score import HonestScore, cross_validated, default_baselines
-from .report import Report
 
 __all__ = ["HonestScore", "Report", "cross_validated", "default_baselines"]

@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.metrics import confusion_matrix
 
 from .._model import SparseModel
 from .._model.predictor import Predictor
 from .._utils.arrays import FloatArray
 from .._utils.manifest import versions
-from ..explain.contributions import contributions
-from ..explain.definitions import definitions, legend
-from ..explain.equation import equation
-from ..explain.filter_table import filter_table
-from ..explain.rounding import has_own_units
-from ..explain.stability import stability
-from ..explain.term_table import AVERAGE, NAIVE, term_table
+from .._utils.words import fixed, listed, plural
+from ..classifier import RFSCClassifier
+from ..explain import contributions, definitions, equation, filter_table, legend, stability, term_table
 from .cautions import find_cautions
-from .columns import ColumnSummary, summarize_columns
-from .features import describe_features
 from .honest_score import HonestScore
 from .metrics import METRICS, measure
-from .settings import code_for
-from .subject import Subject
-from .words import listed, plural, points
+from .subject import ColumnSummary, Subject, summarize_columns
 
 VERSION = 1
-UNEVEN = 0.75  # share of the largest class beyond which accuracy flatters
+IMBALANCED = 0.75  # share of the largest class beyond which accuracy is misleading
+MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line
 
 
 def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title: str) -> dict[str, Any]:
     """All that a report says, without a single row of the table."""
-    columns = summarize_columns(X, _names_of_columns(subject, X))
+    columns = summarize_columns(X, subject.column_names())
+    used = subject.columns_used()
     models = [_model(model, subject) for model in subject.models]
     cautions = find_cautions(subject, columns, score, [model["stability"]["terms"]["index"] for model in models])
     content = {
@@ -44,15 +41,14 @@ def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title:
         "version": VERSION,
         "created": datetime.now(UTC).date().isoformat(),
         "title": title,
-        "asked": _asked(subject, columns, target),
+        "task": _task(subject, len(columns), target),
         "score": _score(score, subject),
         "cautions": [asdict(caution) for caution in cautions],
         "models": models,
-        "note": NAIVE if any(model["has_errors"] for model in models) else AVERAGE,
-        "features": describe_features(subject),
-        "data": _data(subject, columns),
+        "features": subject.feature_definitions(),
+        "data": [asdict(column) | {"used": None if used is None else column.name in used} for column in columns],
         "filter": _filter(subject),
-        "settings": _settings(subject, len(columns)),
+        "settings": _settings(subject, columns),
     }
     content["headline"] = headline(content)
     plain_content: dict[str, Any] = plain(content)
@@ -60,7 +56,7 @@ def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title:
 
 
 def plain(value: Any) -> Any:
-    """Numbers of NumPy as Python's, tuples as lists, and None for what strict JSON cannot write."""
+    """NumPy's numbers as Python's, tuples as lists, and None for what strict JSON cannot write."""
     if isinstance(value, Mapping):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -75,138 +71,117 @@ def plain(value: Any) -> Any:
 
 
 def headline(content: Mapping[str, Any]) -> str:
-    """The two sentences that matter most."""
+    """The most important result in one or two sentences."""
     score, models = content["score"], content["models"]
     key, ours = score["main_metric"], score["methods"][0]["scores"][score["main_metric"]]
-    n_terms = sum(len(model["terms"]) for model in models)
-    size = f"{plural(n_terms, 'term')}" + (f" in {len(models)} formulas" if len(models) > 1 else "")
-    rows = "rows left out of the fit" if score["honest"] else "the rows given, which it may have seen"
-    if key == "accuracy":
-        what = f"is right for {_share(ours['mean'])} of {rows}"
-    else:
-        what = f"reaches a balanced accuracy of {_share(ours['mean'])} on {rows}"
-    first = f"A model of {size} {what} (± {points(ours['sd'])})."
-    others = [f"{m['name']} {_share(m['scores'][key]['mean'])}" for m in score["methods"][1:]]
-    return f"{first} Beside it: {listed(others)}." if others else first
+    size = plural(sum(len(model["terms"]) for model in models), "term")
+    size += f" in {len(models)} formulas" if len(models) > 1 else ""
+    rows = "held-out rows" if score["honest"] else "the rows given, which it may have been fitted to"
+    first = (
+        f"A model with {size} has {key.replace('_', ' ')} {fixed(100 * ours['mean'], 1)} % "
+        f"(± {fixed(100 * ours['sd'], 1)} points) on {rows}."
+    )
+    others = [f"{m['name']} {fixed(100 * m['scores'][key]['mean'], 1)} %" for m in score["methods"][1:]]
+    return f"{first} For comparison: {listed(others)}." if others else first
 
 
-def _share(value: float) -> str:
-    return f"{100 * value:.1f} %"
-
-
-def _asked(subject: Subject, columns: list[ColumnSummary], target: str) -> dict[str, Any]:
+def _task(subject: Subject, n_columns: int, target: str) -> dict[str, Any]:
     counts = np.bincount(subject.code, minlength=len(subject.class_names))
-    classes = [
-        {"label": label, "n_rows": int(n), "share": n / max(len(subject.code), 1)}
-        for label, n in zip(subject.class_names, counts, strict=True)
-    ]
     return {
         "target": target,
         "n_rows": len(subject.code),
-        "n_columns": len(columns),
+        "n_columns": n_columns,
         "n_features": subject.features.shape[1],
-        "classes": classes,
+        "classes": [
+            {"label": label, "n_rows": n, "share": n / len(subject.code)}
+            for label, n in zip(subject.class_names, counts, strict=True)
+        ],
     }
 
 
 def _score(score: HonestScore, subject: Subject) -> dict[str, Any]:
-    shares = np.bincount(subject.code, minlength=len(subject.class_names)) / len(subject.code)
-    predicted = score.proba.argmax(axis=1)
     n_classes = len(subject.class_names)
-    confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
-    np.add.at(confusion, (score.code, predicted), 1)
+    largest = np.bincount(subject.code).max() / len(subject.code)
     return {
         "how": score.how,
         "honest": score.is_honest,
         "n_folds": score.n_folds,
         "n_repeats": score.n_repeats,
         "n_predicted": len(score.code),
-        "main_metric": "accuracy" if shares.max() <= UNEVEN else "balanced_accuracy",
+        "main_metric": "accuracy" if largest <= IMBALANCED else "balanced_accuracy",
         "metrics": [asdict(metric) for metric in METRICS],
         "methods": [_method(score, place) for place in range(len(score.methods))],
         "on_given_rows": measure(subject.code, subject.proba),
-        "confusion": confusion,
+        "confusion": confusion_matrix(score.code, score.proba.argmax(axis=1), labels=range(n_classes)),
         "n_terms_per_fold": score.sizes,
     }
 
 
 def _method(score: HonestScore, place: int) -> dict[str, Any]:
     method = score.methods[place]
-    gap, half_width = score.difference(method)
+    gain, half_width = score.difference(method)
     scores = {}
     for k, metric in enumerate(METRICS):
         one: dict[str, Any] = {"mean": method.mean[k], "sd": method.spread[k]}
         if place:
-            clear = abs(gap[k]) > half_width[k]
-            one |= {"gain": gap[k], "gain_half_width": half_width[k]}
-            one["verdict"] = "no clear difference" if not clear else "better" if gap[k] > 0 else "worse"
+            is_clear = abs(gain[k]) > half_width[k]
+            one |= {"gain": gain[k], "gain_half_width": half_width[k]}
+            one["verdict"] = "no clear difference" if not is_clear else "better" if gain[k] > 0 else "worse"
         scores[metric.key] = one
     return {"name": method.name, "scores": scores, "seconds": method.seconds, "n_not_converged": method.n_warned}
 
 
 def _model(model: SparseModel, subject: Subject) -> dict[str, Any]:
     evidence = model.evidence
-    spread = np.abs(model.coef) * model.columns(subject.features).std(axis=1) if model.terms else np.empty(0)
-    share = spread / spread.max() if spread.size and spread.max() > 0 else np.zeros(len(spread))
-    table = term_table(subject.predictor, label=model.label)  # which knows the features that are yes or no
-    terms = [
-        row | {"influence": influence, "constant": not term.features}
-        for row, influence, term in zip(table.rows(), share, model.terms, strict=True)
-    ]
+    effect = np.abs(model.coef) * model.columns(subject.features).std(axis=1) if model.terms else np.empty(0)
+    table = term_table(subject.predictor, label=model.label)  # by the predictor, which knows the yes/no features
     return {
         "label": str(model.label),
         "equation": {
-            "original": equation(model, units="original") if has_own_units(model) else None,
+            "original": original_equation(model),
             "scaled": equation(model, units="scaled"),
             "definitions": definitions(model),
             "how_to_read": _legend(model, "original"),
             "how_to_read_scaled": _legend(model, "scaled"),
         },
         "has_errors": model.standard_error is not None,
-        "terms": terms,
+        "note": table.notes[0],
+        "terms": [
+            row | {"influence": influence, "constant": not term.features}
+            for row, influence, term in zip(table.rows(), _relative(effect), model.terms, strict=True)
+        ],
         "features": _features_by_influence(model, subject.features),
         "n_candidates": None if evidence is None else evidence.n_candidates,
         "n_restarts": None if evidence is None else evidence.n_restarts,
         "n_converged": None if evidence is None else evidence.stop_reasons.count("converged"),
-        "search_score": None if evidence is None else evidence.score,
         "stability": {of: _stability(model, of) for of in ("terms", "features")},
     }
 
 
-def _data(subject: Subject, columns: list[ColumnSummary]) -> list[dict[str, Any]]:
-    used = _columns_used(subject)
-    return [asdict(column) | {"used": None if used is None else column.name in used} for column in columns]
-
-
-def _columns_used(subject: Subject) -> set[str] | None:
-    """Names of the raw columns that some model reads; None where the preprocessing does not tell."""
-    read = {p for model in subject.models for p in model.features}
-    recipe = subject.predictor.recipe_
-    if recipe is not None:
-        return {recipe.columns[recipe.features[p].column].name for p in read}
-    names = subject.models[0].feature_names
-    return {names[p] for p in read} if subject.reads_table else None
-
-
-def _names_of_columns(subject: Subject, X: Any) -> list[str] | None:
-    if hasattr(X, "columns") or not subject.reads_table:
+def original_equation(model: SparseModel, form: Any = "text") -> str | None:
+    """The equation in the user's own units; None if its numbers do not fit into double precision."""
+    try:
+        return str(equation(model, units="original", form=form))
+    except ValueError:
         return None
-    recipe = subject.predictor.recipe_
-    return [column.name for column in recipe.columns] if recipe else list(subject.models[0].feature_names)
+
+
+def _relative(effect: FloatArray) -> FloatArray:
+    """Effects as shares of the largest."""
+    return effect / effect.max() if effect.size and effect.max() > 0 else effect
 
 
 def _features_by_influence(model: SparseModel, features: FloatArray) -> list[dict[str, Any]]:
-    """How much each feature moves f over the rows, beside the one that moves it most."""
+    """How much each feature changes f over the rows, relative to the most influential one."""
     if not model.features:
         return []
     parts = contributions(Predictor([model], ["other", "this"], named=False), features, by="feature")
-    spread = parts.values.std(axis=0)[:-1]  # without the constant
-    share = spread / spread.max() if spread.max() > 0 else spread
-    return [{"name": parts.names[j], "influence": share[j]} for j in np.argsort(-share, kind="stable")]
+    influence = _relative(parts.values.std(axis=0)[:-1])  # without the constant
+    return [{"name": parts.names[j], "influence": influence[j]} for j in np.argsort(-influence, kind="stable")]
 
 
 def _legend(model: SparseModel, units: str) -> list[str]:
-    """How to read the equation; a reader of the page finds the definitions beside it, not in a function."""
+    """How to read the equation; on the page the definitions stand beside it, not in a function."""
     return [line.replace("`definitions` has", "the definitions have") for line in legend(model, units=units)]
 
 
@@ -216,7 +191,7 @@ def _stability(model: SparseModel, of: str) -> dict[str, Any]:
 
 
 def _filter(subject: Subject) -> list[dict[str, Any]]:
-    """Per output what the filter dropped; empty where there was none."""
+    """What the filter dropped for each output; empty if there was no filter."""
     tables = [(model, filter_table(model)) for model in subject.models]
     return [
         {
@@ -231,19 +206,78 @@ def _filter(subject: Subject) -> list[dict[str, Any]]:
     ]
 
 
-def _settings(subject: Subject, n_columns: int) -> dict[str, Any]:
-    fitted = subject.estimator
-    settings = subject.predictor.settings_
+def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
+    settings, n_rows = subject.predictor.settings_, plural(len(subject.code), "row")
+    if subject.estimator is not None:
+        estimator = subject.estimator
+    else:
+        known = RFSCClassifier().get_params()  # a file may hold settings of another version
+        estimator = RFSCClassifier(**{name: value for name, value in settings.items() if name in known})
+    table = f"{n_rows}, {plural(len(columns), 'column')}"
+    if subject.estimator is None and subject.predictor.recipe_ is not None:
+        table = f"X: the {plural(subject.features.shape[1], 'feature')} that the model makes from a table; {n_rows}"
     return {
-        "code": code_for(fitted if fitted is not None else settings, _table_in_words(subject, n_columns)),
-        "can_be_fitted_again": fitted is not None,
-        "parameters": {name: repr(value) for name, value in sorted(settings.items())},
+        "code": fit_code(estimator, table),
+        "can_be_fitted_again": subject.estimator is not None,
+        "parameters": {name: _as_code(value, set(), indent=0) for name, value in sorted(settings.items())},
         "versions": versions(),
     }
 
 
-def _table_in_words(subject: Subject, n_columns: int) -> str:
-    n_rows = plural(len(subject.code), "row")
-    if subject.estimator is None and subject.predictor.recipe_ is not None:
-        return f"X: the {plural(subject.features.shape[1], 'feature')} that the model makes of a table; {n_rows}"
-    return f"{n_rows}, {plural(n_columns, 'column')}"
+def fit_code(estimator: Any, table: str) -> str:
+    """Lines of Python that make an estimator with the same settings and fit it."""
+    used: set[tuple[str, str]] = set()
+    made = _as_code(estimator, used, indent=0)
+    imports = [f"from {module} import {name}" for module, name in sorted(used)]
+    return "\n".join([*imports, "", f"model = {made}", f"model.fit(X, y)  # {table}"])
+
+
+def _as_code(value: Any, used: set[tuple[str, str]], indent: int) -> str:
+    """An expression that makes the value; what must be imported for it is added to `used`."""
+    deeper = indent + 4
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, BaseEstimator) or (is_dataclass(value) and type(value).__module__.startswith("rfsc.")):
+        used.add((_public_module(type(value)), type(value).__name__))
+        parts = [f"{name}={_as_code(part, used, deeper)}" for name, part in _changed(value).items()]
+        return _call(type(value).__name__ + "(", parts, ")", indent)
+    if type(value) in (list, tuple):
+        parts = [_as_code(part, used, deeper) for part in value]
+        if type(value) is tuple:
+            return _call("(", parts if len(parts) != 1 else [parts[0] + ","], ")", indent)
+        return _call("[", parts, "]", indent)
+    if type(value) is dict:
+        parts = [f"{_as_code(k, used, deeper)}: {_as_code(v, used, deeper)}" for k, v in value.items()]
+        return _call("{", parts, "}", indent)
+    if inspect.isfunction(value):
+        if value.__qualname__ != value.__name__ or value.__name__ == "<lambda>":
+            return "..."  # defined inside a function: it cannot be imported
+        used.add((value.__module__, value.__name__))
+        return value.__name__
+    return repr(value)
+
+
+def _changed(value: Any) -> dict[str, Any]:
+    """The parameters of an estimator, or the fields of a settings object, that differ from their defaults."""
+    defaults = {name: p.default for name, p in inspect.signature(type(value)).parameters.items()}
+    given = value.get_params(deep=False) if hasattr(value, "get_params") else {n: getattr(value, n) for n in defaults}
+    # compared by their repr, because arrays and NaN have no plain equality
+    return {name: part for name, part in given.items() if repr(part) != repr(defaults.get(name, inspect.Parameter))}
+
+
+def _call(opening: str, parts: list[str], closing: str, indent: int) -> str:
+    line = opening + ", ".join(parts) + closing
+    if len(line) + indent <= MAX_CODE_WIDTH and "\n" not in line:
+        return line
+    pad = " " * (indent + 4)
+    return opening + "\n" + "".join(f"{pad}{part.rstrip(',')},\n" for part in parts) + " " * indent + closing
+
+
+def _public_module(cls: type) -> str:
+    """Where a user imports a class from: the public beginning of the name of its module."""
+    module = cls.__module__
+    if module.startswith("rfsc."):
+        return "rfsc.bases" if module.startswith("rfsc._terms.") else "rfsc"
+    parts = module.split(".")
+    private = next((k for k, part in enumerate(parts) if part.startswith("_")), len(parts))
+    return ".".join(parts[:private])

@@ -1,4 +1,4 @@
-"""The pictures of a report: aggregates by default, single rows only where they were asked for."""
+"""The figures of a report: aggregates by default, single rows only on request."""
 
 from __future__ import annotations
 
@@ -22,110 +22,102 @@ from ..plots.drawing import shorten
 from .honest_score import HonestScore
 from .subject import Subject
 
-WIDE = ("Coefficients", "Inclusion", "For and", "Filter")
-MAX_TERMS = 20
-MAX_OUTPUTS = 6  # pictures of more classes would be a book
+MAX_OUTPUTS = 6  # figures of more classes would make the page too long
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture with its words.
+    """A figure with its caption."""
 
-    Parameters
-    ----------
-    section : {"score", "model", "search", "filter", "rows"}
-        Where it stands on the page.
-    output : int
-        Which model it is about.
-    caption : str
-        What it shows and how to read it.
-    svg : str
-        An ``<svg>`` element.
-    wide : bool, default=False
-        Whether it needs the width of the page.
-    """
-
-    section: str
-    output: int
+    section: str  # of the page: "score", "model", "search", "filter" or "rows"
+    output: int  # index of its model
     caption: str
     svg: str
+    wide: bool  # whether it needs the width of the page
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    section: str
+    output: int
+    title: str
+    text: str
+    draw: Callable[[], Any]
     wide: bool = False
 
 
 def draw_figures(subject: Subject, X: Any, score: HonestScore, *, show_rows: bool) -> list[Figure]:
-    """All pictures that there are data for."""
+    """All figures that there are data for."""
     from matplotlib import style
 
-    with style.context("default"):  # whatever the user's own pictures look like, a page is black on white
-        return [_drawn(*wanted) for wanted in _wanted(subject, X, score, show_rows)]
+    with style.context("default"):  # black on white, whatever style the user has set
+        plans = [_calibration(subject, score), *_of_outputs(subject), *(_of_rows(subject, X) if show_rows else ())]
+        return [_drawn(plan) for plan in plans]
 
 
-Wanted = tuple[str, int, str, str, Callable[[], Any]]
-
-
-def _wanted(subject: Subject, X: Any, score: HonestScore, show_rows: bool) -> Iterator[Wanted]:
-    yield "score", 0, "Calibration", _calibration_text(score), partial(_calibration, subject, score)
-    model_of, table = subject.predictor, X if subject.reads_table else subject.features
-    draw: Callable[[], Any]
-    for k, model in enumerate(subject.models[:MAX_OUTPUTS]):
-        if not model.terms:
-            continue
-        of = f" of class “{model.label}”" if len(subject.models) > 1 else ""
-        draw = partial(CoefficientsDisplay.from_estimator, model_of, output=k)
-        text = "on the common scale from 0 to 1, with naive 95 % intervals. To the right a term speaks for the class."
-        yield "model", k, f"Coefficients{of}", text, draw
-        yield from _search_figures(subject, k, of)
-        if show_rows:
-            text = "what speaks for and against the class in single rows, and how sure the model is."
-            draw = partial(ContributionsDisplay.from_estimator, model_of, table, subject.labels, output=k)
-            yield "rows", k, f"For and against{of}", text, draw
-    if show_rows and len({p for model in subject.models for p in model.features}) > 1:
-        text = "the two features that matter most, with the rows; the others are held."
-        yield "rows", 0, "Map", text, partial(DecisionMapDisplay.from_estimator, model_of, table, subject.labels)
-
-
-def _search_figures(subject: Subject, k: int, of: str) -> Iterator[Wanted]:
-    model_of, evidence = subject.predictor, subject.models[k].evidence
-    draw: Callable[[], Any]
-    if evidence is None:
-        return
-    if evidence.n_restarts > 1:
-        text = "how many restarts selected each term. What all restarts find does not hang on luck."
-        draw = partial(StabilityDisplay.from_estimator, model_of, output=k, max_terms=MAX_TERMS)
-        yield "search", k, f"Agreement{of}", text, draw
-    if evidence.traces:
-        text = "score of the models drawn, and their size before and after the test of every term."
-        draw = partial(SearchHistoryDisplay.from_estimator, model_of, output=k)
-        yield "search", k, f"Course of the search{of}", text, draw
-        text = "how one restart made up its mind: what it keeps rises to 1, the rest falls to 0."
-        draw = partial(RIPEvolutionDisplay.from_estimator, model_of, output=k)
-        yield "search", k, f"Inclusion probabilities{of}", text, draw
-    if evidence.filter is not None:
-        text = "statistic of each feature against the threshold below which it was left out."
-        yield "filter", k, f"Filter{of}", text, partial(FilterDisplay.from_estimator, model_of, output=k)
-
-
-def _drawn(section: str, output: int, title: str, text: str, draw: Callable[[], Any]) -> Figure:
-    figure = draw().figure_
-    svg = to_svg(figure, title)
-    if figure.canvas.manager is not None:  # pyplot is in use, and would show and keep what the page has already
+def _drawn(plan: _Plan) -> Figure:
+    figure = plan.draw().figure_
+    svg = to_svg(figure, plan.title)
+    if figure.canvas.manager is not None:  # pyplot is in use, and would show and keep the figure
         from matplotlib import pyplot as plt
 
         plt.close(figure)
-    return Figure(section, output, f"{title}: {text}", svg, wide=title.startswith(WIDE))
+    return Figure(plan.section, plan.output, f"{plan.title}: {plan.text}", svg, plan.wide)
 
 
-def _calibration(subject: Subject, score: HonestScore) -> CalibrationDisplay:
-    if len(subject.class_names) == 2:
-        what = f"class {shorten(subject.class_names[1], 24)}"
-        return CalibrationDisplay.from_predictions(score.code == 1, score.proba[:, 1], what=what)
-    right = score.proba.argmax(axis=1) == score.code
-    return CalibrationDisplay.from_predictions(right, score.proba.max(axis=1), what="the predicted class")
-
-
-def _calibration_text(score: HonestScore) -> str:
-    rows = "rows left out of the fit" if score.is_honest else "the rows given"
-    return (
-        f"probabilities beside what came true, on {rows}. On the diagonal, a probability of 70 % comes true in 7 cases "
-        "of 10; bars are 95 % intervals."
+def _calibration(subject: Subject, score: HonestScore) -> _Plan:
+    rows = "held-out rows" if score.is_honest else "the rows given"
+    text = (
+        f"predicted probabilities and how often they came true, on {rows}. On the diagonal, a probability of 70 % "
+        "comes true in 7 of 10 cases; bars are 95 % intervals."
     )
+    if len(subject.class_names) == 2:
+        what, happened, probability = f"class {shorten(subject.class_names[1], 24)}", score.code == 1, score.proba[:, 1]
+    else:
+        what, happened = "the predicted class", score.proba.argmax(axis=1) == score.code
+        probability = score.proba.max(axis=1)
+    draw = partial(CalibrationDisplay.from_predictions, happened, probability, what=what)
+    return _Plan("score", 0, "Calibration", text, draw)
+
+
+def _shown_outputs(subject: Subject) -> Iterator[tuple[int, str]]:
+    """Index of each output to draw, and what to add to titles."""
+    for k, model in enumerate(subject.models[:MAX_OUTPUTS]):
+        if model.terms:
+            yield k, f" of class “{model.label}”" if len(subject.models) > 1 else ""
+
+
+def _of_outputs(subject: Subject) -> Iterator[_Plan]:
+    for k, of in _shown_outputs(subject):
+
+        def plan(section: str, title: str, text: str, display: Any, *, wide: bool = False, k: int = k) -> _Plan:
+            draw = partial(display.from_estimator, subject.predictor, output=k)
+            return _Plan(section, k, title, text, draw, wide)
+
+        text = "on the common scale from 0 to 1, with naive 95 % intervals. Terms to the right favour the class."
+        yield plan("model", f"Coefficients{of}", text, CoefficientsDisplay, wide=True)
+        evidence = subject.models[k].evidence
+        if evidence is None:
+            continue
+        if evidence.n_restarts > 1:
+            text = "how many restarts selected each term. A term that all restarts select is not there by luck."
+            yield plan("search", f"Agreement of the restarts{of}", text, StabilityDisplay)
+        if evidence.traces:
+            text = "score of the models drawn, and their size before and after the test of each term."
+            yield plan("search", f"Score and size{of}", text, SearchHistoryDisplay)
+            text = "how one restart converged: selected terms rise to 1, the others fall to 0."
+            yield plan("search", f"Inclusion probabilities{of}", text, RIPEvolutionDisplay, wide=True)
+        if evidence.filter is not None:
+            text = "statistic of each feature, and the threshold below which it was dropped."
+            yield plan("filter", f"Filter{of}", text, FilterDisplay, wide=True)
+
+
+def _of_rows(subject: Subject, X: Any) -> Iterator[_Plan]:
+    rows = (subject.predictor, X if subject.reads_table else subject.features, subject.labels)
+    for k, of in _shown_outputs(subject):
+        draw = partial(ContributionsDisplay.from_estimator, *rows, output=k)
+        text = "contributions for and against the class in single rows, and the confidence of the model."
+        yield _Plan("rows", k, f"For and against{of}", text, draw, wide=True)
+    if len(subject.features_read) > 1:
+        text = "the two most influential features with the rows; other features are fixed."
+        yield _Plan("rows", 0, "Decision map", text, partial(DecisionMapDisplay.from_estimator, *rows))

@@ -1,4 +1,4 @@
-"""How good a model is on rows it has not seen, beside methods that everybody knows, on the same folds."""
+"""How well a model predicts rows it has not seen, beside well-known methods on the same folds."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from sklearn.preprocessing import StandardScaler
 from .._search.context import StopAfter, uninterruptible_fits
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import safe_indexing
+from .._utils.validation import codes_of
 from .metrics import METRICS, measure
-from .subject import codes_of
 
 N_FOLDS = 5
-FEW_ROWS, REPEATS = 200, 3  # below, one partition into folds tells little; several are averaged
+FEW_ROWS, REPEATS = 200, 3  # below FEW_ROWS, one partition into folds varies much, so several are averaged
 N_RESAMPLES = 100
 OURS, MAJORITY = "RFSC", "majority class"
 
@@ -35,30 +35,14 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MethodScore:
-    """What one method reached on every fold.
-
-    Parameters
-    ----------
-    name : str
-        The method.
-    values : ndarray of shape (n_folds, n_metrics)
-        In the order of `METRICS`.
-    seconds : float
-        Mean time of a fit.
-    n_warned : int, default=0
-        Folds on which the method warned that it had not converged.
-    on_all : ndarray of shape (n_metrics,) or None, default=None
-        Scores of all rows together, where `values` are those of resamples.
-    over_rows : ndarray of shape (n_metrics,) or None, default=None
-        Where there is a single fold, the spread of resamples of its rows.
-    """
+    """The scores of one method."""
 
     name: str
-    values: FloatArray
-    seconds: float
-    n_warned: int = 0
-    on_all: FloatArray | None = None
-    over_rows: FloatArray | None = None
+    values: FloatArray  # shape (n_folds, n_metrics), in the order of METRICS
+    seconds: float  # mean time of a fit
+    n_warned: int = 0  # folds on which the method warned that it had not converged
+    on_all: FloatArray | None = None  # scores of all rows together, if `values` are those of resamples
+    over_rows: FloatArray | None = None  # with a single fold, the spread over resamples of its rows
 
     @property
     def mean(self) -> FloatArray:
@@ -67,7 +51,7 @@ class MethodScore:
 
     @property
     def spread(self) -> FloatArray:
-        """Standard deviation over the folds, per metric; over resamples of the rows where there is one fold only."""
+        """Standard deviation over the folds, per metric; over resamples of the rows if there is one fold only."""
         if len(self.values) > 1:
             return np.asarray(self.values.std(axis=0, ddof=1))
         return np.full(len(METRICS), np.nan) if self.over_rows is None else self.over_rows
@@ -75,24 +59,24 @@ class MethodScore:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HonestScore:
-    """Scores of a model and of others beside it.
+    """Scores of a model and of other methods.
 
     Parameters
     ----------
     how : {"cross-validation", "given rows"}
-        Whether the rows were left out of the fits that were scored, or are simply those that were given.
+        Whether the rows were held out of the fits that were scored, or are those that were given.
     n_folds, n_repeats : int
-        Of the cross-validation; n_repeats counts how often each row was predicted. For given rows, resamples and 1.
+        Of the cross-validation; n_repeats is how often each row was predicted. For given rows, resamples and 1.
     methods : tuple of MethodScore
         The model first.
     code : ndarray of shape (n_predicted,), dtype=int
-        Positions of the true classes, of every row that was predicted (once each).
+        Positions of the true classes of the predicted rows, each row once.
     proba : ndarray of shape (n_predicted, n_classes)
-        What the model said of them.
+        Probabilities predicted by the model.
     sizes : ndarray of shape (n_folds,), dtype=int, or None
-        Terms that the model had in each fold.
+        Number of terms of the model in each fold.
     test_share : float
-        Rows predicted by a fold, as a multiple of those it was fitted to; 0 for given rows.
+        Number of test rows divided by the number of training rows of a fold; 0 for given rows.
     """
 
     how: str
@@ -106,7 +90,7 @@ class HonestScore:
 
     @property
     def is_honest(self) -> bool:
-        """Whether the model is known not to have seen the rows that it is scored on."""
+        """Whether the rows were held out of the fits that were scored."""
         return self.how == "cross-validation"
 
     def mean(self, metric: str) -> float:
@@ -116,7 +100,7 @@ class HonestScore:
     def difference(self, other: MethodScore) -> tuple[FloatArray, FloatArray]:
         """How much better another method is than the model, and the half-width of a 95 % interval, per metric.
 
-        Folds share most of their training rows, so the interval is widened as Nadeau and Bengio have shown (2003).
+        Folds share most of their training rows, so the variance is corrected as by Nadeau and Bengio (2003).
         """
         sign = np.array([1.0 if metric.higher_is_better else -1.0 for metric in METRICS])
         gap = sign * (other.values - self.methods[0].values)
@@ -128,7 +112,7 @@ class HonestScore:
 
 
 def default_baselines(random_state: int | None = 0) -> dict[str, Any]:
-    """Methods that a reader knows: the majority class, logistic regression, random forest, gradient boosting.
+    """Methods to compare with: the majority class, logistic regression, random forest and gradient boosting.
 
     Parameters
     ----------
@@ -159,7 +143,7 @@ def cross_validated(
     random_state: int | None = 0,
     progress: Progress | None = None,
 ) -> HonestScore:
-    """Fit clones of an estimator, and baselines behind the same preprocessing, and score rows that were left out.
+    """Fit clones of an estimator, and baselines after the same preprocessing, and score the held-out rows.
 
     Parameters
     ----------
@@ -172,65 +156,82 @@ def cross_validated(
     classes : ndarray of shape (n_classes,)
         All labels.
     cv : "auto", int, splitter or iterable, default="auto"
-        Folds. "auto" takes 5 that keep the share of the classes, three times over below 200 rows.
+        Folds. "auto" takes 5 stratified folds, repeated three times below 200 rows.
     baselines : mapping of str to estimator or None, default=None
         Other methods.
     random_state : int or None, default=0
         Seed of the folds.
     progress : callable or None, default=None
-        Told what is being fitted.
+        Called with a line of text before each fit.
 
     Returns
     -------
     HonestScore
-        Scores, and what was said of the rows that were left out.
+        Scores, and the predictions for the held-out rows.
     """
     code = codes_of(y, classes)
-    folds = _folds(cv, X, y, code, random_state)
-    contenders = {OURS: _silent(estimator)} | {
-        name: _behind_same_steps(estimator, method) for name, method in (baselines or {}).items()
-    }
-    methods, ours, sizes = [], [], []
-    for name, method in contenders.items():
-        values, seconds, n_warned = [], [], 0
-        for k, (train, test) in enumerate(folds):
-            if progress:
-                progress(f"cross-validation: {name}, fold {k + 1} of {len(folds)}")
-            started = time.perf_counter()
-            fitted, warned = _fit(clone(method), safe_indexing(X, train), y[train])
-            seconds.append(time.perf_counter() - started)
-            proba = aligned(fitted.predict_proba(safe_indexing(X, test)), fitted.classes_, classes)
-            values.append(_figures(code[test], proba))
-            n_warned += warned
-            if name == OURS:
-                ours.append(proba)
-                sizes.append(_size(fitted))
-        over_rows = None
-        if len(folds) == 1:
-            over_rows = _resampled(code[folds[0][1]], proba, random_state).std(axis=0, ddof=1)
-        methods.append(MethodScore(name, np.array(values), float(np.mean(seconds)), n_warned, over_rows=over_rows))
-    tested = np.concatenate([test for _, test in folds])
+    folds = _Folds(X, y, code, classes, _splits(cv, X, y, code, random_state), progress or (lambda _: None))
+    ours, probas, sizes = folds.score(OURS, _silent(estimator), random_state)
+    others = [
+        folds.score(name, _after_same_steps(estimator, method), random_state)[0]
+        for name, method in (baselines or {}).items()
+    ]
+    tested = np.concatenate([test for _, test in folds.splits])
     _, once = np.unique(tested, return_index=True)
     return HonestScore(
         how="cross-validation",
-        n_folds=len(folds),
+        n_folds=len(folds.splits),
         n_repeats=max(1, round(tested.size / once.size)),
-        methods=tuple(methods),
+        methods=(ours, *others),
         code=code[tested[once]],
-        proba=np.concatenate(ours)[once],
+        proba=np.concatenate(probas)[once],
         sizes=np.array(sizes, dtype=np.int64),
-        test_share=float(np.mean([len(test) / len(train) for train, test in folds])),
+        test_share=float(np.mean([len(test) / len(train) for train, test in folds.splits])),
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Folds:
+    """The rows of a cross-validation, on which methods are scored one after the other."""
+
+    X: Any
+    y: np.ndarray[Any, Any]
+    code: IntArray
+    classes: Any
+    splits: list[tuple[IntArray, IntArray]]
+    progress: Progress
+
+    def score(
+        self, name: str, method: Any, random_state: int | None
+    ) -> tuple[MethodScore, list[FloatArray], list[int]]:
+        """Scores, predicted probabilities and numbers of terms of a method, fold by fold."""
+        probas, sizes, seconds, n_warned = [], [], [], 0
+        for k, (train, test) in enumerate(self.splits):
+            self.progress(f"cross-validation: {name}, fold {k + 1} of {len(self.splits)}")
+            started = time.perf_counter()
+            fitted, warned = _fit(clone(method), safe_indexing(self.X, train), self.y[train])
+            seconds.append(time.perf_counter() - started)
+            probas.append(aligned(fitted.predict_proba(safe_indexing(self.X, test)), fitted.classes_, self.classes))
+            sizes.append(_size(fitted))
+            n_warned += warned
+        values = [_values(self.code[test], proba) for (_, test), proba in zip(self.splits, probas, strict=True)]
+        over_rows = None
+        if len(self.splits) == 1:
+            over_rows = _resampled(self.code[self.splits[0][1]], probas[0], random_state).std(axis=0, ddof=1)
+        score = MethodScore(name, np.array(values), float(np.mean(seconds)), n_warned, over_rows=over_rows)
+        return score, probas, sizes
+
+
 def on_given_rows(proba: FloatArray, code: IntArray, *, random_state: int | None = 0) -> HonestScore:
-    """Score predictions as they are, beside the shares of the classes; the spread is that of random resamples."""
+    """Score predictions as they are, beside the class shares; the spread is that of random resamples."""
     n_samples, n_classes = proba.shape
     shares = np.tile(np.bincount(code, minlength=n_classes) / n_samples, (n_samples, 1))
-    methods = []
-    for name, said in ((OURS, proba), (MAJORITY, shares)):
-        values = _resampled(code, said, random_state)
-        methods.append(MethodScore(name, values, float("nan"), on_all=np.array(_figures(code, said))))
+    methods = [
+        MethodScore(
+            name, _resampled(code, predicted, random_state), float("nan"), on_all=np.array(_values(code, predicted))
+        )
+        for name, predicted in ((OURS, proba), (MAJORITY, shares))
+    ]
     return HonestScore("given rows", N_RESAMPLES, 1, tuple(methods), code, proba)
 
 
@@ -238,21 +239,21 @@ def _resampled(code: IntArray, proba: FloatArray, random_state: int | None) -> F
     """Scores of random resamples of the rows, the same resamples for every method."""
     rng = np.random.default_rng(random_state)
     draws = (rng.integers(len(code), size=len(code)) for _ in range(N_RESAMPLES))
-    return np.array([_figures(code[some], proba[some]) for some in draws])
+    return np.array([_values(code[some], proba[some]) for some in draws])
 
 
-def _figures(code: IntArray, proba: FloatArray) -> list[float]:
+def _values(code: IntArray, proba: FloatArray) -> list[float]:
     return list(measure(code, proba).values())
 
 
 def aligned(proba: FloatArray, known: Any, classes: Any) -> FloatArray:
-    """Columns in the order of all classes; those that a fold has not met get probability zero."""
+    """Columns in the order of all classes; classes that were not in the training rows get probability zero."""
     out = np.zeros((len(proba), len(classes)))
     out[:, np.searchsorted(classes, known)] = proba
     return out
 
 
-def _folds(cv: Any, X: Any, y: Any, code: IntArray, random_state: int | None) -> list[tuple[IntArray, IntArray]]:
+def _splits(cv: Any, X: Any, y: Any, code: IntArray, random_state: int | None) -> list[tuple[IntArray, IntArray]]:
     smallest = int(np.bincount(code).min())
     if isinstance(cv, str):
         if cv != "auto":
@@ -262,8 +263,8 @@ def _folds(cv: Any, X: Any, y: Any, code: IntArray, random_state: int | None) ->
     if isinstance(cv, int):
         if not 2 <= cv <= smallest:
             msg = (
-                f"{cv} folds need at least two folds and as many rows of every class; the smallest class has "
-                f"{smallest}. Lower cv, add rows of that class, or pass cv=None to score the rows as they are."
+                f"cv must be at least 2 and at most the number of rows of the smallest class, which is {smallest}, "
+                f"got {cv}. Lower cv, add rows of that class, or pass cv=None to score the rows as they are."
             )
             raise ValueError(msg)
         repeats = REPEATS if len(code) < FEW_ROWS else 1
@@ -272,9 +273,9 @@ def _folds(cv: Any, X: Any, y: Any, code: IntArray, random_state: int | None) ->
 
 
 def _silent(estimator: Any) -> Any:
-    """A clone without progress bars and callbacks, which are about the one fit that the user has watched.
+    """A clone without progress bar and callbacks, which belong to the user's own fit.
 
-    A time limit stays: a score is that of models found in the same time.
+    A time limit stays, so that the score is that of models found in the same time.
     """
     copy = clone(estimator)
     last = copy[-1] if isinstance(copy, Pipeline) else copy
@@ -286,14 +287,14 @@ def _silent(estimator: Any) -> Any:
     return copy
 
 
-def _behind_same_steps(estimator: Any, method: Any) -> Any:
-    """The other method in the place of the last step of a pipeline."""
+def _after_same_steps(estimator: Any, method: Any) -> Any:
+    """The other method in place of the last step of a pipeline."""
     steps: Sequence[Any] = [step for _, step in estimator.steps[:-1]] if isinstance(estimator, Pipeline) else []
     return make_pipeline(*(clone(step) for step in steps), clone(method)) if steps else clone(method)
 
 
 def _fit(method: Any, X: Any, y: Any) -> tuple[Any, bool]:
-    """Fit, and whether it warned that it had not converged; other warnings concern the user's own fit."""
+    """Fit, and whether it warned that it had not converged; other warnings belong to the user's own fit."""
     with warnings.catch_warnings(record=True) as caught, uninterruptible_fits():
         warnings.simplefilter("always")
         fitted = method.fit(X, y)
@@ -301,5 +302,6 @@ def _fit(method: Any, X: Any, y: Any) -> tuple[Any, bool]:
 
 
 def _size(fitted: Any) -> int:
+    """Number of terms; 0 for other methods than RFSC."""
     last = fitted[-1] if isinstance(fitted, Pipeline) else fitted
-    return sum(len(model.terms) for model in last.models_)
+    return sum(len(model.terms) for model in getattr(last, "models_", ()))

@@ -1,8 +1,11 @@
-"""What a report is about: an estimator, a pipeline, or a model from a file, behind one face."""
+"""What a report is about: a model, the rows it is evaluated on, and the columns of their table."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,42 +15,30 @@ from sklearn.pipeline import Pipeline
 from .._model import SparseModel
 from .._model.access import as_predictor, models_of
 from .._model.predictor import Predictor
-from .._utils.arrays import FloatArray, IntArray
-from .._utils.validation import odd_labels
+from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf, is_missing
+from .._utils.arrays import BoolArray, FloatArray, IntArray
+from .._utils.validation import codes_of, labels_of, odd_labels
+from .._utils.words import listed, number
+
+MIN_ROWS = 5  # no quantile or level is shown that describes fewer rows
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+QUANTILE_DIGITS = 4
+HUGE = 1e300  # beyond, differences may overflow
+MAX_LEVELS = 4  # of a text column
+MAX_LEVELS_IN_FEATURE = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """A model and the rows that a report looks at it with.
+    """A model and the rows that a report evaluates it on."""
 
-    Parameters
-    ----------
-    source : object
-        As it was given.
-    estimator : estimator or None
-        What can be cloned and fitted again; None for a model from a file.
-    predictor : Predictor
-        The formulas.
-    features : ndarray of shape (n_samples, n_features)
-        The rows as the formulas read them.
-    proba : ndarray of shape (n_samples, n_classes)
-        What the model says of them.
-    code : ndarray of shape (n_samples,), dtype=int
-        Positions of their classes.
-    labels : ndarray of shape (n_samples,)
-        The classes themselves.
-    reads_table : bool
-        Whether the formulas are about the columns of the table; not where other steps of a pipeline stand between.
-    """
-
-    source: Any
-    estimator: Any
+    estimator: Any  # what can be cloned and fitted again; None for a model from a file
     predictor: Predictor
-    features: FloatArray
-    proba: FloatArray
-    code: IntArray
+    features: FloatArray  # the rows as the models read them, shape (n_samples, n_features)
+    proba: FloatArray  # predictions for them, shape (n_samples, n_classes)
+    code: IntArray  # positions of their classes
     labels: np.ndarray[Any, Any]
-    reads_table: bool
+    reads_table: bool  # whether the features are made from the columns of the table in a known way
 
     @property
     def models(self) -> list[SparseModel]:
@@ -56,57 +47,153 @@ class Subject:
 
     @property
     def class_names(self) -> list[str]:
-        """The classes as texts."""
+        """The classes as text."""
         return [str(label) for label in self.predictor.classes_]
+
+    @property
+    def features_read(self) -> list[int]:
+        """Positions of the features that some model reads."""
+        return sorted({p for model in self.models for p in model.features})
 
     @classmethod
     def read(cls, source: Any, X: Any, y: Any) -> Subject:
-        """Look at the rows through a model."""
+        """Predict the rows of a table by an estimator or a model."""
         predictor, features, reads_table = _read_features(source, X)
-        labels = _labels(source, y)
-        if labels.shape != (len(features),):
-            msg = f"y must hold one label for each of the {len(features)} rows of X, got shape {labels.shape}."
+        msg = odd_labels(y)
+        if msg is not None:
             raise ValueError(msg)
+        labels = labels_of(y, len(features))
+        if isinstance(source, SparseModel):  # a single output separates its class from all others
+            labels = np.where(labels == source.label, str(source.label), f"not {source.label}").astype(object)
         estimator = source if isinstance(source, BaseEstimator) and not isinstance(source, Predictor) else None
-        proba = source.predict_proba(X) if estimator is not None else predictor.predict_proba(X)
-        code = codes_of(labels, predictor.classes_)
-        return cls(source, estimator, predictor, features, proba, code, labels, reads_table)
+        proba = (predictor if estimator is None else estimator).predict_proba(X)
+        return cls(estimator, predictor, features, proba, codes_of(labels, predictor.classes_), labels, reads_table)
 
+    def column_names(self) -> list[str] | None:
+        """Names of the columns of the raw table; None if they are not known."""
+        if not self.reads_table:
+            return None
+        recipe = self.predictor.recipe_
+        return [column.name for column in recipe.columns] if recipe else list(self.models[0].feature_names)
 
-def codes_of(labels: np.ndarray[Any, Any], classes: Any) -> IntArray:
-    """Positions of labels among the classes of a model."""
-    place = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
-    code = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
-    if (code < 0).any():
-        unknown = len(set(labels[code < 0].tolist()))
-        msg = (
-            f"y holds {unknown} label(s) that the model does not know; it knows {len(place)}. "
-            "Leave those rows out, or check that y is the column that the model predicts."
-        )
-        raise ValueError(msg)
-    return code
+    def columns_used(self) -> set[str] | None:
+        """Names of the raw columns that some model reads; None if the preprocessing hides them."""
+        recipe = self.predictor.recipe_
+        if recipe is not None:
+            return {recipe.columns[recipe.features[p].column].name for p in self.features_read}
+        return {self.models[0].feature_names[p] for p in self.features_read} if self.reads_table else None
 
-
-def _labels(source: Any, y: Any) -> np.ndarray[Any, Any]:
-    msg = odd_labels(y)
-    if msg is not None:
-        raise ValueError(msg)
-    labels = np.asarray(y)
-    if isinstance(source, SparseModel):  # one output alone tells its class from all others
-        labels = np.where(labels == source.label, str(source.label), f"not {source.label}").astype(object)
-    return labels
+    def feature_definitions(self) -> list[dict[str, str]]:
+        """How the features that are read are made from raw columns; empty if they are the columns themselves."""
+        recipe = self.predictor.recipe_
+        if recipe is None:
+            return []
+        made = [(recipe.names[p], recipe.features[p]) for p in self.features_read]
+        return [
+            {"name": name, "column": recipe.columns[feature.column].name, "definition": _definition(feature)}
+            for name, feature in made
+        ]
 
 
 def _read_features(source: Any, X: Any) -> tuple[Predictor, FloatArray, bool]:
-    if isinstance(source, SparseModel) and not hasattr(X, "columns"):  # it may have been fitted to names
+    if isinstance(source, SparseModel) and not hasattr(X, "columns"):  # it may have been fitted to a named table
         source = Predictor([source], as_predictor(source).classes_, named=False)
     try:
         predictor = as_predictor(source)
     except TypeError:
-        # steps that are no recipe (a PCA, say): the report is then about what they put out
+        # steps that cannot be written as a recipe, such as PCA: the report is about their output
         if not isinstance(source, Pipeline) or len(source) < 2:
             raise
         last = as_predictor(source[-1])
         predictor = Predictor(models_of(source), last.classes_, None, last.settings_, named=False)
         return predictor, np.asarray(source[:-1].transform(X), dtype=np.float64), False
     return predictor, predictor.features(X), True
+
+
+def _definition(feature: Ingredient) -> str:
+    match feature:
+        case NumberOf(_, None):
+            return "unchanged"
+        case NumberOf(_, fill):
+            return f"unchanged; missing values become {number(fill)}"
+        case MissingIn():
+            return "1 if missing, else 0"
+        case LevelOf(_, levels, other):
+            named = listed([_level(level) for level in levels], MAX_LEVELS_IN_FEATURE)
+            return f"1 if none of {named}, else 0" if other else f"1 if {named}, else 0"
+
+
+def _level(level: str | float | None) -> str:
+    return "missing" if level is None else f"“{level}”" if isinstance(level, str) else number(level)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSummary:
+    """One column in aggregate."""
+
+    name: str
+    kind: str  # "number", "yes/no", "text", "date", "constant" or "empty"
+    missing: float  # share of the cells
+    n_distinct: int  # different values without missing ones
+    quantiles: dict[str, float]  # of numbers, rounded; those with at least MIN_ROWS rows beyond them
+    levels: tuple[tuple[str, float], ...]  # most frequent values with their shares, each of at least MIN_ROWS rows
+
+
+def summarize_columns(X: Any, names: Sequence[str] | None = None) -> list[ColumnSummary]:
+    """One summary for each column of a data frame or array."""
+    if hasattr(X, "iloc"):  # by position, because names may repeat
+        columns = [X.iloc[:, j].to_numpy() for j in range(X.shape[1])]
+    elif hasattr(X, "get_columns"):
+        columns = [column.to_numpy() for column in X.get_columns()]
+    else:
+        columns = list(np.asarray(X).T)
+    if hasattr(X, "columns"):
+        names = [str(name) for name in X.columns]
+    names = [f"x{j}" for j in range(len(columns))] if names is None else list(names)
+    return [_summarize(name, column) for name, column in zip(names, columns, strict=True)]
+
+
+def _summarize(name: str, column: np.ndarray[Any, Any]) -> ColumnSummary:
+    missing = _missing(column)
+    cells = column[~missing]
+    share = float(missing.mean()) if missing.size else 0.0
+    if cells.dtype.kind in "mM":
+        return ColumnSummary(name, "date", share, np.unique(cells).size, {}, ())
+    numbers = _numbers(cells)
+    counts = Counter((cells if numbers is None else numbers).tolist())
+    kind, quantiles, levels = "number", {}, []
+    if len(counts) <= 1:
+        kind = "constant" if counts else "empty"
+    elif numbers is None:
+        kind, levels = "text", counts.most_common(MAX_LEVELS)
+    elif set(counts) == {0.0, 1.0}:
+        kind, levels = "yes/no", [("yes", counts[1.0])] if counts[0.0] >= MIN_ROWS else []
+    else:
+        quantiles = _quantiles(numbers)
+    shares = tuple((str(level), n / len(cells)) for level, n in levels if n >= MIN_ROWS)
+    return ColumnSummary(name, kind, share, len(counts), quantiles, shares)
+
+
+def _missing(column: np.ndarray[Any, Any]) -> BoolArray:
+    if column.dtype.kind in "biu":
+        return np.zeros(len(column), dtype=np.bool_)
+    if column.dtype.kind == "f":
+        return np.asarray(np.isnan(column))
+    if column.dtype.kind in "mM":
+        return np.asarray(np.isnat(column))
+    return np.array([is_missing(cell) for cell in column], dtype=np.bool_)
+
+
+def _numbers(cells: np.ndarray[Any, Any]) -> FloatArray | None:
+    """The cells as numbers; None if some are not."""
+    if cells.dtype.kind in "biuf" or all(isinstance(cell, Real | np.bool_) for cell in cells):
+        return np.asarray(cells, dtype=np.float64)
+    return None
+
+
+def _quantiles(numbers: FloatArray) -> dict[str, float]:
+    shown = [q for q in QUANTILES if min(q, 1 - q) * len(numbers) >= MIN_ROWS]
+    scale = 16.0 if np.abs(numbers).max() > HUGE else 1.0
+    values = [float(f"{np.quantile(numbers / scale, q):.{QUANTILE_DIGITS}g}") for q in shown]
+    largest = np.finfo(np.float64).max / scale  # rounding may have gone beyond it
+    return {f"{q:.0%}": min(max(value, -largest), largest) * scale for q, value in zip(shown, values, strict=True)}

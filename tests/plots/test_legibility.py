@@ -1,4 +1,4 @@
-"""Every picture can be read: all texts within the figure, none upon another, and it says what it leaves out."""
+"""Every display is legible: all texts within the figure, none on top of another, and a note about what is left out."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_legible(request, kind, case):
 
 
 @pytest.mark.parametrize("kind", DRAW)
-def test_nothing_to_draw_is_no_error(kind):
+def test_models_without_terms_can_be_drawn(kind):
     model = made_up(n_features=2, n_terms=0, n_restarts=1, n_iter=1)
     X = pd.DataFrame(np.random.default_rng(0).random((1, 2)), columns=model.feature_names)
     legible.check(DRAW[kind](model, X, np.array(["other"])).figure_)
@@ -61,16 +61,16 @@ def test_nothing_to_draw_is_no_error(kind):
 
 @pytest.mark.parametrize(
     ("display", "left_out"),
-    [(RIPEvolutionDisplay, "+24 more"), (CoefficientsDisplay, "+20 more"), (StabilityDisplay, "+45 more")],
+    [(RIPEvolutionDisplay, "+24 more"), (CoefficientsDisplay, "+20 more"), (StabilityDisplay, "+50 more")],
 )
-def test_what_is_left_out_is_said(large, display, left_out):
+def test_a_note_counts_what_is_left_out(large, display, left_out):
     figure = display.from_estimator(large[0]).figure_
     assert left_out in {text for text, _ in legible.texts(figure)}
 
 
 @pytest.mark.parametrize("kind", DRAW)
 @pytest.mark.parametrize("whole_figure", [False, True])
-def test_given_axes_or_figures_are_drawn_into(two_classes, kind, whole_figure):
+def test_drawing_into_given_axes_or_figures(two_classes, kind, whole_figure):
     figure = Figure(figsize=(8, 9), layout="constrained")
     n_panels = 2 if kind in ("history", "contributions", "calibration") else 1
     axes = figure if whole_figure else figure.subplots(n_panels, 1)
@@ -82,7 +82,7 @@ def test_given_axes_or_figures_are_drawn_into(two_classes, kind, whole_figure):
     assert all(ax.has_data() for ax in figure.axes)
 
 
-def test_lines_of_the_model_are_thick_and_told_apart(large):
+def test_lines_of_the_model_are_thick_and_differ(large):
     display = RIPEvolutionDisplay.from_estimator(large[0])
     thick = [line for line in display.ax_.lines if line.get_linewidth() > 2 and len(line.get_xdata()) == 25]
     assert len(thick) == 16  # those that are named
@@ -96,7 +96,7 @@ def test_classes_differ_in_colour_and_mark(three_classes):
     assert len({cloud.get_paths()[0].vertices.tobytes() for cloud in clouds}) == 3
 
 
-def test_many_classes_with_awkward_names_keep_their_legend():
+def test_legend_of_many_classes_with_long_names():
     n = 12
     rng = np.random.default_rng(0)
     display = DecisionMapDisplay(
@@ -113,7 +113,7 @@ def test_many_classes_with_awkward_names_keep_their_legend():
     legible.check(display.figure_)
 
 
-def test_few_samples_are_hollow():
+def test_bins_with_few_samples_are_hollow():
     axes = Figure().subplots(2, 1)
     display = CalibrationDisplay.from_predictions([True] * 3 + [False] * 20, [0.9] * 3 + [0.1] * 20, ax=axes)
     labels = [text.get_text() for text in display.ax_[0].get_legend().get_texts()]

@@ -1,0 +1,52 @@
+"""Counts, lists and numbers as text, for messages, the report and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+NO_VALUE = "–"
+
+
+def plural(n: int, one: str, many: str | None = None) -> str:
+    """A count with its noun: "1 row", "12,345 rows"."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def listed(items: Sequence[str], most: int | None = None) -> str:
+    """Items joined as "a, b and c", or as "a, b and 3 more" if there are more than `most`."""
+    shown = list(items[:most])
+    if len(shown) < len(items):
+        shown.append(f"{len(items) - len(shown):,} more")
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def percent(share: float) -> str:
+    """A share as a percentage: whole numbers, one decimal near 0 and 100, never a rounded 0 or 100."""
+    value = 100 * share
+    if 0 < value < 0.1:
+        return "<0.1 %"
+    if 99.9 < value < 100:
+        return ">99.9 %"
+    return f"{value:.1f} %" if 0 < value < 1 or 99 < value < 100 else f"{value:.0f} %"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number with few significant digits; a dash for None and NaN."""
+    return NO_VALUE if value is None or value != value else minus_sign(f"{value:.{digits}g}")
+
+
+def fixed(value: float | None, decimals: int = 3) -> str:
+    """A number with a fixed count of decimals; a dash for None and NaN."""
+    return NO_VALUE if value is None or value != value else f"{value:.{decimals}f}"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value, cut off at 0.0001; a dash for None and NaN."""
+    if value is None or value != value:
+        return NO_VALUE
+    return "<0.0001" if value < 1e-4 else f"{value:.2g}"
+
+
+def minus_sign(text: str) -> str:
+    """The text with typographic minus signs in place of hyphens."""
+    return text.replace("-", "\N{MINUS SIGN}")

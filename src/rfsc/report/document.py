@@ -1,0 +1,241 @@
+"""Report: everything about a model on one page."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Self
+
+from .._model import SparseModel
+from .._utils.files import whole_file
+from .._utils.optional import require
+from .._utils.words import fixed, listed, number, percent, plural
+from ..explain import definitions, equation
+from .content import collect, original_equation
+from .figures import MAX_OUTPUTS, Figure, draw_figures
+from .honest_score import HonestScore, cross_validated, default_baselines, on_given_rows
+from .page_tables import make_tables, markdown_block, markdown_code, markdown_table, markdown_text
+from .subject import Subject
+
+FRAME_STYLE = "width: 100%; height: 700px; border: 1px solid #ccc; border-radius: 6px"
+# tags and separators of an equation; a name is one piece, whatever signs it holds
+EQUATION_PIECES = re.compile(r"<var>.*?</var>|<[^>]*>| [+−] |.", re.DOTALL)
+BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|points)|(?<=±) ")
+TICK_STEPS, MAX_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """A model, how well it predicts, and what to know before trusting it; made by `Report.from_estimator`.
+
+    Parameters
+    ----------
+    content : dict
+        All that the report says, as plain numbers, texts and lists, without any row of the table.
+    models : tuple of SparseModel
+        The models.
+    figures : tuple of Figure
+        The figures.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier
+    >>> from rfsc.report import Report
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> clf = RFSCClassifier(basis="polynomial", n_restarts=2, random_state=0).fit(X, y)
+    >>> report = Report.from_estimator(clf, X, y, cv=2, baselines={}, title="Iris")
+    >>> report.html().startswith("<!doctype html>")
+    True
+    """
+
+    content: dict[str, Any]
+    models: tuple[SparseModel, ...]
+    figures: tuple[Figure, ...]
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        cv: Any = "auto",
+        baselines: Mapping[str, Any] | None = None,
+        target: str | None = None,
+        title: str | None = None,
+        show_rows: bool = False,
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> Self:
+        """Report on a model and the rows of a table.
+
+        Parameters
+        ----------
+        estimator : RFSCClassifier, Pipeline, Predictor or SparseModel
+            A fitted classifier, a fitted pipeline that ends in one, or a model read from a file.
+        X : data frame or array-like of shape (n_samples, n_columns)
+            The table: for an estimator the rows of its fit, for a model from a file any rows.
+        y : array-like of shape (n_samples,)
+            Labels.
+        cv : "auto", int, splitter, iterable, HonestScore or None, default="auto"
+            Folds on which clones of an estimator are scored, or a result of `cross_validated`. "auto" takes 5
+            stratified folds, repeated three times below 200 rows. With None, and for a model from a file, which cannot
+            be fitted again, the rows given are scored, and the page says so.
+        baselines : mapping of str to estimator or None, default=None
+            Methods to compare with, after the same preprocessing. None takes `default_baselines`, {} none.
+        target : str or None, default=None
+            Name of what is predicted; None takes the name of y, if it has one.
+        title : str or None, default=None
+            Title of the page.
+        show_rows : bool, default=False
+            Whether to add figures of single rows. Otherwise the page holds aggregates only.
+        random_state : int or None, default=0
+            Seed of the folds and baselines.
+        verbose : int, default=0
+            1 reports progress on stderr.
+
+        Returns
+        -------
+        Report
+            The report.
+        """
+        require("A report", ["jinja2", "matplotlib"], "report")  # now, not after minutes of cross-validation
+        subject = Subject.read(estimator, X, y)
+        others = default_baselines(random_state) if baselines is None else baselines
+        progress = _to_stderr if verbose else None
+        score = _score(subject, X, cv=cv, baselines=others, random_state=random_state, progress=progress)
+        target = target or str(getattr(y, "name", None) or "the target")
+        content = collect(subject, X, score, target=target, title=title or f"A readable model of {target}")
+        figures = draw_figures(subject, X, score, show_rows=show_rows)
+        return cls(content, tuple(subject.models), tuple(figures))
+
+    def html(self) -> str:
+        """One page that needs no network, no script and no other file."""
+        from markupsafe import Markup
+
+        # only what rfsc itself has escaped is marked as safe: formulas, and figures by matplotlib
+        formulas = []
+        for model in self.models:
+            original, scaled = original_equation(model, "html"), equation(model, units="scaled", form="html")
+            formulas.append(
+                {
+                    "original": original and Markup(unbroken(original)),
+                    "scaled": Markup(unbroken(scaled)),
+                    "definitions": {Markup(k): Markup(v) for k, v in definitions(model, form="html").items()},
+                }
+            )
+        return self._render(
+            "report.html.jinja",
+            formulas=formulas,
+            figures=[(figure, Markup(figure.svg)) for figure in self.figures],
+            max_outputs=MAX_OUTPUTS,
+            strip=score_strip(self.content["score"]),
+            names_read={feature["name"] for model in self.content["models"] for feature in model["features"]},
+        )
+
+    def write_html(self, path: str | Path) -> Path:
+        """Write the page to a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write; an existing file is replaced as a whole or not at all.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        path = Path(path)
+        page = self.html()
+        with whole_file(path) as part:
+            part.write_text(page, encoding="utf-8")
+        return path
+
+    def json(self) -> str:
+        """The content as strict JSON, with the version of its format."""
+        return json.dumps(self.content, ensure_ascii=False, allow_nan=False, indent=1)
+
+    def markdown(self) -> str:
+        """The content as Markdown that also reads well as plain text; without the figures."""
+        return re.sub(r"\n{3,}", "\n\n", self._render("report.md.jinja")).strip() + "\n"
+
+    def _render(self, template: str, **more: Any) -> str:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
+        environment = Environment(
+            loader=PackageLoader("rfsc.report", "."),
+            autoescape="html" in template,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        words = (fixed, listed, number, percent, plural)
+        for function in (*words, no_break, markdown_block, markdown_code, markdown_table, markdown_text):
+            environment.filters[function.__name__] = function
+        return environment.get_template(template).render(**self.content, tables=make_tables(self.content), **more)
+
+    def _repr_html_(self) -> str:
+        # in a frame of its own, so that the styles of the notebook and of the page do not mix
+        return f'<iframe title="rfsc report" sandbox srcdoc="{escape(self.html())}" style="{FRAME_STYLE}"></iframe>'
+
+
+def _score(subject: Subject, X: Any, *, cv: Any, random_state: int | None, **options: Any) -> HonestScore:
+    if isinstance(cv, HonestScore):
+        return cv
+    if cv is None or subject.estimator is None:
+        return on_given_rows(subject.proba, subject.code, random_state=random_state)
+    classes = subject.predictor.classes_
+    return cross_validated(subject.estimator, X, subject.labels, classes, cv=cv, random_state=random_state, **options)
+
+
+def _to_stderr(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+def no_break(sentence: str) -> str:
+    """A sentence whose lines do not break between a number and its unit."""
+    return BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", sentence)
+
+
+def unbroken(formula: str) -> str:
+    """A formula whose lines break between its summands, never inside one."""
+    start, _, rest = formula.partition(" = ")
+    summands, depth = [""], 0
+    for piece in EQUATION_PIECES.findall(rest):
+        depth += (piece in "([") - (piece in ")]")
+        if piece in (" + ", " − ") and depth == 0 and summands[-1]:
+            summands.append("")
+        summands[-1] += piece
+    spans = "".join(f'<span class="summand">{summand}</span>' for summand in summands)
+    return f"{start} = {spans}"
+
+
+def score_strip(score: Mapping[str, Any]) -> dict[str, Any]:
+    """Positions of the dots, whiskers and ticks of the comparison of methods, in percent of its width."""
+    key = score["main_metric"]
+    rows = [(m["name"], m["scores"][key]["mean"], m["scores"][key]["sd"] or 0.0) for m in score["methods"]]
+    low = max(0.0, min(mean - sd for _, mean, sd in rows) - 0.02)
+    high = min(1.0, max(mean + sd for _, mean, sd in rows) + 0.02)
+
+    def at(value: float) -> float:
+        return float(round(100 * (min(max(value, low), high) - low) / (high - low), 2))
+
+    step = next(step for step in TICK_STEPS if (high - low) / step <= MAX_TICKS)
+    ticks = [k * step for k in range(round(1 / step) + 1) if low <= k * step <= high]
+    methods = []
+    for name, mean, sd in rows:
+        start, end = at(mean - sd), at(mean + sd)
+        text = f"{100 * mean:.1f} %"
+        methods.append({"name": name, "at": at(mean), "from": start, "width": round(end - start, 2), "text": text})
+    return {
+        "metric": key.replace("_", " "),
+        "rows": methods,
+        "ticks": [{"at": at(tick), "text": f"{100 * tick:.0f} %"} for tick in ticks],
+    }

@@ -1,0 +1,198 @@
+"""The tables of a report, described once for the HTML page and for Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._utils.words import NO_VALUE, fixed, minus_sign, number, p_value, percent, plural
+
+MAX_COLUMNS, MAX_FEATURES = 60, 12  # the JSON has all
+QUANTILE_HEADS = {"5%": "5 %", "25%": "25 %", "50%": "median", "75%": "75 %", "95%": "95 %"}
+MARKDOWN_SIGNS = re.compile(r"[\\`*|<\[]|(?<!\w)_|_(?!\w)")  # an underscore within a word is harmless
+MARKDOWN_MARKS = {"better": " (+)", "worse": " (-)", "": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a table."""
+
+    text: str
+    kind: str = "text"  # "text", "number" (aligned right), "name" (chosen by the user) or "code"
+    note: str = ""  # in small print after the text
+    bar: float | None = None  # a bar beside the text, from 0 to 1
+    mark: str = ""  # "better" or "worse"
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table whose first column names the rows."""
+
+    caption: str
+    head: Sequence[Cell]
+    rows: Sequence[Sequence[Cell]]
+    highlight_first: bool = False
+
+    def is_number(self, column: int) -> bool:
+        """Whether a column holds numbers, which are aligned to the right."""
+        return bool(self.rows) and self.rows[0][column].kind == "number"
+
+
+def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables by name; "terms" and "influence" are lists with one table for each model."""
+    settings = content["settings"]
+    return {
+        "classes": _classes(content["task"]["classes"]),
+        "scores": _scores(content["score"]),
+        "confusion": _confusion(content["score"]["confusion"], content["task"]["classes"]),
+        "terms": [_terms(model, several=len(content["models"]) > 1) for model in content["models"]],
+        "influence": [_influence(model, several=len(content["models"]) > 1) for model in content["models"]],
+        "features": Table(
+            "How the features of the formula are made from the columns of the table",
+            _texts("feature", "column", "definition"),
+            [[_name(f["name"]), _name(f["column"]), Cell(f["definition"])] for f in content["features"]],
+        ),
+        "columns": _columns(content["data"]),
+        "settings": _pairs("Settings", _texts("parameter", "value"), settings["parameters"], "code"),
+        "versions": _pairs("Versions", _texts("package", "version"), settings["versions"], "text"),
+    }
+
+
+def _texts(*texts: str) -> list[Cell]:
+    return [Cell(text) for text in texts]
+
+
+def _name(text: str, note: str = "") -> Cell:
+    return Cell(text, "name", note)
+
+
+def _number(text: str, **more: Any) -> Cell:
+    return Cell(text, "number", **more)
+
+
+def _pairs(caption: str, head: Sequence[Cell], values: Mapping[str, str], kind: str) -> Table:
+    return Table(caption, head, [[Cell(name), Cell(value, kind)] for name, value in values.items()])
+
+
+def _classes(classes: Sequence[Mapping[str, Any]]) -> Table:
+    rows = [
+        [_name(c["label"]), _number(f"{c['n_rows']:,}"), Cell(percent(c["share"]), bar=c["share"])] for c in classes
+    ]
+    return Table("Rows of each class", _texts("class", "rows", "share"), rows)
+
+
+def _scores(score: Mapping[str, Any]) -> Table:
+    rows = []
+    for method in score["methods"]:
+        row = [Cell(method["name"])]
+        for metric in score["metrics"]:
+            one = method["scores"][metric["key"]]
+            mark = one.get("verdict", "") if one.get("verdict") in ("better", "worse") else ""
+            row.append(_number(fixed(one["mean"]), note=f"± {fixed(one['sd'])}", mark=mark))
+        if score["honest"]:
+            row.append(_number("<0.01" if method["seconds"] < 0.01 else f"{method['seconds']:.2g}"))
+        rows.append(row)
+    head = ["method", *(metric["name"] for metric in score["metrics"]), *(["seconds"] if score["honest"] else [])]
+    return Table("Mean ± standard deviation of the metrics", _texts(*head), rows, highlight_first=True)
+
+
+def _confusion(confusion: Sequence[Sequence[int]], classes: Sequence[Mapping[str, Any]]) -> Table:
+    labels, rows = [_name(c["label"]) for c in classes], []
+    for i, counts in enumerate(confusion):
+        cells = [_number(f"{n:,}", strong=i == j) for j, n in enumerate(counts)]
+        rows.append([labels[i], *cells, _number(percent(counts[i] / sum(counts)) if sum(counts) else NO_VALUE)])
+    head = [Cell("true class"), *labels, Cell("correct")]
+    return Table("Rows by true class (down) and predicted class (across)", head, rows)
+
+
+def _terms(model: Mapping[str, Any], *, several: bool) -> Table:
+    errors, searched = model["has_errors"], bool(model["n_restarts"])
+    head = ["term", "coefficient", *(["95 % interval, naive", "p, naive"] if errors else []), "odds ×"]
+    head += [*(["restarts"] if searched else []), "influence"]
+    rows = []
+    for t in model["terms"]:
+        row = [_name(t["term"], "(constant)" if t["constant"] else ""), _number(number(t["coef"]))]
+        if errors:
+            row += [_number(f"{number(t['low'], 3)} to {number(t['high'], 3)}"), _number(p_value(t["p_value"]))]
+        row.append(_number(number(t["odds_ratio"], 3), note=minus_sign(f"for {t['change']}") if t["change"] else ""))
+        if searched:
+            row.append(_number(percent(t["share"]) if t["share"] is not None else NO_VALUE))
+        rows.append([*row, Cell(percent(t["influence"]), bar=t["influence"])])
+    of = f" of class “{model['label']}”" if several else ""
+    return Table(f"Terms{of}, coefficients on the scale from 0 to 1", _texts(*head), rows)
+
+
+def _influence(model: Mapping[str, Any], *, several: bool) -> Table:
+    rows = [
+        [_name(f["name"]), Cell(percent(f["influence"]), bar=f["influence"])] for f in model["features"][:MAX_FEATURES]
+    ]
+    which = f"The {MAX_FEATURES} most influential features" if len(model["features"]) > MAX_FEATURES else "Features"
+    of = f" of class “{model['label']}”" if several else ""
+    return Table(f"{which}{of}", _texts("feature", "influence"), rows)
+
+
+def _columns(data: Sequence[Mapping[str, Any]]) -> Table:
+    """The columns that the model reads, then others as far as there is room."""
+    shown = sorted(data, key=lambda column: not column["used"])[:MAX_COLUMNS]
+    quantiles = list(QUANTILE_HEADS) if any(c["quantiles"] for c in shown) else []
+    any_levels = any(c["kind"] in ("text", "yes/no") for c in shown)
+    rows = []
+    for c in shown:
+        used = NO_VALUE if c["used"] is None else "yes" if c["used"] else "no"
+        row = [_name(c["name"]), Cell(c["kind"]), Cell(used), _number(percent(c["missing"]) if c["missing"] else "0 %")]
+        row += [_number(number(c["quantiles"][q]) if q in c["quantiles"] else "") for q in quantiles]
+        rows.append([*row, *([Cell(_levels(c))] if any_levels else [])])
+    head = ["column", "kind", "used", "missing", *(QUANTILE_HEADS[q] for q in quantiles)]
+    caption = f"{len(shown)} of {plural(len(data), 'column')}" if len(shown) < len(data) else "Columns"
+    caption += ", those that the model uses first" if any(c["used"] for c in shown) else ""
+    return Table(caption, _texts(*head, *(["frequent values"] if any_levels else [])), rows)
+
+
+def _levels(column: Mapping[str, Any]) -> str:
+    parts = [f"{level} {percent(share)}" for level, share in column["levels"]]
+    n_others = column["n_distinct"] - len(parts)
+    if column["kind"] == "text" and n_others:
+        parts.append(plural(n_others, "other value"))
+    return ", ".join(parts)
+
+
+def markdown_text(value: object) -> str:
+    """Text that Markdown shows as it is: no tags, no table cells, no emphasis."""
+    return MARKDOWN_SIGNS.sub(r"\\\g<0>", " ".join(str(value).split()))
+
+
+def markdown_code(value: object) -> str:
+    """A name between backticks, more of them than it holds itself; also safe in a table."""
+    line = " ".join(str(value).split())
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    pad = " " if line.startswith("`") or line.endswith("`") or not line else ""
+    return f"{fence}{pad}{line}{pad}{fence}".replace("|", "\\|")
+
+
+def markdown_block(code: str, language: str = "") -> str:
+    """A code block whose fence is longer than any in the code."""
+    fence = "```"
+    while fence in code:
+        fence += "`"
+    return f"{fence}{language}\n{code}\n{fence}"
+
+
+def markdown_table(table: Table) -> str:
+    """A table whose columns are aligned in plain text too."""
+    lines = [[_markdown_cell(cell) for cell in row] for row in (table.head, *table.rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    right = [table.is_number(j) for j in range(len(widths))]
+    lines.insert(1, ["-" * (w - 1) + ":" if r else "-" * w for w, r in zip(widths, right, strict=True)])
+    return "\n".join(
+        "| " + " | ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)) + " |"
+        for line in lines
+    )
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = markdown_code(cell.text) if cell.kind in ("name", "code") else markdown_text(cell.text)
+    note = f" {markdown_text(cell.note)}" if cell.note else ""
+    return f"{text}{note}{MARKDOWN_MARKS[cell.mark]}"
