@@ -176,13 +176,7 @@ def priced(clf: Any, train: Any, test: Any, where: Sequence[int]) -> dict[str, A
 
 
 def peer_python(package: str) -> Path | None:
-    """The Python of an environment that can import a relative, made from PyPI where it is missing; None if that fails.
-
-    Parameters
-    ----------
-    package : str
-        Its name there.
-    """
+    """The Python of an environment that can import a relative, made from PyPI where it is missing; None if that fails."""
     folder = HERE.parent / f".venv-{package}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     for needs in ((), *PEERS[package]):
@@ -238,17 +232,7 @@ def fit_peer(package: str, size: str, seed: int, n_bins: int, limit: float) -> d
 
 
 class Results:
-    """Fits by what was asked for, kept in a file where one is named.
-
-    Parameters
-    ----------
-    path : Path or None
-        The file.
-    limit : float
-        Seconds that a relative may take.
-    measures : bool
-        Whether what is not in the file is measured now.
-    """
+    """Fits by what was asked for, kept in a file where one is named."""
 
     def __init__(self, path: Path | None, limit: float, *, measures: bool = True) -> None:
         self._path, self._limit, self._measures = path, limit, measures

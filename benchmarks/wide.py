@@ -108,13 +108,7 @@ def fit_one(task: dict[str, Any]) -> dict[str, Any]:
 
 
 class Results:
-    """Fits by what was asked for, kept in a file where one is named.
-
-    Parameters
-    ----------
-    path : Path or None
-        The file.
-    """
+    """Fits by what was asked for, kept in a file where one is named."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

@@ -16,24 +16,12 @@ MOST_TERMS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """An accuracy to reach.
+    """An accuracy to reach."""
 
-    Parameters
-    ----------
-    where : str
-        A data set, or the mean of the six.
-    at_least : float
-        The accuracy.
-    rows : tuple of str
-        Who is to reach it; one of several is enough.
-    most_terms : float or None
-        Largest mean number of terms per output that counts.
-    """
-
-    where: str
-    at_least: float
-    rows: tuple[str, ...] = (DEFAULT,)
-    most_terms: float | None = None
+    where: str  # A data set, or the mean of the six
+    at_least: float  # the accuracy
+    rows: tuple[str, ...] = (DEFAULT,)  # who is to reach it; one of several is enough
+    most_terms: float | None = None  # largest mean number of terms per output that counts
 
     @property
     def text(self) -> str:
@@ -54,20 +42,7 @@ BARS = (
 
 
 def verdict_lines(outcome: Outcome, bars: tuple[Bar, ...] = BARS) -> list[str]:
-    """Each bar with whether it is met, and the figures that say so.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        What was run.
-    bars : tuple of Bar, default=BARS
-        What was to be reached.
-
-    Returns
-    -------
-    list of str
-        One line for each bar.
-    """
+    """Each bar with whether it is met, and the figures that say so."""
     return [_line(outcome, bar) for bar in bars]
 
 

@@ -28,23 +28,16 @@ PICTURES = {"accuracy": "ranks.png", "log_loss": "ranks_log_loss.png"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """What to run.
+    """What to run."""
 
-    Parameters
-    ----------
-    methods, sets, families : tuple of str
-        Names of the rows, of data sets of the paper, and of synthetic families.
-    seeds : tuple of int
-        Of the stratified folds and of the methods.
-    n_folds, n_draws : int
-        How many of the ten folds, and training sets of each family; fewer only to have a quick look.
-    """
-
-    methods: tuple[str, ...]
-    sets: tuple[str, ...] = SETS
+    methods: tuple[str, ...]  # names of the rows, of data sets of the paper, and of synthetic families
+    sets: tuple[str, ...] = SETS  # names of the rows, of data sets of the paper, and of synthetic families
+    # names of the rows, of data sets of the paper, and of synthetic families
     families: tuple[str, ...] = tuple(FAMILIES)
-    seeds: tuple[int, ...] = (0, 1, 2)
+    seeds: tuple[int, ...] = (0, 1, 2)  # of the stratified folds and of the methods
+    # how many of the ten folds, and training sets of each family; fewer only to have a quick look
     n_folds: int = N_FOLDS
+    # how many of the ten folds, and training sets of each family; fewer only to have a quick look
     n_draws: int = N_DRAWS
 
     @property
@@ -80,42 +73,12 @@ def _cost(task: Task, known: dict[str, Method]) -> float:
 
 
 def run_task(task: Task) -> list[Cell]:
-    """Fit one fold or draw and judge it on its test rows.
-
-    Parameters
-    ----------
-    task : Task
-        Which fold of what.
-
-    Returns
-    -------
-    list of Cell
-        A single one.
-    """
+    """Fit one fold or draw and judge it on its test rows."""
     return [honest_cell(task, *fit_task(task, study_methods()[task.method]))]
 
 
 def run_study(study: Study, folder: Path, *, n_jobs: int = -1, progress: Any = None, link: str = ".") -> dict[str, str]:
-    """Run every task that is not yet on disk, draw the ranks, and write up everything.
-
-    Parameters
-    ----------
-    study : Study
-        What to run.
-    folder : Path
-        Where the pictures go; `cells.jsonl` in it keeps every finished fold.
-    n_jobs : int, default=-1
-        Processes; the figures do not depend on it, the times do.
-    progress : object or None, default=None
-        With methods `start(total, n_known)`, `advance(by, what)` and `close()`.
-    link : str, default="."
-        The folder as seen from the page that will show the text.
-
-    Returns
-    -------
-    dict of str to str
-        Markdown of each section: "accuracy", "log-loss", "synthetic", "ranks", "times" and "verdicts".
-    """
+    """Run every task that is not yet on disk, draw the ranks, and write up everything."""
     require("The accuracy study", ["matplotlib", "tqdm"], "bench")
     tasks, known = study.tasks(), study_methods()  # a missing set is said here, before hours of work
     folder.mkdir(parents=True, exist_ok=True)

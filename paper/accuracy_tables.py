@@ -28,22 +28,12 @@ LOSS_NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was run.
+    """What was run."""
 
-    Parameters
-    ----------
-    results : Results
-        Means over folds.
-    same_as : dict of str to str
-        For each row the first with its settings; only that one was run.
-    sets, families : tuple of str
-        Data sets of the paper and synthetic families.
-    """
-
-    results: Results
-    same_as: dict[str, str]
-    sets: tuple[str, ...]
-    families: tuple[str, ...]
+    results: Results  # means over folds
+    same_as: dict[str, str]  # for each row the first with its settings; only that one was run
+    sets: tuple[str, ...]  # data sets of the paper and synthetic families
+    families: tuple[str, ...]  # data sets of the paper and synthetic families
 
     @property
     def rows(self) -> list[str]:
@@ -68,18 +58,7 @@ class Outcome:
 
 
 def all_tables(outcome: Outcome) -> dict[str, Table]:
-    """Every table by name.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        What was run.
-
-    Returns
-    -------
-    dict of str to Table
-        "accuracy", "log-loss", "synthetic accuracy", "synthetic log-loss", "ranks" and "times".
-    """
+    """Every table by name."""
     return {
         "accuracy": set_table(outcome, "accuracy"),
         "log-loss": set_table(outcome, "log_loss"),

@@ -12,77 +12,37 @@ from typing import BinaryIO
 
 @dataclass(frozen=True, slots=True, order=True)
 class Task:
-    """One fold of one method.
+    """One fold of one method."""
 
-    Parameters
-    ----------
-    data, method : str
-        Names of the set and of the method.
-    folds : {"stratified", "keel", "synthetic"}
-        Whose folds.
-    seed : int
-        Of the folds and of the method; on synthetic data the number of the draw, of which each is one fold.
-    fold : int
-        From 0.
-    fingerprint : str
-        Of the method's settings and of the data: an outcome with others is not taken for this one.
-    """
-
-    data: str
-    method: str
-    folds: str
-    seed: int
-    fold: int
-    fingerprint: str
+    data: str  # names of the set and of the method
+    method: str  # names of the set and of the method
+    folds: str  # whose folds
+    seed: int  # of the folds and of the method; on synthetic data the number of the draw, of which each is one fold
+    fold: int  # from 0
+    fingerprint: str  # of the method's settings and of the data: an outcome with others is not taken for this one
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What one protocol reads off a finished task.
+    """What one protocol reads off a finished task."""
 
-    Parameters
-    ----------
-    task : Task
-        Which fold of what.
-    protocol : {"honest", "paper", "keel"}
-        How it was judged.
-    accuracy, kappa : float
-        On the test fold.
-    confusion : list of list of int
-        Counts by true class (rows) and predicted class.
-    n_features : float
-        Features that the classifier reads.
-    n_terms : float or None
-        Terms of its formula, the union over its outputs; None for methods without a formula.
-    seconds : float
-        Time of the fit.
-    log_loss : float or None
-        Mean of -log(probability of the true class) on the test fold; None for methods without probabilities, and for
-        cells that were written before it was measured.
-    terms_per_output : float or None
-        Terms of its formula, mean over its outputs; None as for `n_terms`, and for older cells.
-    """
-
-    task: Task
-    protocol: str
-    accuracy: float
-    kappa: float
-    confusion: list[list[int]]
-    n_features: float
-    n_terms: float | None
-    seconds: float
+    task: Task  # which fold of what
+    protocol: str  # how it was judged
+    accuracy: float  # on the test fold
+    kappa: float  # on the test fold
+    confusion: list[list[int]]  # counts by true class (rows) and predicted class
+    n_features: float  # features that the classifier reads
+    n_terms: float | None  # terms of its formula, the union over its outputs; None for methods without a formula
+    seconds: float  # time of the fit
+    # mean of -log(probability of the true class) on the test fold; None for methods without probabilities, and for
+    # cells that were written before it was measured
     log_loss: float | None = None
+    # terms of its formula, mean over its outputs; None as for `n_terms`, and for older cells
     terms_per_output: float | None = None
 
 
 class CellStore:
-    """Finished tasks in a text file, one line for each, so that an interrupted run goes on where it stopped.
-
-    Parameters
-    ----------
-    path : Path
-        The file; made on the first write.
-    """
+    """Finished tasks in a text file, one line for each, so that an interrupted run goes on where it stopped."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -27,33 +27,15 @@ DIGITS = 5  # no file holds more decimals; rounding makes the checksum blind to 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a set that scikit-learn does not ship comes from, and how to know it again.
+    """Where a set that scikit-learn does not ship comes from, and how to know it again."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the set, and in lower case of its file.
-    openml : int
-        Its number at OpenML.
-    target : str
-        Name of its class column at OpenML.
-    shape : tuple of int
-        Samples and features.
-    classes : dict
-        First character of each label, and how many samples bear it.
-    checksum : str
-        Beginning of the SHA-256 of its content; see `checksum`.
-    about : str
-        One paragraph for the reader.
-    """
-
-    name: str
-    openml: int
-    target: str
-    shape: tuple[int, int]
-    classes: dict[str, int]
-    checksum: str
-    about: str
+    name: str  # name of the set, and in lower case of its file
+    openml: int  # its number at OpenML
+    target: str  # name of its class column at OpenML
+    shape: tuple[int, int]  # samples and features
+    classes: dict[str, int]  # first character of each label, and how many samples bear it
+    checksum: str  # beginning of the SHA-256 of its content; see `checksum`
+    about: str  # one paragraph for the reader
 
 
 BUPA = Source(
@@ -93,98 +75,32 @@ SONAR = Source(
 
 
 def load_bupa(*, return_X_y: bool = False) -> Any:
-    """BUPA liver disorders: 345 samples, 6 features, 2 classes.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Only (data, target).
-
-    Returns
-    -------
-    Bunch or tuple
-        With data, target, feature_names, target_names, names, description and source.
-    """
+    """BUPA liver disorders: 345 samples, 6 features, 2 classes."""
     return _answer(_load(BUPA), return_X_y)
 
 
 def load_ionosphere(*, return_X_y: bool = False) -> Any:
-    """Radar returns from the ionosphere: 351 samples, 34 features (one constant), 2 classes.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Only (data, target).
-
-    Returns
-    -------
-    Bunch or tuple
-        With data, target, feature_names, target_names, names, description and source.
-    """
+    """Radar returns from the ionosphere: 351 samples, 34 features (one constant), 2 classes."""
     return _answer(_load(IONOSPHERE), return_X_y)
 
 
 def load_sonar(*, return_X_y: bool = False) -> Any:
-    """Sonar echoes, mines against rocks: 208 samples, 60 features, 2 classes.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Only (data, target).
-
-    Returns
-    -------
-    Bunch or tuple
-        With data, target, feature_names, target_names, names, description and source.
-    """
+    """Sonar echoes, mines against rocks: 208 samples, 60 features, 2 classes."""
     return _answer(_load(SONAR), return_X_y)
 
 
 def load_iris(*, return_X_y: bool = False) -> Any:
-    """Fisher's iris flowers: 150 samples, 4 features, 3 classes.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Only (data, target).
-
-    Returns
-    -------
-    Bunch or tuple
-        With data, target, feature_names, target_names, names, description and source.
-    """
+    """Fisher's iris flowers: 150 samples, 4 features, 3 classes."""
     return _answer(_shipped("load_iris"), return_X_y)
 
 
 def load_wdbc(*, return_X_y: bool = False) -> Any:
-    """Wisconsin diagnostic breast cancer: 569 samples, 30 features, 2 classes.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Only (data, target).
-
-    Returns
-    -------
-    Bunch or tuple
-        With data, target, feature_names, target_names, names, description and source.
-    """
+    """Wisconsin diagnostic breast cancer: 569 samples, 30 features, 2 classes."""
     return _answer(_shipped("load_breast_cancer"), return_X_y)
 
 
 def load_wine(*, return_X_y: bool = False) -> Any:
-    """Chemical analysis of wines from three growers: 178 samples, 13 features, 3 classes.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Only (data, target).
-
-    Returns
-    -------
-    Bunch or tuple
-        With data, target, feature_names, target_names, names, description and source.
-    """
+    """Chemical analysis of wines from three growers: 178 samples, 13 features, 3 classes."""
     return _answer(_shipped("load_wine"), return_X_y)
 
 

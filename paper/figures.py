@@ -17,17 +17,7 @@ DPI = 110
 
 
 def draw_run(run: Run, number: int, path: Path) -> None:
-    """Figure 1 or 2: inclusion probabilities (final terms thick), average loss, average model size.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    number : int
-        Of the model, for the title.
-    path : Path
-        Picture to write.
-    """
+    """Figure 1 or 2: inclusion probabilities (final terms thick), average loss, average model size."""
     figure = _figure(10, 8.5)
     top, middle, bottom = figure.subplots(3, 1, height_ratios=(2.2, 1, 1), sharex=True)
     names = np.full(len(run.final), "", dtype=object)
@@ -55,15 +45,7 @@ def draw_run(run: Run, number: int, path: Path) -> None:
 
 
 def draw_contributions(shown: Illustration, path: Path) -> None:
-    """Figure 3: y+ and y- of the validation samples under both models, and the confidence delta.
-
-    Parameters
-    ----------
-    shown : Illustration
-        The two runs.
-    path : Path
-        Picture to write.
-    """
+    """Figure 3: y+ and y- of the validation samples under both models, and the confidence delta."""
     figure = _figure(9, 9.5)
     axes = figure.subplots(4, 1, height_ratios=(2, 1, 2, 1))
     for number, (run, pair) in enumerate(zip(shown.runs, (axes[:2], axes[2:]), strict=True), start=1):
@@ -74,17 +56,7 @@ def draw_contributions(shown: Illustration, path: Path) -> None:
 
 
 def draw_ranks(ranks: Ranks, labels: dict[str, str], path: Path) -> None:
-    """Critical-difference diagram: mean ranks on a line, bars join what Nemenyi's test cannot tell apart.
-
-    Parameters
-    ----------
-    ranks : Ranks
-        Mean ranks.
-    labels : dict
-        Names as shown.
-    path : Path
-        Picture to write.
-    """
+    """Critical-difference diagram: mean ranks on a line, bars join what Nemenyi's test cannot tell apart."""
     names = [labels[name] for name in ranks.names]
     n = len(names)
     half = (n + 1) // 2

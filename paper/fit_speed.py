@@ -31,42 +31,18 @@ MAX_TERMS = 60
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Fits per second at one size of models.
+    """Fits per second at one size of models."""
 
-    Parameters
-    ----------
-    size : int
-        Terms of every model.
-    one_fit : float
-        Ours: a fit with its t-values.
-    full : float
-        Ours: fit, test, prune, refit and left-out score.
-    sklearn : float
-        A loop over LogisticRegression, with the same penalty and without t-values.
-    difference : float
-        Largest difference between our predicted probabilities and scikit-learn's, when that iterates to the end.
-    """
-
-    size: int
-    one_fit: float
-    full: float
-    sklearn: float
+    size: int  # terms of every model
+    one_fit: float  # ours: a fit with its t-values
+    full: float  # ours: fit, test, prune, refit and left-out score
+    sklearn: float  # A loop over LogisticRegression, with the same penalty and without t-values
+    # largest difference between our predicted probabilities and scikit-learn's, when that iterates to the end
     difference: float
 
 
 def fit_speeds(engine: str = "numba") -> Iterator[Speed]:
-    """Measure on the breast-cancer data, products of two features, one core.
-
-    Parameters
-    ----------
-    engine : str, default="numba"
-        Whose fits.
-
-    Yields
-    ------
-    Speed
-        One for each size.
-    """
+    """Measure on the breast-cancer data, products of two features, one core."""
     X, label = load_breast_cancer(return_X_y=True)
     space, table = MonomialSpace(np.arange(X.shape[1]), 2), Scaling.from_rows(X).table(X)
     target, weight = np.where(label == 1, 1.0, -1.0), np.ones(label.size)

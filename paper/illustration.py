@@ -22,69 +22,31 @@ N_SHOWN = 20  # validation samples of Figure 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """One run of the search, as Figures 1 and 2 show it.
+    """One run of the search, as Figures 1 and 2 show it."""
 
-    Parameters
-    ----------
-    rips : ndarray of shape (n_iterations, n_terms)
-        Inclusion probabilities of the terms that ever left zero.
-    final : ndarray of shape (n_terms,), dtype=bool
-        Which of them the final model holds: the one that the probabilities settled on, as in the paper.
-    mean_loss : ndarray of shape (n_iterations,)
-        1 - J, mean over the population.
-    size_drawn, size_kept : ndarray of shape (n_iterations,)
-        Mean model size before and after the test.
-    names : list of str
-        Of the final terms, in the order of the columns of `rips`.
-    model : SparseModel
-        The final model.
-    n_errors : int
-        On the validation rows.
-    sides : ForAgainst
-        y+ and y- of the first validation samples of Figure 3.
-    """
-
-    rips: FloatArray
-    final: BoolArray
-    mean_loss: FloatArray
-    size_drawn: FloatArray
-    size_kept: FloatArray
-    names: list[str]
-    model: SparseModel
-    n_errors: int
-    sides: ForAgainst
+    rips: FloatArray  # inclusion probabilities of the terms that ever left zero
+    final: BoolArray  # which of them the final model holds: the one that the probabilities settled on, as in the paper
+    mean_loss: FloatArray  # 1 - J, mean over the population
+    size_drawn: FloatArray  # mean model size before and after the test
+    size_kept: FloatArray  # mean model size before and after the test
+    names: list[str]  # of the final terms, in the order of the columns of `rips`
+    model: SparseModel  # the final model
+    n_errors: int  # on the validation rows
+    sides: ForAgainst  # y+ and y- of the first validation samples of Figure 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Illustration:
-    """Two runs on the same nine tenths of WDBC.
+    """Two runs on the same nine tenths of WDBC."""
 
-    Parameters
-    ----------
-    runs : (Run, Run)
-        The two of ten with the fewest validation errors, as the paper shows two without any.
-    n_validation : int
-        Rows of the left-out tenth.
-    truth : ndarray of shape (n_shown,), dtype=bool
-        Whether the samples of Figure 3 belong to the model's class.
-    label : str
-        That class.
-    """
-
-    runs: tuple[Run, Run]
-    n_validation: int
-    truth: BoolArray
-    label: str
+    runs: tuple[Run, Run]  # the two of ten with the fewest validation errors, as the paper shows two without any
+    n_validation: int  # rows of the left-out tenth
+    truth: BoolArray  # whether the samples of Figure 3 belong to the model's class
+    label: str  # that class
 
 
 def illustrate(seed: int = 0) -> Illustration:
-    """Fit the paper's settings on nine tenths of WDBC and look at two restarts.
-
-    Parameters
-    ----------
-    seed : int, default=0
-        Of the folds and the search.
-    """
+    """Fit the paper's settings on nine tenths of WDBC and look at two restarts."""
     fold = read_fold("WDBC", "stratified", seed, 0)
     clf = OURS[1].estimator("WDBC", "stratified", seed)
     with warnings.catch_warnings():

@@ -15,78 +15,31 @@ from rfsc._utils.arrays import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeelTable:
-    """A KEEL file.
+    """A KEEL file."""
 
-    Parameters
-    ----------
-    relation : str
-        Name of the data set.
-    data : ndarray of shape (n_samples, n_features)
-        Features.
-    target : ndarray of shape (n_samples,)
-        Labels, as text.
-    feature_names : tuple of str
-        Names of the features, in the order of the columns.
-    target_name : str
-        Name of the output.
-    target_names : tuple of str
-        Labels in the order of the header, by which KEEL resolves ties.
-    ranges : ndarray of shape (n_features, 2)
-        Smallest and largest value of each feature by the header, which KEEL takes from the whole data set.
-    """
-
-    relation: str
-    data: FloatArray
-    target: StrArray
-    feature_names: tuple[str, ...]
-    target_name: str
-    target_names: tuple[str, ...]
+    relation: str  # name of the data set
+    data: FloatArray  # features
+    target: StrArray  # labels, as text
+    feature_names: tuple[str, ...]  # names of the features, in the order of the columns
+    target_name: str  # name of the output
+    target_names: tuple[str, ...]  # labels in the order of the header, by which KEEL resolves ties
+    # smallest and largest value of each feature by the header, which KEEL takes from the whole data set
     ranges: FloatArray
 
     def scaled(self) -> FloatArray:
-        """Features mapped to [0, 1] by the header's ranges; 0 where a range is empty.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            The scaled features.
-        """
+        """Features mapped to [0, 1] by the header's ranges; 0 where a range is empty."""
         low, high = self.ranges.T
         return np.asarray(np.divide(self.data - low, high - low, out=np.zeros_like(self.data), where=high > low))
 
 
 def read_keel(path: AnyPath) -> KeelTable:
-    """Read a KEEL .dat file with numeric features and one nominal output.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file. Where its header gives no range of a feature, the range of the file's own values stands in.
-
-    Returns
-    -------
-    KeelTable
-        Its content.
-    """
+    """Read a KEEL .dat file with numeric features and one nominal output."""
     table = _parse_keel(Path(path))
     return _with_ranges(table, table.data)
 
 
 def read_keel_folds(folder: AnyPath, name: str) -> list[tuple[KeelTable, KeelTable]]:
-    """Read KEEL's ready-made partitions `name-K-1tra.dat`, `name-K-1tst.dat`, ... of a data set.
-
-    Parameters
-    ----------
-    folder : str or path-like
-        Where the files are, or the folder above it, if theirs bears the name of the data set.
-    name : str
-        Name of the data set, as the files spell it. K is found by looking.
-
-    Returns
-    -------
-    list of (KeelTable, KeelTable)
-        Training and test table of each fold.
-    """
+    """Read KEEL's ready-made partitions `name-K-1tra.dat`, `name-K-1tst.dat`, ... of a data set."""
     folder = Path(folder, name) if Path(folder, name).is_dir() else Path(folder)
     n_folds = _count_keel_folds(folder, name)
     folds = []

@@ -14,13 +14,13 @@ from sklearn.preprocessing import MinMaxScaler
 from rfsc import __version__
 from rfsc.classifier import RFSCClassifier
 
-from .peers.ants import ACOPMC
-from .peers.discriminant import SequentialLDA
-from .peers.gravitation import DGC, DGCPlus
-from .peers.modern import modern_peers, with_seed
-from .peers.neighbours import KNN, AdaptiveKNN, CamNN, CenterNN, DistanceWeightedKNN
-from .peers.prototypes import SSMASFLSDE
-from .peers.swarm import PSOKNN, PSOLDA
+from .comparators.ants import ACOPMC
+from .comparators.discriminant import SequentialLDA
+from .comparators.gravitation import DGC, DGCPlus
+from .comparators.modern import modern_peers, with_seed
+from .comparators.neighbours import KNN, AdaptiveKNN, CamNN, CenterNN, DistanceWeightedKNN
+from .comparators.prototypes import SSMASFLSDE
+from .comparators.swarm import PSOKNN, PSOLDA
 
 FILTERED = ("Ionosphere", "Sonar", "WDBC")  # where the paper applies its distance-correlation filter
 FILTER_LEVEL = 0.05  # the paper states none, and no single level gives its three figures
@@ -28,33 +28,15 @@ FILTER_LEVEL = 0.05  # the paper states none, and no single level gives its thre
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A row of the tables.
+    """A row of the tables."""
 
-    Parameters
-    ----------
-    name : str
-        As the tables show it.
-    make : callable
-        Gives the estimator, not fitted; called with the name of the data set.
-    kind : {"rfsc", "paper", "today"}
-        Ours, a comparator of the paper, or what a user would reach for today.
-    printed : str or None
-        The paper's row that shows its figures; None where the paper has none.
-    our_reading : bool
-        Whether the method's own paper leaves so much open that the row rests on guesses.
-    cost : float
-        Seconds of one fit on Bupa, roughly: for the order of work and the remaining time.
-    keel : dict
-        Parameters that KEEL's rules need on KEEL's folds.
-    """
-
-    name: str
-    make: Callable[[str], Any]
-    kind: str
-    printed: str | None = None
-    our_reading: bool = False
-    cost: float = 0.02
-    keel: dict[str, Any] | None = None
+    name: str  # as the tables show it
+    make: Callable[[str], Any]  # gives the estimator, not fitted; called with the name of the data set
+    kind: str  # ours, a comparator of the paper, or what a user would reach for today
+    printed: str | None = None  # the paper's row that shows its figures; None where the paper has none
+    our_reading: bool = False  # whether the method's own paper leaves so much open that the row rests on guesses
+    cost: float = 0.02  # seconds of one fit on Bupa, roughly: for the order of work and the remaining time
+    keel: dict[str, Any] | None = None  # parameters that KEEL's rules need on KEEL's folds
 
     @property
     def label(self) -> str:

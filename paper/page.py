@@ -78,28 +78,7 @@ def write_page(
     tables: Sequence[Table],
     shown: Illustration,
 ) -> Path:
-    """Write the page beside the tables and figures that it shows.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they lie.
-    plan : Plan
-        What was run.
-    results : Results
-        What came out.
-    methods : sequence of Method
-        In the order of the tables.
-    tables : sequence of Table
-        All of them.
-    shown : Illustration
-        What the figures show.
-
-    Returns
-    -------
-    Path
-        The page.
-    """
+    """Write the page beside the tables and figures that it shows."""
     parts = [
         _opening(plan),
         _in_short(plan, results, methods),

@@ -27,7 +27,7 @@ from .cells import Cell, Task
 from .datasets import LOADERS, data_folder
 from .keel import read_keel_folds
 from .methods import Method, all_methods
-from .peers.modern import model_size, terms_per_output
+from .comparators.modern import model_size, terms_per_output
 from .synthetic import draw
 
 PROTOCOLS = ("honest", "paper", "keel")
@@ -55,19 +55,7 @@ _keel_folds = lru_cache(maxsize=4)(read_keel_folds)
 
 
 def read_fold(data: str, folds: str, seed: int, fold: int) -> Fold:
-    """One fold of a set.
-
-    Parameters
-    ----------
-    data : str
-        Name of the set.
-    folds : {"stratified", "keel", "synthetic"}
-        Whose folds.
-    seed : int
-        Shuffles the stratified folds; of synthetic data the number of the draw.
-    fold : int
-        From 0; a synthetic draw has no other.
-    """
+    """One fold of a set."""
     if folds == "synthetic":
         return Fold(*draw(data, seed))
     if folds == "keel":
@@ -83,18 +71,7 @@ def read_fold(data: str, folds: str, seed: int, fold: int) -> Fold:
 
 
 def run_task(task: Task) -> list[Cell]:
-    """Fit one fold and read off what each protocol wants to know.
-
-    Parameters
-    ----------
-    task : Task
-        Which fold of what.
-
-    Returns
-    -------
-    list of Cell
-        One for each protocol that the task serves.
-    """
+    """Fit one fold and read off what each protocol wants to know."""
     fold, estimator, seconds = fit_task(task, all_methods()[task.method])
     cells = [honest_cell(task, fold, estimator, seconds)]
     if isinstance(estimator, RFSCClassifier) and task.folds == "stratified":
@@ -104,24 +81,7 @@ def run_task(task: Task) -> list[Cell]:
 
 
 def fit_task(task: Task, method: Method) -> tuple[Fold, Any, float]:
-    """Fit a method on the training rows of a task.
-
-    Parameters
-    ----------
-    task : Task
-        Which fold of what.
-    method : Method
-        The method that the task names.
-
-    Returns
-    -------
-    fold : Fold
-        The rows.
-    estimator : estimator
-        Fitted.
-    seconds : float
-        Time of the fit.
-    """
+    """Fit a method on the training rows of a task."""
     fold = read_fold(task.data, task.folds, task.seed, task.fold)
     estimator = method.estimator(task.data, task.folds, task.seed)
     started = time.perf_counter()
@@ -132,24 +92,7 @@ def fit_task(task: Task, method: Method) -> tuple[Fold, Any, float]:
 
 
 def honest_cell(task: Task, fold: Fold, estimator: Any, seconds: float) -> Cell:
-    """What a fitted method gives on the test rows.
-
-    Parameters
-    ----------
-    task : Task
-        Which fold of what.
-    fold : Fold
-        Its rows.
-    estimator : estimator
-        Fitted on the training rows.
-    seconds : float
-        Time of that fit.
-
-    Returns
-    -------
-    Cell
-        Under the protocol "keel" on KEEL's folds, else under "honest".
-    """
+    """What a fitted method gives on the test rows."""
     if isinstance(estimator, RFSCClassifier):
         size, per_output = size_of(estimator.models_), float(np.mean([len(m.terms) for m in estimator.models_]))
     else:
@@ -163,41 +106,13 @@ def honest_cell(task: Task, fold: Fold, estimator: Any, seconds: float) -> Cell:
 
 
 def log_loss_of(probability: FloatArray, y: IntArray) -> float:
-    """Mean of -log(probability of the true class).
-
-    Parameters
-    ----------
-    probability : ndarray of shape (n_rows, n_classes)
-        One column for each class, in the order of their numbers.
-    y : ndarray of shape (n_rows,)
-        Classes, numbered from 0.
-
-    Returns
-    -------
-    float
-        In nats; a probability below 1e-15 counts as that.
-    """
+    """Mean of -log(probability of the true class)."""
     of_truth = probability[np.arange(len(y)), y]
     return float(-np.mean(np.log(np.clip(of_truth, SMALLEST, 1.0))))
 
 
 def best_restart(clf: RFSCClassifier, X: FloatArray, y: IntArray) -> tuple[IntArray, list[SparseModel]]:
-    """The restart that does best on the test fold, as the paper seems to have picked it; ties go to fewer terms.
-
-    Parameters
-    ----------
-    clf : RFSCClassifier
-        Fitted.
-    X, y : ndarray
-        The test fold, with classes numbered from 0.
-
-    Returns
-    -------
-    ndarray of int
-        Its predictions.
-    list of SparseModel
-        Its models, one for each output.
-    """
+    """The restart that does best on the test fold, as the paper seems to have picked it; ties go to fewer terms."""
     n_restarts = min(len(searches) for searches in clf.searches_)
     runs = []
     for restart in range(n_restarts):

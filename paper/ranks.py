@@ -12,27 +12,13 @@ from rfsc._utils.arrays import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranks:
-    """Mean ranks of methods over data sets, best first.
+    """Mean ranks of methods over data sets, best first."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        Methods, by rising mean rank.
-    mean_rank : ndarray of shape (n_methods,)
-        1 is best; ties share their ranks.
-    p_value : float
-        Of Friedman's test that all methods are alike.
-    critical_difference : float
-        Nemenyi's: mean ranks that are closer are not told apart at the level.
-    level : float
-        That level.
-    """
-
-    names: tuple[str, ...]
-    mean_rank: FloatArray
-    p_value: float
-    critical_difference: float
-    level: float
+    names: tuple[str, ...]  # methods, by rising mean rank
+    mean_rank: FloatArray  # 1 is best; ties share their ranks
+    p_value: float  # of Friedman's test that all methods are alike
+    critical_difference: float  # nemenyi's: mean ranks that are closer are not told apart at the level
+    level: float  # that level
 
     def groups(self) -> list[tuple[int, int]]:
         """(first, last) of every longest run of methods within one critical difference; no run inside another."""
@@ -45,20 +31,7 @@ class Ranks:
 
 
 def compare(scores: dict[str, list[float]], *, level: float = 0.05) -> Ranks:
-    """Rank methods on every data set and test whether they differ.
-
-    Parameters
-    ----------
-    scores : dict
-        For each method its score on every data set, higher is better, in one order of the sets.
-    level : float, default=0.05
-        Of the critical difference.
-
-    Returns
-    -------
-    Ranks
-        Mean ranks with the test.
-    """
+    """Rank methods on every data set and test whether they differ."""
     table = np.array(list(scores.values()), dtype=np.float64)
     n_methods, n_sets = table.shape
     if n_methods < 2 or n_sets < 2:

@@ -23,18 +23,7 @@ NO_LABEL = frozenset({"", "?", "<null>"})
 
 
 def read_fold_file(path: AnyPath) -> IntArray:
-    """Read which fold each row of a table belongs to.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A CSV file with the header `row,fold`: rows from 0, each once and in any order, folds from 1.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        Fold of each row, from 0.
-    """
+    """Read which fold each row of a table belongs to."""
     path = Path(path)
     header, lines = read_csv(path, text_of(path))
     if header != ["row", "fold"]:
@@ -56,36 +45,12 @@ def read_fold_file(path: AnyPath) -> IntArray:
 
 
 def folds_to_splits(fold: IntArray) -> list[tuple[IntArray, IntArray]]:
-    """Turn fold numbers into what the `cv` parameters of scikit-learn take.
-
-    Parameters
-    ----------
-    fold : ndarray of shape (n_samples,)
-        Fold of each row, from 0.
-
-    Returns
-    -------
-    list of (ndarray, ndarray)
-        Training and test rows of each fold.
-    """
+    """Turn fold numbers into what the `cv` parameters of scikit-learn take."""
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(fold.max()) + 1)]
 
 
 def read_table(path: AnyPath, target: str | None = None) -> Bunch:
-    """Read a table of numeric features and a class from a CSV, ARFF or KEEL file, by its extension.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A file that ends with .csv (comma, semicolon or tab; with a header row), .arff or .dat.
-    target : str, default=None
-        Name of the class column; None means the last one, and in a KEEL file its output.
-
-    Returns
-    -------
-    Bunch
-        With `data` (float), `target` (text), `feature_names`, `target_names` (sorted) and `source` (the file's name).
-    """
+    """Read a table of numeric features and a class from a CSV, ARFF or KEEL file, by its extension."""
     path = Path(path)
     read = {".csv": _csv_columns, ".arff": _arff_columns, ".dat": _keel_columns}.get(path.suffix.lower())
     if read is None:

@@ -26,23 +26,14 @@ QUICK_COST = 0.5  # comparators that cost more are left out of a quick run
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to run.
+    """What to run."""
 
-    Parameters
-    ----------
-    sets, methods, protocols : tuple of str
-        Names.
-    seeds : tuple of int
-        Of the stratified folds and of the methods; on KEEL's folds a method without randomness is run once.
-    n_folds : int
-        How many of the ten folds; fewer only to have a quick look.
-    """
-
-    sets: tuple[str, ...] = printed.SETS
-    methods: tuple[str, ...] = ()
-    protocols: tuple[str, ...] = PROTOCOLS
+    sets: tuple[str, ...] = printed.SETS  # names
+    methods: tuple[str, ...] = ()  # names
+    protocols: tuple[str, ...] = PROTOCOLS  # names
+    # of the stratified folds and of the methods; on KEEL's folds a method without randomness is run once
     seeds: tuple[int, ...] = (0, 1, 2)
-    n_folds: int = N_FOLDS
+    n_folds: int = N_FOLDS  # how many of the ten folds; fewer only to have a quick look
 
     def tasks(self) -> list[Task]:
         """Every fold to run, the dearest first, so that no slow one is left alone at the end."""
@@ -88,24 +79,7 @@ def require_packages() -> None:
 
 
 def reproduce(plan: Plan, folder: Path, *, n_jobs: int = -1, progress: Any = None) -> Path:
-    """Run every task that is not yet on disk and write all tables, figures and REPRODUCTION.md.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to run.
-    folder : Path
-        Where the answers go; `cells.jsonl` in it keeps every finished fold.
-    n_jobs : int, default=-1
-        Processes; the figures do not depend on it.
-    progress : object or None, default=None
-        With methods `start(total, n_known)`, `advance(by, what)` and `close()`.
-
-    Returns
-    -------
-    Path
-        The page.
-    """
+    """Run every task that is not yet on disk and write all tables, figures and REPRODUCTION.md."""
     require_packages()
     for data in plan.sets:
         LOADERS[data]()  # what is missing is said before hours of work, and no two processes download at a time

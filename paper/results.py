@@ -13,43 +13,21 @@ from .cells import Cell
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One method on one data set under one protocol.
+    """One method on one data set under one protocol."""
 
-    Parameters
-    ----------
-    accuracy, kappa : float
-        Means over the folds of all seeds.
-    accuracy_spread, kappa_spread : float
-        Standard deviation between the seeds' means; 0 for a single seed.
-    pooled_kappa : float
-        Kappa of all folds' counts taken together, mean over the seeds.
-    n_features : float
-        Mean number of features read.
-    n_terms : float or None
-        Mean number of terms; None for methods without a formula.
-    seconds : float
-        Median time of a fit.
-    n_seeds, n_folds : int
-        What the means are taken over.
-    log_loss, log_loss_spread : float or None
-        As for accuracy; None where some fold has none.
-    terms_per_output : float or None
-        Mean number of terms of one output; None where some fold has none.
-    """
-
-    accuracy: float
-    accuracy_spread: float
-    kappa: float
-    kappa_spread: float
-    pooled_kappa: float
-    n_features: float
-    n_terms: float | None
-    seconds: float
-    n_seeds: int
-    n_folds: int
-    log_loss: float | None = None
-    log_loss_spread: float | None = None
-    terms_per_output: float | None = None
+    accuracy: float  # means over the folds of all seeds
+    accuracy_spread: float  # standard deviation between the seeds' means; 0 for a single seed
+    kappa: float  # means over the folds of all seeds
+    kappa_spread: float  # standard deviation between the seeds' means; 0 for a single seed
+    pooled_kappa: float  # kappa of all folds' counts taken together, mean over the seeds
+    n_features: float  # mean number of features read
+    n_terms: float | None  # mean number of terms; None for methods without a formula
+    seconds: float  # median time of a fit
+    n_seeds: int  # what the means are taken over
+    n_folds: int  # what the means are taken over
+    log_loss: float | None = None  # as for accuracy; None where some fold has none
+    log_loss_spread: float | None = None  # as for accuracy; None where some fold has none
+    terms_per_output: float | None = None  # mean number of terms of one output; None where some fold has none
 
     @property
     def size(self) -> float:
@@ -58,13 +36,7 @@ class Figures:
 
 
 class Results:
-    """Figures by data set, method and protocol.
-
-    Parameters
-    ----------
-    cells : iterable of Cell
-        Finished folds.
-    """
+    """Figures by data set, method and protocol."""
 
     def __init__(self, cells: Iterable[Cell]) -> None:
         groups: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
@@ -83,22 +55,7 @@ class Results:
     def complete(
         self, methods: Iterable[str], sets: Iterable[str], protocol: str, by: str = "accuracy"
     ) -> dict[str, list[float]]:
-        """One figure on every set, for the methods that have it on all of them.
-
-        Parameters
-        ----------
-        methods, sets : iterable of str
-            Names.
-        protocol : str
-            How they were judged.
-        by : str, default="accuracy"
-            Which of the `Figures`.
-
-        Returns
-        -------
-        dict of str to list of float
-            For each such method its figures, in the order of the sets.
-        """
+        """One figure on every set, for the methods that have it on all of them."""
         sets = list(sets)
         found: dict[str, list[float]] = {}
         for method in methods:

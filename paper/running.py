@@ -15,26 +15,7 @@ WEIGHT = {"Ionosphere": 3.0, "Iris": 0.3, "Sonar": 2.0, "WDBC": 5.0, "Wine": 0.7
 
 
 def tasks_of(method: Method, data: str, folds: str, content: str, places: Iterable[tuple[int, int]]) -> list[Task]:
-    """The tasks of one method on one set.
-
-    Parameters
-    ----------
-    method : Method
-        The method.
-    data : str
-        Name of the set.
-    folds : {"stratified", "keel", "synthetic"}
-        Whose folds.
-    content : str
-        Fingerprint of the set.
-    places : iterable of (int, int)
-        Seeds and folds.
-
-    Returns
-    -------
-    list of Task
-        One for each place, all with the fingerprint of the method's settings and of the set.
-    """
+    """The tasks of one method on one set."""
     mark = f"{method.fingerprint(data, folds)}-{content}"
     return [Task(data, method.name, folds, seed, fold, mark) for seed, fold in places]
 
@@ -53,21 +34,7 @@ def run_missing(
     n_jobs: int,
     progress: Any,
 ) -> None:
-    """Run what is not in the store; every outcome is on disk before the next is waited for.
-
-    Parameters
-    ----------
-    tasks : sequence of Task
-        What is wanted, in the order of work.
-    store : CellStore
-        Takes the outcomes.
-    run, cost : callable
-        From a task to its cells, and to roughly its seconds.
-    n_jobs : int
-        Processes.
-    progress : object or None
-        With methods `start(total, n_known)`, `advance(by, what)` and `close()`.
-    """
+    """Run what is not in the store; every outcome is on disk before the next is waited for."""
     missing = [task for task in tasks if task not in store]
     if progress is not None:
         progress.start(sum(cost(task) for task in missing), len(tasks) - len(missing))

@@ -9,8 +9,8 @@ from typing import Any
 from rfsc.classifier import RFSCClassifier
 
 from .methods import Method, all_methods
-from .peers.calibrated import CalibratedSearch
-from .peers.modern import modern_peers
+from .comparators.calibrated import CalibratedSearch
+from .comparators.modern import modern_peers
 
 # settings of RFSC by row: the one place to edit; rows with equal settings are run and shown once, under the first name
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -49,17 +49,6 @@ def study_methods() -> dict[str, Method]:
 
 
 def same_settings(methods: Sequence[Method]) -> dict[str, str]:
-    """For each method the first one that has its settings.
-
-    Parameters
-    ----------
-    methods : sequence of Method
-        Rows.
-
-    Returns
-    -------
-    dict of str to str
-        Names; a method that is like none before it stands for itself.
-    """
+    """For each method the first one that has its settings."""
     first: dict[str, str] = {}
     return {m.name: first.setdefault(m.fingerprint("", "stratified"), m.name) for m in methods}

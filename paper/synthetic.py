@@ -181,62 +181,21 @@ FAMILIES: dict[str, Callable[[np.random.Generator, int], Rows]] = {
 
 
 def sample(name: str, rng: np.random.Generator, n_rows: int) -> tuple[FloatArray, IntArray]:
-    """Rows of a family with classes drawn from their probabilities.
-
-    Parameters
-    ----------
-    name : str
-        Of the family.
-    rng : Generator
-        Source of everything random.
-    n_rows : int
-        How many.
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, n_features)
-        Features.
-    y : ndarray of shape (n_rows,)
-        Classes, numbered from 0.
-    """
+    """Rows of a family with classes drawn from their probabilities."""
     X, probability = FAMILIES[name](rng, n_rows)
     passed = rng.random((n_rows, 1)) > np.cumsum(probability, axis=1)[:, :-1]
     return X, passed.sum(axis=1).astype(np.int64)
 
 
 def draw(name: str, number: int) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
-    """Training rows of a draw and its own test rows.
-
-    Parameters
-    ----------
-    name : str
-        Of the family.
-    number : int
-        Of the draw, from 0.
-
-    Returns
-    -------
-    tuple of ndarray
-        X_train, y_train, X_test, y_test: 300 and 3,000 rows.
-    """
+    """Training rows of a draw and its own test rows."""
     rng = _generator(name, number)
     return (*sample(name, rng, N_TRAIN), *sample(name, rng, N_TEST))
 
 
 @cache
 def best_possible(name: str) -> tuple[float, float]:
-    """What a classifier that knew the truth would reach.
-
-    Parameters
-    ----------
-    name : str
-        Of the family.
-
-    Returns
-    -------
-    accuracy, log_loss : float
-        Means over many rows.
-    """
+    """What a classifier that knew the truth would reach."""
     _, probability = FAMILIES[name](_generator(name, -1), N_CEILING)
     surprise = -np.log(np.where(probability > 0, probability, 1.0))
     return float(np.mean(probability.max(axis=1))), float(np.mean(np.sum(probability * surprise, axis=1)))

@@ -16,30 +16,14 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns of text with some cells marked as the best of their column.
+    """Columns of text with some cells marked as the best of their column."""
 
-    Parameters
-    ----------
-    name : str
-        Of its files, without ending.
-    title : str
-        One line.
-    head : sequence of str
-        Column titles.
-    rows : sequence of sequence of str
-        The cells; an empty text where there is no figure.
-    best : frozenset of (int, int)
-        (row, column) of the cells to mark.
-    notes : sequence of str
-        Lines under the table.
-    """
-
-    name: str
-    title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    best: frozenset[tuple[int, int]] = frozenset()
-    notes: Sequence[str] = field(default=())
+    name: str  # of its files, without ending
+    title: str  # one line
+    head: Sequence[str]  # column titles
+    rows: Sequence[Sequence[str]]  # the cells; an empty text where there is no figure
+    best: frozenset[tuple[int, int]] = frozenset()  # (row, column) of the cells to mark
+    notes: Sequence[str] = field(default=())  # lines under the table
 
     def markdown(self) -> str:
         """For the page; the best cells are bold."""
@@ -84,19 +68,7 @@ class Table:
 def best_cells(
     values: Sequence[Sequence[float | None]], groups: Sequence[object], *, first_column: int, digits: int = 4
 ) -> frozenset[tuple[int, int]]:
-    """Where the largest value of each column stands, separately for every group of rows.
-
-    Parameters
-    ----------
-    values : sequence of sequence of float or None
-        Rows of figures.
-    groups : sequence
-        What rows may be compared: those with an equal entry here; None takes part in no comparison.
-    first_column : int
-        Column of the table in which the first figure stands.
-    digits : int, default=4
-        Figures that print alike are best together.
-    """
+    """Where the largest value of each column stands, separately for every group of rows."""
     best: set[tuple[int, int]] = set()
     for group in {g for g in groups if g is not None}:
         rows = [i for i, g in enumerate(groups) if g == group]

@@ -21,24 +21,19 @@ ABOVE = 4  # on how many of the six sets ours should be above the printed accura
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One set of settings of RFSC against the printed figures, under the optimistic protocol.
+    """One set of settings of RFSC against the printed figures, under the optimistic protocol."""
 
-    Parameters
-    ----------
-    method : Method
-        Which settings.
-    reached, above, small : tuple of str
-        Data sets on which the accuracy is at least the printed one less 0.01; is above it; on which no more terms are
-        used than printed.
-    n_sets : int
-        How many sets were asked for.
-    """
-
-    method: Method
+    method: Method  # which settings
+    # data sets on which the accuracy is at least the printed one less 0.01; is above it; on which no more terms are
+    # used than printed
     reached: tuple[str, ...]
+    # data sets on which the accuracy is at least the printed one less 0.01; is above it; on which no more terms are
+    # used than printed
     above: tuple[str, ...]
+    # data sets on which the accuracy is at least the printed one less 0.01; is above it; on which no more terms are
+    # used than printed
     small: tuple[str, ...]
-    n_sets: int
+    n_sets: int  # how many sets were asked for
 
     @property
     def line(self) -> str:

@@ -14,10 +14,7 @@ from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(
-    include=["rfsc._tables", "paper.keel", "paper.readers", "rfsc.export"]
-):
-
+with atheris.instrument_imports(include=["rfsc._tables", "paper.keel", "paper.readers", "rfsc.export"]):
     pass
 
 from tests.hostile.fuzz import READERS, read_anything

@@ -79,19 +79,7 @@ def kept(path: Path) -> int:
 
 
 def kill_and_resume(name: str, n_kills: int, seed: int, *, aimed: bool = False) -> Outcome:
-    """Kill fits until `n_kills` kills have hit one that was running, each fit as often as it takes.
-
-    Parameters
-    ----------
-    name : str
-        Which fit.
-    n_kills : int
-        Kills that hit; those that came too late are not counted.
-    seed : int
-        Of the moments.
-    aimed : bool, default=False
-        Whether to wait for a file that is being written, and to count kills that have left it there.
-    """
+    """Kill fits until `n_kills` kills have hit one that was running, each fit as often as it takes."""
     rng, outcome = np.random.default_rng(seed), Outcome()
     expected = fit(name)
     began = time.perf_counter()

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from paper.peers.ants import ACOPMC, TOLERANCES, Colony, matches, matching_vote
+from paper.comparators.ants import ACOPMC, TOLERANCES, Colony, matches, matching_vote
 
 SMALL = ACOPMC(n_ants=4, n_iterations=4, random_state=0)
 

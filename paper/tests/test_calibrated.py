@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from paper.peers.calibrated import CalibratedSearch
-from paper.peers.modern import model_size, terms_per_output
+from paper.comparators.calibrated import CalibratedSearch
+from paper.comparators.modern import model_size, terms_per_output
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from paper.peers.discriminant import SequentialLDA, greedy, lda_rule, moments
+from paper.comparators.discriminant import SequentialLDA, greedy, lda_rule, moments
 
 
 @parametrize_with_checks([SequentialLDA(), SequentialLDA("backward")])

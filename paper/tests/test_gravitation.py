@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from paper.peers.gravitation import DGC, DGCPlus, _evenness, _Particles
+from paper.comparators.gravitation import DGC, DGCPlus, _evenness, _Particles
 from rfsc import _optional
 
 
@@ -136,7 +136,7 @@ def test_equal_seeds_give_equal_weights_and_others_do_not(model):
 def test_global_random_state_screen_and_folder_are_left_alone(tmp_path):
     code = (
         "import numpy as np; from sklearn.datasets import load_iris\n"
-        "from paper.peers.gravitation import DGCPlus\n"
+        "from paper.comparators.gravitation import DGCPlus\n"
         "np.random.seed(5); before = np.random.get_state()[1:]\n"
         "DGCPlus(1, 3, random_state=0).fit(*load_iris(return_X_y=True))\n"
         "assert all(np.array_equal(a, b) for a, b in zip(before, np.random.get_state()[1:]))\n"

@@ -15,8 +15,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
-from paper.peers.discriminant import SequentialLDA
-from paper.peers.modern import FastCanTerms, model_size, modern_peers, terms_per_output, with_seed
+from paper.comparators.discriminant import SequentialLDA
+from paper.comparators.modern import FastCanTerms, model_size, modern_peers, terms_per_output, with_seed
 
 needs_fastcan = pytest.mark.skipif(find_spec("fastcan") is None, reason="fastcan is not installed")
 

@@ -14,8 +14,8 @@ from sklearn.metrics import cohen_kappa_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from paper.peers import neighbours
-from paper.peers.neighbours import KNN, AdaptiveKNN, CamNN, CenterNN, DistanceWeightedKNN
+from paper.comparators import neighbours
+from paper.comparators.neighbours import KNN, AdaptiveKNN, CamNN, CenterNN, DistanceWeightedKNN
 
 ALL = [KNN(), AdaptiveKNN(), DistanceWeightedKNN(), CamNN(), CenterNN()]
 ids = [type(peer).__name__ for peer in ALL]

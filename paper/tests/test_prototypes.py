@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from paper.peers.prototypes import (
+from paper.comparators.prototypes import (
     SSMASFLSDE,
     Neighbours,
     Positioning,

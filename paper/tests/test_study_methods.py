@@ -7,8 +7,8 @@ from importlib.util import find_spec
 import pytest
 
 from paper.methods import all_methods
-from paper.peers.calibrated import CalibratedSearch
-from paper.peers.modern import modern_peers
+from paper.comparators.calibrated import CalibratedSearch
+from paper.comparators.modern import modern_peers
 from paper.study_methods import AVERAGE, DEFAULT, REFERENCE, VARIANTS, same_settings, study_methods
 from rfsc import RFSCClassifier
 

@@ -11,8 +11,8 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from paper.peers import swarm
-from paper.peers.swarm import PSOKNN, PSOLDA, Flight, LDAHits, NeighborHits
+from paper.comparators import swarm
+from paper.comparators.swarm import PSOKNN, PSOLDA, Flight, LDAHits, NeighborHits
 
 SMALL = [PSOLDA(n_particles=12, n_iterations=8, random_state=0), PSOKNN(n_particles=9, n_iterations=6, random_state=0)]
 

@@ -20,20 +20,7 @@ class Peer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from labelled rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numeric features; distances take them as they are, so scale them first.
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        Returns
-        -------
-        Peer
-            Itself.
-        """
+        """Learn from labelled rows."""
         self._validate_params()
         with unchanged_on_error(self):
             X, y = check_table(self, X, y, reset=True, min_samples=2)
@@ -43,18 +30,7 @@ class Peer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """Label of every row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels.
-        """
+        """Label of every row."""
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         return np.asarray(self.classes_[self._classify(X)])

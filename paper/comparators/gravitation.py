@@ -102,36 +102,6 @@ class DGC(Peer):
     strongest class wins. The weights come from a random search: one weight at a time is moved by a Gaussian step, and
     the move stays when leave-one-out training accuracy rises. The paper's text was not at hand, so the number of
     trials, the step, and doing without the merging of near rows are our reading.
-
-    Parameters
-    ----------
-    n_trials : int or None, default=None
-        Moves tried; None means 20 for every feature.
-    step : float, default=0.1
-        Standard deviation of a move. Weights start at 1 and stay in [0, 1].
-    random_state : int, RandomState, Generator or None, default=None
-        Source of the random moves.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels.
-    weights_ : ndarray of shape (n_features_in_,)
-        Weight of every feature, in [0, 1].
-    error_ : float
-        Leave-one-out training error with these weights.
-    particles_ : object
-        Training rows, grouped by class.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from paper.peers.gravitation import DGC
-    >>> X, y = load_iris(return_X_y=True)
-    >>> DGC(random_state=0).fit(X, y).weights_.shape
-    (4,)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -174,36 +144,6 @@ class DGCPlus(Peer):
     The force of class c on a row is (1 - (n_c - 1) / n) times the sum over its training rows of one over the squared
     distance, with features weighted as class c weighs them; the strongest class wins. CMA-ES looks for the weights with
     the lowest leave-one-out training error. Needs the package `cma`.
-
-    Parameters
-    ----------
-    n_runs : int, default=3
-        Independent runs of CMA-ES; the best one counts.
-    max_generations : int, default=500
-        Most generations in a run. The error is a step function, so that runs mostly end sooner.
-    random_state : int, RandomState, Generator or None, default=None
-        Source of the random numbers of CMA-ES.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels.
-    weights_ : ndarray of shape (n_classes, n_features_in_)
-        Weight of every feature for every class, in [0, 1].
-    error_ : float
-        Leave-one-out training error with these weights.
-    particles_ : object
-        Training rows, grouped by class.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from paper.peers.gravitation import DGCPlus
-    >>> X, y = load_iris(return_X_y=True)
-    >>> DGCPlus(n_runs=1, max_generations=5, random_state=0).fit(X, y).weights_.shape
-    (3, 4)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -30,20 +30,7 @@ TERMS_OF_FASTCAN = range(5, 16)
 
 
 class FastCanTerms(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """The terms that fastcan ranks first; all of them where there are fewer than asked for.
-
-    Parameters
-    ----------
-    n_terms : int, default=10
-        How many.
-
-    Attributes
-    ----------
-    support_ : ndarray of shape (n_features_in_,), dtype=bool
-        Chosen terms.
-    n_features_in_ : int
-        Number of terms seen during fit.
-    """
+    """The terms that fastcan ranks first; all of them where there are fewer than asked for."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"n_terms": [Interval(Integral, 1, None, closed="left")]}
 
@@ -51,20 +38,7 @@ class FastCanTerms(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_terms = n_terms
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Rank the terms by canonical correlation with the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_terms)
-            Values of the terms.
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        Returns
-        -------
-        FastCanTerms
-            Itself.
-        """
+        """Rank the terms by canonical correlation with the classes."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64)
         # one indicator per class but one: numbers in place of labels would give the classes an order
@@ -115,22 +89,7 @@ def _fastcan() -> Any:
 
 
 def modern_peers() -> dict[str, Any]:
-    """Unfitted classifiers under the names of the tables.
-
-    Returns
-    -------
-    dict of str to estimator
-        "L1 logistic, degree 2", "RBF SVM", "random forest", "gradient boosting" and, where the packages are installed,
-        "EBM" (interpret) and "fastcan, degree 2" (fastcan).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from paper.peers.modern import modern_peers, with_seed
-    >>> X, y = load_iris(return_X_y=True)
-    >>> with_seed(modern_peers()["RBF SVM"], 0).fit(X, y).score(X, y) > 0.95
-    True
-    """
+    """Unfitted classifiers under the names of the tables."""
     found = {
         "L1 logistic, degree 2": make_pipeline(*_expansion(), OneVsRestClassifier(_l1_logistic())),
         "RBF SVM": _support_vectors(),
@@ -147,39 +106,13 @@ def modern_peers() -> dict[str, Any]:
 
 
 def with_seed(estimator: Any, seed: int) -> Any:
-    """Return a copy with every `random_state` set, however deep it lies.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Unfitted or fitted; stays as it is.
-    seed : int
-        The seed.
-
-    Returns
-    -------
-    estimator
-        Unfitted copy.
-    """
+    """Return a copy with every `random_state` set, however deep it lies."""
     names = [name for name in estimator.get_params(deep=True) if name.split("__")[-1] == "random_state"]
     return clone(estimator).set_params(**dict.fromkeys(names, seed))
 
 
 def model_size(fitted: Any) -> tuple[float, float]:
-    """Count what a fitted classifier reads.
-
-    Parameters
-    ----------
-    fitted : estimator
-        One of `modern_peers`, or a comparator, alone or at the end of a pipeline.
-
-    Returns
-    -------
-    n_features : float
-        Features that it reads: those in its terms, those it selected, or all.
-    n_terms : float
-        Terms, counted once even where several outputs share them; NaN where the question makes no sense.
-    """
+    """Count what a fitted classifier reads."""
     model = getattr(fitted, "best_estimator_", fitted)
     last = model[-1] if isinstance(model, Pipeline) else model
     if isinstance(last, Peer) and hasattr(last, "support_"):
@@ -192,18 +125,7 @@ def model_size(fitted: Any) -> tuple[float, float]:
 
 
 def terms_per_output(fitted: Any) -> float:
-    """Count the terms of a formula as its reader meets them.
-
-    Parameters
-    ----------
-    fitted : estimator
-        As for `model_size`.
-
-    Returns
-    -------
-    float
-        Terms with a weight, mean over the outputs, the constant not counted; NaN where there is no formula.
-    """
+    """Count the terms of a formula as its reader meets them."""
     model = getattr(fitted, "best_estimator_", fitted)
     if not isinstance(model, Pipeline) or not any(isinstance(step, PolynomialFeatures) for _, step in model.steps):
         return float("nan")

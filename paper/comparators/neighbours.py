@@ -77,28 +77,6 @@ class KNN(_Neighbours):
 
     Equal distances go to the lower row, equal votes to the first class, so that a result can be repeated anywhere;
     scikit-learn's own classifier does not promise the first.
-
-    Parameters
-    ----------
-    n_neighbors : int, default=3
-        Number of rows that vote.
-    skip_zero : bool, default=False
-        Ignore training rows equal to the row to classify, as KEEL does.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from paper.peers.neighbours import KNN
-    >>> X, y = load_iris(return_X_y=True)
-    >>> round(KNN().fit(X, y).score(X, y), 2)
-    0.96
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -114,26 +92,10 @@ class KNN(_Neighbours):
 class AdaptiveKNN(KNN):
     """Nearest rows by a distance that shrinks for rows far from other classes (row KNN-A).
 
-    The distance to training row i is divided by r_i, its distance to the closest training row of another class [1]_.
+    The distance to training row i is divided by r_i, its distance to the closest training row of another class.
 
-    Parameters
-    ----------
-    n_neighbors : int, default=3
-        Number of rows that vote.
-    skip_zero : bool, default=False
-        Ignore training rows equal to the row to classify, as KEEL does.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    References
-    ----------
-    .. [1] Wang, Neskovic, Cooper, "Improving nearest neighbor rule with a simple adaptive distance measure",
-       Pattern Recognition Letters 28, 2007.
+    Wang, Neskovic, Cooper, "Improving nearest neighbor rule with a simple adaptive distance measure", Pattern
+    Recognition Letters 28, 2007.
     """
 
     def _learn(self, X: FloatArray, code: IntArray) -> None:
@@ -154,26 +116,10 @@ class AdaptiveKNN(KNN):
 class DistanceWeightedKNN(KNN):
     """Votes that fall linearly with the distance, from 1 for the nearest to 0 for the k-th (row DW-KNN).
 
-    Dudani's weights [1]_; all are 1 where the first and the k-th are equally far.
+    Dudani's weights; all are 1 where the first and the k-th are equally far.
 
-    Parameters
-    ----------
-    n_neighbors : int, default=5
-        Number of rows that vote.
-    skip_zero : bool, default=False
-        Ignore training rows equal to the row to classify, as KEEL does.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    References
-    ----------
-    .. [1] Dudani, "The distance-weighted k-nearest-neighbor rule", IEEE Transactions on Systems, Man, and
-       Cybernetics 6, 1976.
+    Dudani, "The distance-weighted k-nearest-neighbor rule", IEEE Transactions on Systems, Man, and Cybernetics 6,
+    1976.
     """
 
     def __init__(self, n_neighbors: int = 5, *, skip_zero: bool = False) -> None:
@@ -191,28 +137,12 @@ class DistanceWeightedKNN(KNN):
 class CamNN(KNN):
     """Nearest rows by the cam distance, which is longer against the pull of a row's own neighbours.
 
-    KEEL's variant of [1]_. Row i learns from the K nearest rows that differ from it: the mean G of the steps towards
+    KEEL's variant. Row i learns from the K nearest rows that differ from it: the mean G of the steps towards
     them and the mean L of the steps' lengths, where a step towards another class is turned round and halved. With
     q features, n = min(q, 16) and c = sqrt(2) Gamma((n + 1) / 2) / Gamma(n / 2), the distance of x from x_i is
     ``d / (L / c + q ||G|| / c * cos(x - x_i, G))``, d the Euclidean one. Rows where it is negative do not vote.
 
-    Parameters
-    ----------
-    n_neighbors : int, default=3
-        Number of rows that vote, and K.
-    skip_zero : bool, default=False
-        Ignore training rows equal to the row to classify, as KEEL does.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    References
-    ----------
-    .. [1] Zhou, Chen, "Nearest neighbor classification using cam weighted distance", Neurocomputing 69, 2006.
+    Zhou, Chen, "Nearest neighbor classification using cam weighted distance", Neurocomputing 69, 2006.
     """
 
     def _learn(self, X: FloatArray, code: IntArray) -> None:
@@ -248,23 +178,9 @@ class CamNN(KNN):
 class CenterNN(_Neighbours):
     """Class of the nearest line from a training row through the centre of its class (row CNN).
 
-    The lines are infinite [1]_; with a single feature they all coincide, and the answer means nothing.
+    The lines are infinite; with a single feature they all coincide, and the answer means nothing.
 
-    Parameters
-    ----------
-    skip_zero : bool, default=False
-        Ignore training rows equal to the row to classify, as KEEL does.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    References
-    ----------
-    .. [1] Gao, Wang, "Center-based nearest neighbor classifier", Pattern Recognition 40, 2007.
+    Gao, Wang, "Center-based nearest neighbor classifier", Pattern Recognition 40, 2007.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"skip_zero": ["boolean"]}
