@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from rfsc._terms import MonomialSpace
-from rfsc._utils.arrays import FloatArray
-from rfsc.selectors import DistanceCorrelationFilter
+from rfsc import DistanceCorrelationFilter
 
 from . import printed
-from .datasets import LOADERS
+from .arrays import FloatArray
+from .datasets import load
 from .methods import FILTER_LEVEL, FILTERED, Method
-from .ranks import Ranks, compare
-from .results import Figures, Results
+from .results import Figures, Ranks, Results, compare
 from .tables import Table, best_cells
 
 DEGREE = 2
-SMALL = 20  # terms, or features where there is no formula, up to which a classifier counts as small
+SMALL = 20  # terms, or features without a formula, up to which a classifier counts as small
 OPTIMISTIC = "paper protocol (optimistic)"
 SOURCES = {"paper": OPTIMISTIC, "keel": "KEEL folds", "honest": "honest"}
 GUESS_NOTE = "(our reading): the method's own paper leaves this row so open that it rests on guesses."
@@ -34,10 +33,10 @@ def table_1(sets: Sequence[str]) -> Table:
     """Characteristics of the data sets."""
     rows = []
     for data in sets:
-        bunch = LOADERS[data]()
-        varies = np.ptp(bunch.data, axis=0) > 0
-        whole = varies & np.all(bunch.data == np.rint(bunch.data), axis=0)
-        ours = (*bunch.data.shape, int(varies.sum() - whole.sum()), int(whole.sum()), len(bunch.target_names))
+        X, _, _, labels, _ = load(data)
+        varies = np.ptp(X, axis=0) > 0
+        whole = varies & np.all(np.rint(X) == X, axis=0)
+        ours = (*X.shape, int(varies.sum() - whole.sum()), int(whole.sum()), len(labels))
         rows += [[data, "printed", *map(str, printed.CHARACTERISTICS[data])], [data, "ours", *map(str, ours)]]
     notes = [
         "ours counts what is in the data: a feature is integer when all its values are; constant ones are neither."
@@ -52,10 +51,10 @@ def table_2(results: Results, ours: Sequence[Method], sets: Sequence[str]) -> Ta
     for data in sets:
         p = printed.SIZES[data]
         rows.append([data, "printed", *map(_count, p)])
-        X, y = LOADERS[data](return_X_y=True)
+        X, y = load(data)[:2]
         kept = int(DistanceCorrelationFilter(FILTER_LEVEL).fit(X, y).get_support().sum()) if data in FILTERED else None
         for method in ours:
-            filtered = kept if method.make(data).filter_significance is not None else None
+            filtered = kept if method.filters else None
             for protocol in ("paper", "honest"):
                 f = results.get(data, method.name, protocol)
                 if f is not None:
@@ -73,7 +72,7 @@ def table_2(results: Results, ours: Sequence[Method], sets: Sequence[str]) -> Ta
 
 def _sizes(X: FloatArray, filtered: int | None, figures: Figures) -> list[str]:
     def n_terms(n_features: int) -> int:
-        return MonomialSpace(np.arange(n_features), DEGREE).n_terms
+        return math.comb(n_features + DEGREE, DEGREE)
 
     varying = int(np.count_nonzero(np.ptp(X, axis=0)))
     terms_kept = None if filtered is None else n_terms(filtered)

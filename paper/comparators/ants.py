@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rfsc._utils.arrays import BoolArray, FloatArray, IntArray
-from rfsc._utils.compat import Interval
-
-from .base import Peer
+from ..arrays import BoolArray, FloatArray, IntArray
+from .base import Comparator
 
 TOLERANCES = (0.02, 0.05, 0.1, 0.2)
 PHEROMONE = (0.01, 1.0)
@@ -20,13 +17,17 @@ Counts = npt.NDArray[np.uint16]
 
 
 def matches(left: FloatArray, right: FloatArray, tolerance: float) -> npt.NDArray[np.uint8]:
-    """Which rows agree in which feature."""
+    """Which rows agree in which feature: ones of shape (n_features, n_left, n_right)."""
     pairs = zip(left.T, right.T, strict=True)
     return np.stack([(np.abs(a[:, None] - b) <= tolerance).view(np.uint8) for a, b in pairs])
 
 
 def matching_vote(count: Counts, code: IntArray, n_classes: int, *, leave_one_out: bool = False) -> IntArray:
-    """Majority class among the training rows that agree in most features."""
+    """Majority class among the training rows that agree in most features.
+
+    `count` has shape (n_rows, n_training). Of equal votes the class with the larger mean number of agreements over all
+    its rows wins, then the first.
+    """
     votes, total, size = _tally(count, code, n_classes, leave_one_out=leave_one_out)
     mean = total / np.maximum(size, 1.0)
     leading = votes == votes.max(axis=1, keepdims=True)
@@ -58,14 +59,17 @@ class Colony:
         self._seen: dict[frozenset[int], int] = {}
 
     def hits(self, chosen: frozenset[int], count: Counts) -> int:
-        """Leave-one-out hits of a set of features whose agreements are counted already."""
+        """Leave-one-out hits of a set of features, given in how many of them two rows agree."""
         if chosen not in self._seen:
             label = matching_vote(count, self._code, self._n_classes, leave_one_out=True)
             self._seen[chosen] = int(np.sum(label == self._code))
         return self._seen[chosen]
 
     def walk(self, pheromone: FloatArray, rng: np.random.Generator) -> tuple[int, frozenset[int]]:
-        """Let one ant add features, with probability proportional to the pheromone, while its hits rise."""
+        """Let one ant add features, with probability proportional to the pheromone, while its hits rise.
+
+        Returns the hits and the features.
+        """
         # the whole walk in one draw: the order in which proportional draws without return would come
         order = np.argsort(rng.exponential(size=pheromone.size) / pheromone)
         count = np.zeros(self._match.shape[1:], dtype=np.uint16)
@@ -82,7 +86,7 @@ class Colony:
     def search(
         self, n_ants: int, n_iterations: int, evaporation: float, rng: np.random.Generator
     ) -> tuple[int, BoolArray]:
-        """Send the ants out again and again, each time along what the best of them left."""
+        """Send the ants out again and again, guided by what the best of them left; hits and best set."""
         pheromone = np.ones(len(self._match))
         best, chosen = -1, frozenset[int]()
         for _ in range(n_iterations):
@@ -96,7 +100,7 @@ class Colony:
         return best, np.isin(np.arange(len(self._match)), list(chosen))
 
 
-class ACOPMC(Peer):
+class ACOPMC(Comparator):
     """Pattern-matching vote on features that an ant colony chose: our reading of Sreeja and Sankar (2015).
 
     Only the abstract of the paper was at hand. Known is that the class of a row is the majority among the training
@@ -104,16 +108,9 @@ class ACOPMC(Peer):
     follows is our reading: two values match when they differ by at most `tolerance`; an ant adds features, with
     probability proportional to their pheromone, until its leave-one-out accuracy on the training rows stops rising;
     the best ant of an iteration deposits its accuracy; pheromone stays between 0.01 and 1; equal votes go to the class
-    that matches best on average.
+    that matches best on average. `tolerance=None` searches with several, which suit features scaled to [0, 1],
+    and keeps the best.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_ants": [Interval(Integral, 1, None, closed="left")],
-        "n_iterations": [Interval(Integral, 1, None, closed="left")],
-        "evaporation": [Interval(Real, 0, 1, closed="both")],
-        "tolerance": [Interval(Real, 0, None, closed="left"), None],
-        "random_state": ["random_state", np.random.Generator],
-    }
 
     def __init__(
         self,

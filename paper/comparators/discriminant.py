@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
-from rfsc._utils.arrays import BoolArray, FloatArray, IntArray
-from rfsc._utils.compat import StrOptions
-
-from .base import Peer
+from ..arrays import BoolArray, FloatArray, IntArray
+from .base import Comparator
 
 # relative to a correlation matrix: far below what changes a decision, enough for a singular block to be solved
 RIDGE = 1e-9
@@ -23,8 +20,8 @@ ROUNDING = 1e-12
 class Moments:
     """All that linear discriminant analysis needs to know of the training rows, for every subset of the features."""
 
-    centre: FloatArray  # A row is standardised as (x - centre) / scale
-    scale: FloatArray  # A row is standardised as (x - centre) / scale
+    centre: FloatArray  # a row is standardised as (x - centre) / scale
+    scale: FloatArray
     scatter: FloatArray  # pooled within-class scatter of the standardised rows, positive definite
     means: FloatArray  # class means of the standardised rows
 
@@ -34,7 +31,11 @@ class Moments:
 
 
 def moments(X: FloatArray, code: IntArray, n_classes: int) -> Moments:
-    """Sum up training rows."""
+    """Sums over the training rows.
+
+    A feature without spread inside the classes is scaled by its spread between them; a constant one gets equal means,
+    so that it plays no part.
+    """
     centre = X.mean(axis=0)
     rows = X - centre
     rows[:, np.abs(rows).max(axis=0) <= ROUNDING * np.abs(centre)] = 0.0
@@ -69,7 +70,7 @@ def greedy(support: BoolArray, score: Callable[[BoolArray], float], *, adding: b
         support = trials[scores.index(best)]
 
 
-class SubsetLDA(Peer):
+class SubsetLDA(Comparator):
     """Linear discriminant analysis with equal priors on the features that `_choose` names."""
 
     def _choose(self, X: FloatArray, code: IntArray) -> BoolArray:
@@ -80,7 +81,7 @@ class SubsetLDA(Peer):
         known = moments(X, code, len(self.classes_))
         self.support_ = self._choose(X, code)
         coef, intercept = lda_rule(known.scatter, known.means, self.support_)
-        # back to the units of X, so that a fitted peer is two small arrays
+        # back to the units of X, so that a fitted classifier is two small arrays
         self.coef_ = coef / known.scale[self.support_, None]
         self.intercept_ = intercept - known.centre[self.support_] @ self.coef_
 
@@ -95,8 +96,6 @@ class SequentialLDA(SubsetLDA):
     rows; the first step without strict gain ends the search. On which rows the paper measured the gain is not known:
     this reading came closest to its figures.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"direction": [StrOptions({"forward", "backward"})]}
 
     def __init__(self, direction: str = "forward") -> None:
         self.direction = direction

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
-from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import gamma
 from sklearn.neighbors import NearestNeighbors
 
-from rfsc._utils.arrays import FloatArray, IntArray
-from rfsc._utils.compat import Interval
+from ..arrays import FloatArray, IntArray
+from .base import Comparator
 
-from .base import Peer
-
-BLOCK_ENTRIES = 4_000_000
-"""Distances held at once, 32 MB: a long table is worked through in blocks of rows."""
+BLOCK_ENTRIES = 4_000_000  # distances held at once, 32 MB
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
@@ -41,7 +36,7 @@ def nearest(distance: FloatArray, k: int) -> IntArray:
     return np.take_along_axis(column, order, axis=1)
 
 
-class _Neighbours(Peer):
+class _Neighbours(Comparator):
     """The vote; a row at infinite distance has none. Without any vote, as with equal ones, the first class wins."""
 
     n_neighbors: int = 1
@@ -76,13 +71,9 @@ class KNN(_Neighbours):
     """Majority of the nearest rows.
 
     Equal distances go to the lower row, equal votes to the first class, so that a result can be repeated anywhere;
-    scikit-learn's own classifier does not promise the first.
+    scikit-learn's own classifier does not promise the first. `skip_zero` ignores training rows equal to the row to
+    classify, as KEEL does.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "skip_zero": ["boolean"],
-    }
 
     def __init__(self, n_neighbors: int = 3, *, skip_zero: bool = False) -> None:
         self.n_neighbors = n_neighbors
@@ -105,7 +96,7 @@ class AdaptiveKNN(KNN):
             # the tree computes distances directly; brute force expands the square and can miss an exact 0
             tree = NearestNeighbors(n_neighbors=1, algorithm="kd_tree").fit(X[~own])
             reach[own] = tree.kneighbors(X[own])[0][:, 0]
-        # a row with a twin of another class has no reach: it may only vote after all the others
+        # a row with an equal row of another class has no reach: it votes after all the others
         floor = np.finfo(np.float64).eps * (reach.max() or 1.0)
         self.reach_ = np.maximum(reach, floor)
 
@@ -116,7 +107,7 @@ class AdaptiveKNN(KNN):
 class DistanceWeightedKNN(KNN):
     """Votes that fall linearly with the distance, from 1 for the nearest to 0 for the k-th (row DW-KNN).
 
-    Dudani's weights; all are 1 where the first and the k-th are equally far.
+    Dudani's weights; all are 1 if the first and the k-th are equally far.
 
     Dudani, "The distance-weighted k-nearest-neighbor rule", IEEE Transactions on Systems, Man, and Cybernetics 6,
     1976.
@@ -182,8 +173,6 @@ class CenterNN(_Neighbours):
 
     Gao, Wang, "Center-based nearest neighbor classifier", Pattern Recognition 40, 2007.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"skip_zero": ["boolean"]}
 
     def __init__(self, *, skip_zero: bool = False) -> None:
         self.skip_zero = skip_zero

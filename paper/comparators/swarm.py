@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.model_selection import StratifiedKFold
 
-from rfsc._utils.arrays import BoolArray, FloatArray, IntArray
-from rfsc._utils.compat import Interval
-
-from .base import Peer
+from ..arrays import BoolArray, FloatArray, IntArray
+from .base import Comparator
 from .discriminant import SubsetLDA, moments
 
 Score = Callable[[BoolArray], IntArray]
@@ -29,20 +26,17 @@ BATCH = 16
 class Flight:
     """What does not change while a swarm moves."""
 
-    # weights of the old velocity, of the way to a particle's own best place, and of that to the best place of all
-    inertia: float
-    # weights of the old velocity, of the way to a particle's own best place, and of that to the best place of all
-    own_pull: float
-    # weights of the old velocity, of the way to a particle's own best place, and of that to the best place of all
-    swarm_pull: float
+    inertia: float  # weight of the old velocity
+    own_pull: float  # weight of the way to a particle's own best place
+    swarm_pull: float  # weight of the way to the best place of all
     max_speed: float  # largest change of a coordinate in one step
-    threshold: float  # A feature is in where its coordinate, between 0 and 1, is above this
+    threshold: float  # a feature is chosen if its coordinate, between 0 and 1, is above this
     n_iterations: int  # most steps
     patience: int  # steps without gain after which the swarm stops
 
 
 def remembering(score: Score) -> Score:
-    """Score each subset once, however many particles come by."""
+    """The same function of a stack of masks, which scores each subset once."""
     seen: dict[bytes, int] = {}
 
     def remembered(masks: BoolArray) -> IntArray:
@@ -67,7 +61,7 @@ def worth(masks: BoolArray, score: Score) -> IntArray:
 def fly(
     score: Score, position: FloatArray, velocity: FloatArray, flight: Flight, rng: np.random.Generator
 ) -> BoolArray:
-    """Move a swarm and return the best subset that it passed."""
+    """Move a swarm; the best subset that it passed, or all features if no particle ever held one."""
     best, value = position.copy(), worth(position > flight.threshold, score)
     leader, idle = int(np.argmax(value)), 0
     for _ in range(flight.n_iterations):
@@ -90,7 +84,7 @@ def fly(
 
 
 def inner_splits(code: IntArray, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
-    """Stratified folds of the training rows, on which subsets are compared."""
+    """Stratified folds of the training rows: ten, fewer if a class has fewer rows; with a single row, no split."""
     n_folds = min(INNER_FOLDS, int(np.bincount(code).min()))
     seed = int(rng.integers(2**31))
     if n_folds < 2:
@@ -146,15 +140,8 @@ class PSOLDA(SubsetLDA):
 
     Constants of motion: inertia 0.9, pulls 0.8 and 1.2, largest speed 1, threshold 0.5. Subsets are compared by
     stratified 10-fold cross-validation inside the training rows with equal priors, of equals the smaller; test rows
-    play no part.
+    play no part. The swarm stops after `patience` steps without gain.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_particles": [Interval(Integral, 1, None, closed="left")],
-        "n_iterations": [Interval(Integral, 0, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state", np.random.Generator],
-    }
 
     def __init__(
         self, n_particles: int = 150, n_iterations: int = 400, patience: int = 150, random_state: Any = None
@@ -181,7 +168,7 @@ class PSOLDA(SubsetLDA):
 
 
 def nearest_vote(distance: FloatArray, code: IntArray, n_classes: int, n_neighbors: int = N_NEIGHBORS) -> IntArray:
-    """Majority class among the nearest rows."""
+    """Majority class among the nearest rows; infinite distance means no vote, ties go to the lower row and class."""
     k = min(n_neighbors, distance.shape[1])
     last = np.partition(distance, k - 1, axis=1)[:, k - 1 : k]
     voter = distance <= last
@@ -222,20 +209,14 @@ def mixed_start(n_particles: int, n_features: int, threshold: float, rng: np.ran
     return np.where(rank < size[:, None], threshold + (1.0 - threshold) * share, threshold * share)
 
 
-class PSOKNN(Peer):
+class PSOKNN(Comparator):
     """Features chosen by a particle swarm for five nearest neighbours, PSO(4-2) of Xue, Zhang and Browne (2014).
 
     Constants of motion: inertia 0.7298, pulls 1.49618, largest speed 6, threshold 0.6. Two thirds of the particles
-    start with a tenth of the features, the others with more than half; they start at rest, since a random speed would
+    start with a tenth of the features, the others with more than half; they start at rest, because a random speed would
     undo these starts at the first step. Subsets are compared by stratified 10-fold cross-validation inside the training
     rows, of equals the smaller.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_particles": [Interval(Integral, 1, None, closed="left")],
-        "n_iterations": [Interval(Integral, 0, None, closed="left")],
-        "random_state": ["random_state", np.random.Generator],
-    }
 
     def __init__(self, n_particles: int = 30, n_iterations: int = 100, random_state: Any = None) -> None:
         self.n_particles = n_particles
