@@ -94,7 +94,8 @@ def _comparator(name: str, make: Callable[[], Any], **about: Any) -> Method:
 
 
 def _paper_settings(data: str) -> RFSCClassifier:
-    return RFSCClassifier.paper(filter_significance=FILTER_LEVEL if data in FILTERED else None)
+    clf = RFSCClassifier.paper()
+    return clf.set_params(search=replace(clf.search, filter_significance=FILTER_LEVEL)) if data in FILTERED else clf
 
 
 _SKIP = {"skip_zero": True}

@@ -1,8 +1,8 @@
 """Data whose truth is known: fourteen families, each a small function from a generator to rows and probabilities.
 
 No method is tuned on them. A family gives features in mixed units and, for every row, the probability of each class;
-classes are drawn from these. So the best possible accuracy and log-loss of every family are known. A draw has its own training
-rows and its own large test set; draws of one family differ in nothing but the rows.
+classes are drawn from these. So the best possible accuracy and log-loss of every family are known. A draw has its own
+training rows and its own large test set; draws of one family differ in nothing but the rows.
 
 The truths are stated in `u`, the features with mean 0 and standard deviation 1; in `v`, features spread evenly over
 [0, 1]. Features that a truth does not name are irrelevant.
@@ -144,7 +144,7 @@ def imbalance(rng: np.random.Generator, n_rows: int) -> Rows:
 
 
 def label_noise(rng: np.random.Generator, n_rows: int) -> Rows:
-    """A curved border, then 20 % of the labels flipped: u0 + u1 - u3 + u4^2 > 0.8, eight features; the best accuracy is 0.8."""
+    """A curved border and 20 % of the labels flipped: u0 + u1 - u3 + u4^2 > 0.8, eight features."""
     X, u = _independent(rng, n_rows, 8)
     return X, _nearly_sure(u[:, 0] + u[:, 1] - u[:, 3] + u[:, 4] ** 2 > 0.8, 0.8)
 
