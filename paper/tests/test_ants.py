@@ -7,16 +7,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import minmax_scale
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from paper.comparators.ants import ACOPMC, TOLERANCES, Colony, matches, matching_vote
 
 SMALL = ACOPMC(n_ants=4, n_iterations=4, random_state=0)
-
-
-@parametrize_with_checks([SMALL, ACOPMC(n_ants=3, n_iterations=3, tolerance=0.1, random_state=0)])
-def test_estimator(estimator, check):
-    check(estimator)
 
 
 def naive_vote(query, X, code, n_classes, tolerance, skip=None):

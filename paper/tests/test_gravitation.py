@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from paper.comparators.gravitation import DGC, DGCPlus, _evenness, _Particles
-from rfsc import _optional
 
 
 def naive_class(x, rows, code, weights, *, factor, leave_out=None):
@@ -146,12 +144,6 @@ def test_global_random_state_screen_and_folder_are_left_alone(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_missing_cma_is_named(monkeypatch):
-    monkeypatch.setattr(_optional, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"DGC\+ needs cma: pip install 'rfsc\[experiments\]'"):
-        DGCPlus().fit([[0.0], [1.0]], [0, 1])
-
-
 def test_printed_accuracy_on_iris(keel_folds):
     """Cano et al. print .9533."""
     accuracy = [
@@ -159,8 +151,3 @@ def test_printed_accuracy_on_iris(keel_folds):
         for train, test in keel_folds("iris")
     ]
     assert np.mean(accuracy) == pytest.approx(0.9533, abs=0.01)
-
-
-@parametrize_with_checks([DGC(n_trials=10, random_state=0), DGCPlus(n_runs=1, max_generations=3, random_state=0)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

@@ -9,7 +9,6 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import cohen_kappa_score
 from sklearn.preprocessing import minmax_scale
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from paper.comparators.prototypes import (
     SSMASFLSDE,
@@ -229,8 +228,3 @@ def test_printed_figures_on_iris(keel_folds):
         label = model.predict(test.scaled())
         figures.append([np.mean(label == test.target), cohen_kappa_score(test.target, label)])
     np.testing.assert_allclose(np.mean(figures, axis=0), [0.9533, 0.93], atol=0.03)
-
-
-@parametrize_with_checks([SSMASFLSDE(200, 6, 6, 10, random_state=0)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

@@ -9,17 +9,11 @@ from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from paper.comparators import swarm
 from paper.comparators.swarm import PSOKNN, PSOLDA, Flight, LDAHits, NeighborHits
 
 SMALL = [PSOLDA(n_particles=12, n_iterations=8, random_state=0), PSOKNN(n_particles=9, n_iterations=6, random_state=0)]
-
-
-@parametrize_with_checks(SMALL)
-def test_estimator(estimator, check):
-    check(estimator)
 
 
 def wine(n_features=8):
