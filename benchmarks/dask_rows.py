@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markdown import replace_section, table
 
 from long_data import make_long
-from markdown import replace_section, table
 from report import processor
 
 HERE = Path(__file__).resolve().parent

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from markdown import replace_section, table
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -26,7 +27,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from long_data import make_long
-from markdown import replace_section, table
 from rfsc import RFSCClassifier
 
 HERE = Path(__file__).resolve().parent

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markdown import replace_section, table
 from scipy.special import expit
 
-from markdown import replace_section, table
 from report import processor
 
 HERE = Path(__file__).resolve().parent
@@ -157,9 +157,10 @@ def compared(chosen: Sequence[int], where: Sequence[int]) -> dict[str, Any]:
 
 def priced(clf: Any, train: Any, test: Any, where: Sequence[int]) -> dict[str, Any]:
     """The model that the terms of a plain fit give when each has the price that it has in `PartitionedRFSC`."""
+    from rfsc.partitioned import price_of_a_term
+
     from rfsc._engines import Criterion, FitOptions, Problem, make_engine
     from rfsc._search import pool
-    from rfsc.partitioned import price_of_a_term
 
     X, y = train
     model, space = clf.models_[0], clf._spaces[0][0]

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markdown import replace_section, table
 from scipy.special import expit
 
-from markdown import replace_section, table
 from report import processor
 
 N_ROWS, N_FEATURES, N_TEST = 500, 10_000, 2000

@@ -50,7 +50,7 @@ def test_content(name, request):
 def damaged(data_root, tmp_path, monkeypatch):
     """Load a set from a copy of its file in which the lines were changed; the words of the error."""
 
-    def load(name, change):
+    def load_changed(name, change):
         lines = (data_root / f"{name.lower()}.csv").read_text().splitlines()
         (tmp_path / f"{name.lower()}.csv").write_text("\n".join(change(lines)) + "\n")
         monkeypatch.setenv("RFSC_DATA", str(tmp_path))
@@ -59,7 +59,7 @@ def damaged(data_root, tmp_path, monkeypatch):
         assert caught.value.__cause__ is None
         return str(caught.value)
 
-    return load
+    return load_changed
 
 
 def cell_changed(lines):
