@@ -96,12 +96,12 @@ def section(found: dict[str, Any]) -> str:
         ["largest memory of the process that searches", f"{found['peak_here'] / 1e9:.2f} GB", "", ""],
     ]
     notes = [
-        f"{processor()}, load {found['load']:.1f} at the end: other programs lengthen the time. Every worker is a process "
-        "with one thread and makes its rows itself (`benchmarks/dask_rows.py`), degree 2.",
+        f"{processor()}, load {found['load']:.1f} at the end: other programs lengthen the time. Every worker is a "
+        "process with one thread and makes its rows itself (`benchmarks/dask_rows.py`), degree 2.",
         f"The model has {len(found['terms'])} terms and a log-loss of {found['log_loss']:.4f} on 200,000 rows that "
         "nothing else saw.",
-        f"Processor time: {found['processor_workers']:.0f} s of the workers together, {found['processor_here']:.0f} s of "
-        f"the process that searches. All rows are {8 * n_rows * N_FEATURES / 1e9:.1f} GB.",
+        f"Processor time: {found['processor_workers']:.0f} s of the workers together, {found['processor_here']:.0f} s "
+        f"of the process that searches. All rows are {8 * n_rows * N_FEATURES / 1e9:.1f} GB.",
     ]
     return f"{markdown_table(['', '', 'bar', ''], rows)}\n\n" + "\n".join(f"- {note}" for note in notes)
 
