@@ -84,17 +84,16 @@ def table_hash(data: FloatArray, code: IntArray) -> str:
 
 
 def _from_file(name: str, path: Path) -> DataSet:
-    import pandas as pd
-
     if not path.is_file():
         raise FileNotFoundError(_how_to_get(name, f"{path.name} is not in the folder that RFSC_DATA names"))
     try:
-        frame = pd.read_csv(path, float_precision="round_trip")
-        data = frame.iloc[:, :-1].to_numpy(dtype=np.float64)
-    except ValueError:  # pandas quotes the cell
+        head, *rows = np.loadtxt(path, dtype=str, delimiter=",", comments=None)
+        cells = np.array(rows)
+        data = cells[:, :-1].astype(np.float64)
+    except ValueError:  # NumPy quotes the cell
         msg = f"{path.name}: expected comma-separated numbers under a header, with the class last. Download it again."
         raise ValueError(msg) from None
-    return _checked(name, data, frame.iloc[:, -1], list(frame.columns[:-1]), f"file {path.name}")
+    return _checked(name, data, cells[:, -1], head[:-1].tolist(), f"file {path.name}")
 
 
 def _from_openml(name: str) -> DataSet:

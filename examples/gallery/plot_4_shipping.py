@@ -9,8 +9,8 @@ report, save it, and let a database and a bare Python function give the same ans
 # %%
 # The table
 # ---------
-# ``rfsc demo --data patients.csv`` writes it. It is made up, so the truth is known: age, CRP, haemoglobin, smoking and sex matter; body mass and ward do not. That
-# a CRP was not measured is a bad sign in itself.
+# ``rfsc demo --data patients.csv`` writes it. It is made up, so the truth is known: age, CRP, haemoglobin, smoking and
+# sex matter; body mass and ward do not. That a CRP was not measured is a bad sign in itself.
 
 import subprocess
 import sys
