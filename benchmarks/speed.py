@@ -50,7 +50,7 @@ def page(machine_line: str, sections: list[Section], seconds: float) -> str:
 
 
 def main() -> None:
-    """Measure, print, and write where asked."""
+    """Measure, print, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, metavar="PAGE", help="page whose section 'speed' is replaced")
     arguments = parser.parse_args()

@@ -172,7 +172,7 @@ def fits_section() -> Section:
         rows,
         [
             f"Time per support, mean over the same {N_SUPPORTS} random supports for everyone, best of {ROUNDS} turns.",
-            'Bars are judged on "one fit with t-values", which is what the peers do; our full evaluation stands '
+            'Bars are judged on "one fit with t-values", which is what the peers do; our full evaluation is '
             "beside the same peers' single fit, its verdict in brackets.",
             'scikit-learn: `LogisticRegression(solver="newton-cholesky", fit_intercept=False)`, the same penalty, '
             "no t-values. statsmodels: `Logit(...).fit()` by Newton's method and `.tvalues`, no penalty. "

@@ -302,7 +302,7 @@ def section(outcomes: Outcomes, plot: Path, page: Path | None, most: int) -> str
 
 
 def main() -> None:
-    """Measure, print, and write where asked."""
+    """Measure, print, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, help="page whose section 'wide' is replaced")
     parser.add_argument("--plot", type=Path, default=Path("docs/performance/cost_by_terms.png"))

@@ -50,7 +50,7 @@ OPEN_POINTS = """\
   small ridge in proportion to each term's variance solves this; the paper mentions none.
 - **Terms.** All of RFSC's rows here are polynomials, as in the paper. The default of `RFSCClassifier` also tries other
   families of terms; how that does is in the project's docs/accuracy.md.
-- **The constant** counts as a term where a model holds it, as in the paper's N_r.
+- **The constant** counts as a term if a model has it, as in the paper's N_r.
 """
 
 

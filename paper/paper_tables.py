@@ -162,8 +162,7 @@ def main_table(results: Results, methods: Sequence[Method], sets: Sequence[str])
     best = best_cells(values, [0] * len(rows), first_column=1, digits=3) if rows else frozenset()
     notes = [
         HONEST_NOTE,
-        "Size: mean number of terms, or of features where there is no formula, from set to set. RFSC stops at 15 "
-        "terms.",
+        "Size: mean number of terms, or of features without a formula, from set to set. RFSC stops at 15 terms.",
         "RFSC here is the paper's kind of model, polynomials, with this project's search settings; by default it also "
         "tries other terms.",
         GUESS_NOTE,
@@ -184,7 +183,7 @@ def table_4(results: Results, methods: Iterable[Method], sets: Sequence[str]) ->
             if any(found) and _selects(results, method, protocol, sets):
                 body.add(method, source, [f.n_features if f else None for f in found], map(_size, found))
     notes = [
-        "Features that the classifier reads, fewest in bold; in brackets terms of its formula, where it has one.",
+        "Features that the classifier reads, fewest in bold; in brackets terms of its formula, if it has one.",
         OPTIMISTIC_NOTE,
         GUESS_NOTE,
     ]
@@ -231,7 +230,7 @@ def ranks_of(results: Results, methods: Iterable[Method], sets: Sequence[str], *
 
 
 def is_small(results: Results, method: str, sets: Sequence[str]) -> bool:
-    """At most 20 terms, or features where there is no formula, on the mean of every set."""
+    """At most 20 terms, or features without a formula, on the mean of every set."""
     found = [results.get(data, method, "honest") for data in sets]
     return all(f is not None and f.size <= SMALL for f in found)
 
@@ -254,7 +253,7 @@ def table_ranks(results: Results, methods: Sequence[Method], sets: Sequence[str]
     notes = [
         f"Rank 1 is best; honest accuracy on {len(sets)} data sets. Friedman's test: {p_value}; "
         f"Nemenyi's critical difference at {everyone.level}: {everyone.critical_difference:.2f}.",
-        f"Small: at most {SMALL} terms, or features where there is no formula, on every set.",
+        f"Small: at most {SMALL} terms, or features without a formula, on every set.",
         GUESS_NOTE,
     ]
     head = ["method", "mean rank", "mean rank among small", "largest size"]

@@ -64,7 +64,7 @@ def _two(logit: FloatArray) -> FloatArray:
 
 
 def _nearly_sure(second: BoolArray, sure: float) -> FloatArray:
-    """Probabilities of two classes where a rule says which, right in a share `sure` of the rows."""
+    """Probabilities of two classes by a rule that is right in a share `sure` of the rows."""
     return _two(np.where(second, 1.0, -1.0) * np.log(sure / (1 - sure)))
 
 

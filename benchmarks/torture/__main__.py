@@ -72,7 +72,7 @@ def page_table(found: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Run what was asked for, print the table, and say whether all went well."""
+    """Run the requested parts and print the table; status 1 if anything was lost or wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.torture", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, for a look")
     parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))

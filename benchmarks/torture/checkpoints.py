@@ -197,7 +197,7 @@ def no_more_files(folder: Path) -> Iterator[Path | None]:
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[Path | None]:
-    """A folder that nobody may write to; the administrator needs a disk for that."""
+    """A read-only folder; for the administrator, a read-only disk."""
     if os.geteuid() == 0:
         with _disk(folder, "ro") as disk:
             yield disk

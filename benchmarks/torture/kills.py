@@ -1,6 +1,6 @@
 """A real process that is killed again and again (SIGKILL) while it fits, and started again until it ends.
 
-What it ends with must be the model of a fit that nobody has killed, to the last bit. Lost counts checkpoints that could
+What it ends with must be the model of a fit that was never killed, to the last bit. Lost counts checkpoints that could
 not be read after a kill, or held less than before it; wrong counts other models, and files left in the folder.
 """
 
@@ -33,7 +33,7 @@ BEGUN = "begun"
 N_KILLS = 100
 N_AIMED = 30
 PARTS = 4  # a kill comes within one part in so many of the time of a whole fit
-PATIENCE = 120.0  # seconds for a fit that nobody kills
+PATIENCE = 120.0  # seconds for a fit that is not killed
 
 
 class Outcome(NamedTuple):
@@ -85,7 +85,7 @@ def kill_and_resume(name: str, n_kills: int, seed: int, *, aimed: bool = False) 
     expected = fit(name)
     began = time.perf_counter()
     if fit(name) != expected:  # the first one may have compiled kernels, which takes time
-        msg = "two fits that nobody killed differ"
+        msg = "two fits that were not killed differ"
         raise RuntimeError(msg)
     seconds = time.perf_counter() - began
     while (outcome.in_writes if aimed else outcome.kills) < n_kills and outcome.fits < 3 + n_kills:

@@ -126,7 +126,7 @@ class _Stop(Exception):
 
 
 def interrupted(case: str, moments: tuple[int, ...] = (1, 4, 11), **more: Any) -> RFSCClassifier:
-    """A fit that fails after some iterations, several times, and goes on from its checkpoint."""
+    """A fit that fails after some iterations, several times, and continues from its checkpoint."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "fit.checkpoint")
         for moment in moments:

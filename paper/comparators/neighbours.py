@@ -129,9 +129,9 @@ class CamNN(KNN):
     """Nearest rows by the cam distance, which is longer against the pull of a row's own neighbours.
 
     KEEL's variant. Row i learns from the K nearest rows that differ from it: the mean G of the steps towards
-    them and the mean L of the steps' lengths, where a step towards another class is turned round and halved. With
+    them and the mean L of the steps' lengths, where a step towards another class is reversed and halved. With
     q features, n = min(q, 16) and c = sqrt(2) Gamma((n + 1) / 2) / Gamma(n / 2), the distance of x from x_i is
-    ``d / (L / c + q ||G|| / c * cos(x - x_i, G))``, d the Euclidean one. Rows where it is negative do not vote.
+    ``d / (L / c + q ||G|| / c * cos(x - x_i, G))``, d the Euclidean one. Rows with a negative distance do not vote.
 
     Zhou, Chen, "Nearest neighbor classification using cam weighted distance", Neurocomputing 69, 2006.
     """
@@ -149,7 +149,7 @@ class CamNN(KNN):
     def _steps(self, X: FloatArray, code: IntArray, block: slice) -> tuple[FloatArray, FloatArray]:
         """G and L of the rows of a block."""
         distance = cdist(X[block], X)
-        distance[distance == 0] = np.inf  # the row itself, and twins, which point nowhere
+        distance[distance == 0] = np.inf  # the row itself and equal rows, which give no direction
         column = nearest(distance, self.n_neighbors)
         usable = np.isfinite(np.take_along_axis(distance, column, axis=1))
         sign = np.where(code[column] == code[block, None], 1.0, -0.5) * usable
@@ -187,6 +187,6 @@ class CenterNN(_Neighbours):
 
     def _distance(self, X: FloatArray, euclid: FloatArray) -> FloatArray:
         along = X @ self.direction_.T - np.einsum("ij,ij->i", self.rows_, self.direction_)
-        # by Pythagoras; rounding may leave a tiny negative where x lies on the line
+        # by Pythagoras; rounding may leave a tiny negative number if x is on the line
         square = euclid**2 - along**2
         return np.asarray(np.sqrt(np.maximum(square, 0.0)))

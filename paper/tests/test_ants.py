@@ -1,4 +1,4 @@
-"""The matching vote and the ants against word-by-word twins."""
+"""The matching vote and the ants against versions written word by word from the description."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_search_keeps_the_best_set_that_any_ant_found(rng):
     hits, support = colony.search(5, 6, 0.1, np.random.default_rng(3))
     assert hits == naive_hits(X, code, np.flatnonzero(support), 0.125)
     assert hits == max(colony._seen.values())
-    # a set scored from memory has the hits that it would have anew
+    # a remembered score is that of a new evaluation
     for chosen, remembered in colony._seen.items():
         assert remembered == naive_hits(X, code, chosen, 0.125)
 

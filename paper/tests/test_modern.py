@@ -1,4 +1,4 @@
-"""Today's classifiers: they fit without a warning, take a seed, and their size is counted rightly."""
+"""Today's classifiers: they fit without a warning, take a seed, and their size is counted correctly."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def product(rng, n=160):
 
 
 def quick(name, seed=0):
-    """The peer with fewer trees and a smaller grid."""
+    """The classifier with fewer trees and a smaller grid."""
     model = with_seed(modern_classifiers()[name], seed)
     if isinstance(model, GridSearchCV):
         model.set_params(param_grid={key: values[:3] for key, values in model.param_grid.items()})
@@ -54,7 +54,7 @@ def quick(name, seed=0):
     return model
 
 
-def test_peers_are_those_of_the_tables():
+def test_classifiers_are_those_of_the_tables():
     names = ["L1 logistic, degree 2", "RBF SVM", "random forest", "gradient boosting"]
     names += ["EBM"] if find_spec("interpret") else []
     names += ["fastcan, degree 2"] if find_spec("fastcan") else []
@@ -64,7 +64,7 @@ def test_peers_are_those_of_the_tables():
 
 @pytest.mark.filterwarnings("ignore:For multiclass we cannot currently visualize pairs")
 @pytest.mark.parametrize("name", modern_classifiers())
-def test_peer_learns_two_and_three_classes(name):
+def test_classifier_learns_two_and_three_classes(name):
     X, y = product(np.random.default_rng(0))
     model = quick(name).fit(X, y)
     assert set(model.predict(X)) == {"same", "unlike"}
@@ -114,7 +114,7 @@ def test_size_of_l1_on_two_classes():
 @needs_fastcan
 def test_size_of_fastcan_is_what_it_selected():
     X, y = product(np.random.default_rng(0))
-    X = X[:, [1, 3]]  # five terms: no more than that can be chosen, however many are asked for
+    X = X[:, [1, 3]]  # five terms: no more than that can be chosen, whatever the number requested
     model = quick("fastcan, degree 2").fit(X, y)
     assert model_size(model) == (2.0, 5.0)
     assert terms_per_output(model) == 5.0

@@ -27,7 +27,7 @@ from paper.comparators.prototypes import (
 
 
 def naive_nearest(x, rows, candidates, leave_out=None):
-    """Index of the nearest candidate row, the lower one of equals; None where there is none."""
+    """Index of the nearest candidate row, the lower one of equals; None if there is none."""
     nearest, least = None, math.inf
     for j in candidates:
         square = sum((x[f] - rows[j][f]) ** 2 for f in range(len(x)))

@@ -28,9 +28,9 @@ PICTURES = ["figure1.png", "figure2.png", "figure3.png", "ranks.png", "ranks_sma
 
 
 @pytest.fixture(autouse=True)
-def one_illustration(illustration, monkeypatch):
-    """The figures' search takes seconds and is the same for every run."""
-    monkeypatch.setattr(module, "illustrate", lambda: illustration)
+def no_figures(illustration, monkeypatch):
+    """Figures take seconds; `finished` draws them once."""
+    monkeypatch.setattr(module, "_draw_figures", lambda *_: illustration)
     monkeypatch.delenv("RFSC_DATA", raising=False)
 
 
