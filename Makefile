@@ -53,28 +53,25 @@ docs: $(VENV)/extra-docs  ## the documentation as a site, in docs/_build/html
 RFSC_DATA ?= $(wildcard ../shared/data)
 
 bench: $(VENV)/extra-bench  ## measure the speed bars (most of an hour); writes docs/performance.md
-	RFSC_DATA=$(RFSC_DATA) $(BIN)/python benchmarks/speed.py --write docs/performance.md
-	$(BIN)/python benchmarks/long.py --write docs/performance.md
-	$(BIN)/python benchmarks/wide.py --write docs/performance.md
+	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m benchmarks.speed --write docs/performance.md
+	$(BIN)/python -m benchmarks.long --write docs/performance.md
+	$(BIN)/python -m benchmarks.wide --write docs/performance.md
 
 bench-gpu: $(VENV)/extra-bench $(VENV)/extra-torch  ## the same on an NVIDIA GPU
-	$(BIN)/python benchmarks/gpu.py --raw docs/performance/gpu.json --write docs/performance.md
+	$(BIN)/python -m benchmarks.gpu --raw docs/performance/gpu.json --write docs/performance.md
 
-bench-scale: $(VENV)/extra-bench $(VENV)/extra-dask  ## rows on several workers, and very wide data beside relatives (more than an hour); writes docs/scale.md
-	$(BIN)/python benchmarks/dask_rows.py --write docs/scale.md
-	$(BIN)/python benchmarks/partitioned.py --write docs/scale.md
+bench-scale: $(VENV)/extra-bench $(VENV)/extra-dask  ## rows on several workers, and very wide data beside relatives (an hour); writes docs/scale.md
+	$(BIN)/python -m benchmarks.dask_rows --write docs/scale.md
+	$(BIN)/python -m benchmarks.very_wide --write docs/scale.md
 
 torture: $(VENV)/extra-test $(VENV)/extra-torture  ## faults, kills and hostile input by the thousand (most of an hour); writes docs/reliability.md
 	$(BIN)/python -m benchmarks.torture --raw docs/reliability.json --write docs/reliability.md
 
-accuracy: $(VENV)/extra-bench  ## measure the accuracy bars; writes docs/accuracy.md
-	$(BIN)/python benchmarks/recovery.py --write docs/accuracy.md
-	RFSC_DATA=$(RFSC_DATA) $(BIN)/python benchmarks/accuracy.py --write docs/accuracy.md --output docs/accuracy
-	RFSC_DATA=$(RFSC_DATA) $(BIN)/python benchmarks/paper_protocol.py --write docs/accuracy.md
+accuracy: $(VENV)/extra-experiments  ## measure the accuracy bars; writes docs/accuracy.md
+	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper accuracy --output docs/accuracy --write docs/accuracy.md
 
 reproduce: $(VENV)/extra-experiments  ## the paper's tables and figures beside ours; writes docs/reproduction
-	RFSC_DATA=$(RFSC_DATA) $(BIN)/rfsc reproduce --output docs/reproduction
-	$(BIN)/python benchmarks/markdown.py README.md main docs/reproduction/main.md
+	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper reproduce --output docs/reproduction --write README.md
 
 clean:  ## remove what make has made
 	rm -rf $(VENV) .venv-drfsc .venv-distfeatselect .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/gallery docs/api/generated

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markdown import replace_section, table
 
 from long_data import make_long
-from markdown import replace_section, table
 
 ROWS = 1_000_000
 N_MODELS, N_STEPS = 100, 8
@@ -172,7 +172,7 @@ def crossover() -> list[dict[str, float]]:
     for n_rows in CROSSOVER:
         row: dict[str, float] = {"rows": n_rows}
         for engine in ("numba", "torch"):
-            command = [sys.executable, "-W", "ignore", __file__, "--one-fit", engine, str(n_rows)]
+            command = [sys.executable, "-W", "ignore", "-m", "benchmarks.gpu", "--one-fit", engine, str(n_rows)]
             out = subprocess.run(command, capture_output=True, text=True, check=True)
             row[engine] = float(out.stdout)
         found.append(row)

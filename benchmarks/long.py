@@ -1,7 +1,7 @@
 """Long tables: what a search costs by the number of rows, and the bars for a million of them.
 
 `--write PAGE` replaces the section `long` of the page and draws the plot beside it. Every fit runs in a process of its
-own, so that its peak memory is its own. Finished ones are kept in a file, and an interrupted run goes on where it
+own, so that its peak memory is its own. Finished ones are kept in a file, and an interrupted run continues where it
 stopped. `--full` adds the searches that see a million rows in every iteration; they take hours.
 """
 
@@ -10,27 +10,24 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
-import subprocess
-import sys
 import time
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from paper.tables import markdown_table, replace_section
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from long_data import make_long
-from markdown import replace_section, table
-from rfsc import RFSCClassifier
+from .long_data import make_long
+from .measuring import ROOT, Outcomes, make_classifier, memory, verdict
 
-HERE = Path(__file__).resolve().parent
-KEPT = HERE.parent / "docs" / "performance" / "long.json"
+KEPT = ROOT / "docs" / "performance" / "long.json"
 MAX_SAMPLES = 5000  # chosen on tables of other seeds: see the page
 MILLION = 1_000_000
 BASES = ("polynomial", "auto")
@@ -52,11 +49,6 @@ class Task:
     n_restarts: int = 1
     n_jobs: int = 1
     seed: int = 0
-
-    @property
-    def key(self) -> str:
-        """Under which its outcome is kept."""
-        return json.dumps(asdict(self))
 
 
 def bar_task(basis: str) -> Task:
@@ -82,32 +74,22 @@ def tasks(full: bool) -> list[Task]:
     return sorted(dict.fromkeys(wanted), key=lambda task: (task.max_samples is None) * task.n_rows)
 
 
-def model_of(task: Task) -> object:
+def model_of(task: Task, **more: int) -> Any:
     """What is fitted."""
     if task.basis == PEER:
         lasso = LogisticRegression(l1_ratio=1.0, C=0.1, solver="liblinear")
         return make_pipeline(PolynomialFeatures(2, include_bias=False), StandardScaler(), lasso)
-    return RFSCClassifier(
-        basis=task.basis,
-        max_samples=task.max_samples,
-        n_restarts=task.n_restarts,
-        n_jobs=task.n_jobs,
-        random_state=task.seed,
-    )
-
-
-def memory(field: str) -> int:
-    """Bytes of this process, by the name that the system gives them."""
-    return int(re.search(field + r":\s+(\d+) kB", Path("/proc/self/status").read_text()).group(1)) * 1024
+    settings = {"basis": task.basis, "max_samples": task.max_samples, "n_restarts": task.n_restarts}
+    return make_classifier(**settings, n_jobs=task.n_jobs, random_state=task.seed, **more)
 
 
 def measure(task: Task) -> dict[str, float]:
     """Fit once; time, processor time, bytes above the data at the peak, and log-loss on unseen rows."""
     warnings.simplefilter("ignore", ConvergenceWarning)
     warm = make_long(500, seed=99)
-    model_of(task).set_params(**({} if task.basis == PEER else {"max_iter": 2})).fit(*warm)  # loads the kernels
+    model_of(task, max_iter=2).fit(*warm)  # loads the kernels
     X, y = make_long(task.n_rows, seed=task.seed)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
     before, load = memory("VmRSS"), os.getloadavg()[0]
     started, processor = time.perf_counter(), time.process_time()
     model = model_of(task).fit(X, y)
@@ -120,30 +102,17 @@ def measure(task: Task) -> dict[str, float]:
     return outcome | {"terms": len(model.models_[0].terms), "iterations": int(model.n_iter_[0])}
 
 
-def measured(wanted: list[Task], kept: Path) -> dict[str, dict[str, float]]:
-    """Outcomes by key; what is not in the file yet is measured and put there."""
-    outcomes = json.loads(kept.read_text()) if kept.exists() else {}
-    for task in wanted:
-        if task.key not in outcomes:
-            command = [sys.executable, __file__, "--one", task.key]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            outcomes[task.key] = json.loads(done.stdout)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(json.dumps(outcomes, indent=1, sort_keys=True) + "\n")
-            print(task, outcomes[task.key], file=sys.stderr)
-    return outcomes
+def measured(wanted: list[Task], kept: Path) -> dict[Task, dict[str, float]]:
+    """Outcomes of all tasks, from the file or measured now."""
+    outcomes = Outcomes("long", kept)
+    return {task: outcomes.get(asdict(task)) for task in wanted}
 
 
-def verdict(met: bool) -> str:
-    """In the words of the other tables."""
-    return "met" if met else "MISSED"
-
-
-def bars(outcomes: dict[str, dict[str, float]]) -> str:
+def bars(outcomes: dict[Task, dict[str, float]]) -> str:
     """The fit of a million rows beside its bars of time and memory."""
     rows = []
     for basis in BASES:
-        found = outcomes[bar_task(basis).key]
+        found = outcomes[bar_task(basis)]
         rows += [
             [
                 f'`basis="{basis}"`',
@@ -158,17 +127,17 @@ def bars(outcomes: dict[str, dict[str, float]]) -> str:
                 verdict(found["memory"] <= MEMORY_BAR),
             ],
         ]
-    return table([f"1,000,000 rows x 30 features, `max_samples={MAX_SAMPLES}`", "", "bar", ""], rows)
+    return markdown_table([f"1,000,000 rows x 30 features, `max_samples={MAX_SAMPLES}`", "", "bar", ""], rows)
 
 
-def comparison(outcomes: dict[str, dict[str, float]]) -> str:
+def comparison(outcomes: dict[Task, dict[str, float]]) -> str:
     """Log-loss on unseen rows with subsamples and without."""
     rows = []
     bases, some, seeds = COMPARED
     settings = [(some, seed) for seed in seeds] + [(MILLION, 0)]
     for basis in bases:
         for n_rows, seed in settings:
-            both = [outcomes.get(task.key) for task in pair(basis, n_rows, seed)]
+            both = [outcomes.get(task) for task in pair(basis, n_rows, seed)]
             cells = ["not measured" if one is None else f"{one['log_loss']:.4f}" for one in both]
             if None not in both:
                 ratio, faster = (both[0][f] / both[1][f] for f in ("log_loss", "processor"))
@@ -184,23 +153,20 @@ def comparison(outcomes: dict[str, dict[str, float]]) -> str:
         "≤ 1.01",
         "times faster",
     ]
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
-def by_rows(outcomes: dict[str, dict[str, float]]) -> dict[str, list[tuple[int, dict[str, float]]]]:
+def by_rows(outcomes: dict[Task, dict[str, float]]) -> dict[str, list[tuple[int, dict[str, float]]]]:
     """Outcomes by number of rows, for every line of the plot."""
     lines = {
         f"max_samples={MAX_SAMPLES}": [Task("polynomial", n, MAX_SAMPLES) for n in SIZES],
         "all rows": [Task("polynomial", n) for n in SIZES],
         "L1 logistic regression": [Task(PEER, n) for n in SIZES],
     }
-    return {
-        name: [(task.n_rows, outcomes[task.key]) for task in line if task.key in outcomes]
-        for name, line in lines.items()
-    }
+    return {name: [(task.n_rows, outcomes[task]) for task in line if task in outcomes] for name, line in lines.items()}
 
 
-def costs(outcomes: dict[str, dict[str, float]]) -> str:
+def costs(outcomes: dict[Task, dict[str, float]]) -> str:
     """The plot as a table."""
     lines = {name: dict(points) for name, points in by_rows(outcomes).items()}
     rows = []
@@ -210,10 +176,10 @@ def costs(outcomes: dict[str, dict[str, float]]) -> str:
         rows[-1] += ["" if one is None else f"{one['memory'] / 1e6:.0f}" for one in found]
         rows[-1] += ["" if one is None else f"{one['log_loss']:.4f}" for one in found]
     head = [f"{what}: {name}" for what in ("processor s", "MB", "log-loss") for name in lines]
-    return table(["rows", *head], rows)
+    return markdown_table(["rows", *head], rows)
 
 
-def draw(outcomes: dict[str, dict[str, float]], path: Path) -> None:
+def draw(outcomes: dict[Task, dict[str, float]], path: Path) -> None:
     """Processor time by rows, on logarithmic axes."""
     import matplotlib.pyplot as plt
 
@@ -232,7 +198,7 @@ def draw(outcomes: dict[str, dict[str, float]], path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-def notes(outcomes: dict[str, dict[str, float]]) -> str:
+def notes(outcomes: dict[Task, dict[str, float]]) -> str:
     """What one must know to read the tables."""
     dense = [int(one["terms"]) for _, one in by_rows(outcomes)["L1 logistic regression"]]
     return f"""\
@@ -247,7 +213,7 @@ def notes(outcomes: dict[str, dict[str, float]]) -> str:
   without choosing the penalty. It keeps {min(dense)} to {max(dense)} of 495 terms, RFSC at most 15."""
 
 
-def page(outcomes: dict[str, dict[str, float]]) -> str:
+def page(outcomes: dict[Task, dict[str, float]]) -> str:
     """The whole section."""
     plot = "![Processor time and memory of one search by the number of rows](performance/cost_by_rows.png)"
     return "\n\n".join([bars(outcomes), comparison(outcomes), plot, costs(outcomes), notes(outcomes)])

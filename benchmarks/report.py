@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a table: a ratio that must reach its bar or, where there is no peer, a time that must not pass it."""
+    """One line of a table: a ratio that must reach its bar or, without a peer, a time that must not exceed it."""
 
     name: str
     ours: float
@@ -26,7 +26,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Met or MISSED; in brackets where the bar is not judged on this row."""
+        """Met or MISSED; in brackets if the bar is not judged on this row."""
         if self.bar is None:
             return ""
         met = self.ours <= self.bar if self.ratio is None else self.ratio >= self.bar

@@ -1,7 +1,7 @@
 """Wide tables: time, memory and what is found among up to a hundred million candidate terms.
 
 Every fit runs in a process of its own, whose peak memory is its own too. Processor times are sums over all threads and
-do not count what other programs took. `--results FILE` keeps what was measured, so that an interrupted run goes on.
+do not count what other programs took. `--results FILE` keeps what was measured, so that an interrupted run continues.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ import json
 import math
 import os
 import platform
-import re
-import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Sequence
@@ -21,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from paper.tables import markdown_table, replace_section
 from scipy.special import expit
 
-from markdown import replace_section, table
-from report import processor
+from .measuring import Outcomes, make_classifier, memory, verdict
+from .report import processor
 
 N_ROWS, N_FEATURES, N_TEST = 500, 10_000, 2000
 PLANTED = ((0,), (1,), (2,), (3, 4), (5, 6))  # three main effects, two pure interactions
@@ -35,7 +33,6 @@ CASES = (
     (STRONG, "screened", {}, 10),
     (WEAK, "screened", {}, 5),
     (WEAK, "screened, three restarts", {"n_restarts": 3}, 2),
-    (WEAK, "screened again every 50 iterations, three restarts", {"n_restarts": 3, "rescreen_every": 50}, 2),
 )
 N_BARS = 1  # data sets for time and memory
 FIRST_SEED = 20  # seeds below were seen while the settings were chosen
@@ -63,11 +60,10 @@ def planted_rows(n_rows: int, n_features: int, strength: float, seed: int) -> tu
 
 
 def fit_one(task: dict[str, Any]) -> dict[str, Any]:
-    """Fit once and tell what it took and what was found."""
+    """Fit once: what it took and what was found."""
     from sklearn.exceptions import ConvergenceWarning
 
-    from rfsc import RFSCClassifier
-    from rfsc._search import Screening
+    from rfsc._search.screening import Screening
 
     warnings.simplefilter("ignore", ConvergenceWarning)
     spent = [0.0]
@@ -84,12 +80,11 @@ def fit_one(task: dict[str, Any]) -> dict[str, Any]:
     Screening._rated = timed(Screening._rated)  # type: ignore[method-assign]
     n_features, strength, seed = task["n_features"], task["strength"], task["seed"]
     X, y, _ = planted_rows(N_ROWS, n_features, strength, seed)
-    RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=2, random_state=0).fit(X[:, :7], y)  # loads the kernels
+    make_classifier(basis="polynomial", n_restarts=1, max_iter=2, random_state=0).fit(X[:, :7], y)  # loads the kernels
     wall, cpu = time.perf_counter(), time.process_time()
-    clf = RFSCClassifier(random_state=seed, **task["settings"]).fit(X, y)
+    clf = make_classifier(random_state=seed, **task["settings"]).fit(X, y)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    status = Path("/proc/self/status").read_text()
-    peak = int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)) / 1000  # type: ignore[union-attr]
+    peak = memory("VmHWM") / 1e6
     read = [set(term.features) for term in clf.models_[0].terms]
     X, y, best = planted_rows(N_TEST, n_features, strength, seed + 100_000)
     return {
@@ -107,56 +102,29 @@ def fit_one(task: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class Results:
-    """Fits by what was asked for, kept in a file where one is named.
-
-    Parameters
-    ----------
-    path : Path or None
-        The file.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._known: dict[str, Any] = json.loads(path.read_text()) if path is not None and path.exists() else {}
-
-    def __call__(self, **task: Any) -> dict[str, Any]:
-        """The outcome of one fit, from the file or measured now in a process of its own."""
-        key = json.dumps(task, sort_keys=True)
-        if key not in self._known:
-            command = [sys.executable, __file__, "--one", key]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            self._known[key] = json.loads(done.stdout)
-            print(key, done.stdout.strip(), file=sys.stderr, flush=True)
-            if self._path is not None:
-                self._path.write_text(json.dumps(self._known, indent=1))
-        answer: dict[str, Any] = self._known[key]
-        return answer
-
-
-def planted_fit(results: Results, seed: int, strength: float = STRONG, **settings: Any) -> dict[str, Any]:
+def planted_fit(outcomes: Outcomes, seed: int, strength: float = STRONG, **settings: Any) -> dict[str, Any]:
     """A fit of the wide planted table."""
     settings = {"n_jobs": os.cpu_count(), **settings}
-    return results(n_features=N_FEATURES, strength=strength, seed=seed, settings=settings)
+    return outcomes.get({"n_features": N_FEATURES, "strength": strength, "seed": seed, "settings": settings})
 
 
-def bars(results: Results, most: int) -> str:
+def bars(outcomes: Outcomes, most: int) -> str:
     """Time and memory of the fits that have bars."""
     cases = {
-        "degree 1": {"degree": 1, "basis": "polynomial"},
-        "degree 2": {"degree": 2, "basis": "polynomial"},
-        'degree 2, basis="auto"': {"degree": 2, "basis": "auto"},
+        "degree 1": {"degree": 1},
+        "degree 2": {"degree": 2},
+        'basis="auto"': {"basis": "auto"},
     }
     rows = []
     for name, settings in cases.items():
-        fits = [planted_fit(results, seed, **settings) for seed in seeds(min(most, N_BARS))]
+        fits = [planted_fit(outcomes, seed, **settings) for seed in seeds(min(most, N_BARS))]
         wall, peak = max(fit["wall"] for fit in fits), max(fit["megabytes"] for fit in fits)
         met = wall <= MOST_SECONDS and peak <= MOST_MEGABYTES
         cpu, screening = (np.mean([fit[what] for fit in fits]) for what in ("cpu", "screening"))
         terms = f"{fits[0]['n_terms']:,}"
         rows.append([name, terms, f"{wall:.0f}", f"{cpu:.0f}", f"{screening:.0f}", f"{peak:.0f}", verdict(met)])
     head = ["", "terms", "wall s (most)", "processor s", "of these screening", "peak MB (most)", "≤ 300 s, ≤ 1,500 MB"]
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
 def seeds(number: int) -> range:
@@ -164,24 +132,19 @@ def seeds(number: int) -> range:
     return range(FIRST_SEED, FIRST_SEED + number)
 
 
-def verdict(met: bool) -> str:
-    """One word."""
-    return "met" if met else "MISSED"
-
-
-def found_rates(results: Results, most: int) -> str:
+def found_rates(outcomes: Outcomes, most: int) -> str:
     """How often the planted terms are found."""
     rows = []
     for strength, name, settings, n_sets in CASES:
         for basis in ("polynomial", "centred"):
             own = {"basis": basis, "n_jobs": 1, **settings}
-            fits = [planted_fit(results, seed, strength, **own) for seed in seeds(min(most, n_sets))]
+            fits = [planted_fit(outcomes, seed, strength, **own) for seed in seeds(min(most, n_sets))]
             rows.append([f"{strength:g}", basis, name, *rates(fits)])
-    fits = [planted_fit(results, seed, degree=2, basis="auto") for seed in seeds(min(most, N_BARS))]
+    fits = [planted_fit(outcomes, seed, basis="auto") for seed in seeds(min(most, N_BARS))]
     rows.append([f"{STRONG:g}", f"auto: {', '.join(fit['basis'] for fit in fits)}", "screened", *rates(fits)])
     head = ["strength", "basis", "RIPs", "data sets", "main effects", "interactions", "all terms", "fits with all five"]
     head += ["others in the model", "accuracy", "best possible", "processor s"]
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
 def rates(fits: Sequence[dict[str, Any]]) -> list[str]:
@@ -240,17 +203,17 @@ def peers() -> str:
         ["", "", "L1 logistic regression, 10,000 features", f"{l1:.1f} s"],
         ["", "", "fastcan, 15 of 10,000 features", f"{can:.1f} s"],
     ]
-    return table(["", "ours", "peer", "theirs"], rows)
+    return markdown_table(["", "ours", "peer", "theirs"], rows)
 
 
-def cost_points(results: Results) -> list[dict[str, Any]]:
+def cost_points(outcomes: Outcomes) -> list[dict[str, Any]]:
     """One restart for each number of terms, degree and beginning."""
     points = []
     for degree, sizes in FEATURES_BY_DEGREE.items():
         for n_features in sizes:
             for began in ("auto", "uniform") if degree == UNIFORM_DEGREE else ("auto",):
-                settings = {"basis": "polynomial", "degree": degree, "n_restarts": 1, "n_jobs": 1, "initial_rip": began}
-                fit = results(n_features=n_features, strength=STRONG, seed=0, settings=settings)
+                settings = {"degree": degree, "n_restarts": 1, "n_jobs": 1, "initial_rip": began}
+                fit = outcomes.get({"n_features": n_features, "strength": STRONG, "seed": 0, "settings": settings})
                 points.append({"degree": degree, "n_features": n_features, "asked": began, **fit})
     return points
 
@@ -267,7 +230,7 @@ def cost_table(points: Sequence[dict[str, Any]]) -> str:
             size = [str(point["degree"]), f"{point['n_features']:,}", f"{point['n_terms']:,}"]
             rows.append([*size, point["began"], *ours, *theirs])
     head = ["degree", "features", "terms", "RIPs by default", "processor s", "of these screening", "peak MB"]
-    return table([*head, "uniform: processor s", "uniform: peak MB"], rows)
+    return markdown_table([*head, "uniform: processor s", "uniform: peak MB"], rows)
 
 
 def draw(points: Sequence[dict[str, Any]], path: Path) -> None:
@@ -313,21 +276,21 @@ def machine() -> str:
     return f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}"
 
 
-def section(results: Results, plot: Path, page: Path | None, most: int) -> str:
+def section(outcomes: Outcomes, plot: Path, page: Path | None, most: int) -> str:
     """Everything that is measured, as Markdown."""
-    points = cost_points(results)
+    points = cost_points(outcomes)
     draw(points, plot)
     link = plot.relative_to(page.parent) if page is not None and plot.is_relative_to(page.parent) else plot
     parts = [
         f"{N_ROWS} rows, {N_FEATURES:,} features, default settings but for what is named. Made by `benchmarks/wide.py` "
         f"on {machine()}, load {os.getloadavg()[1]:.1f} at the end: other programs lengthen wall times, by which "
         "bars are judged, and hardly processor times.",
-        bars(results, most),
+        bars(outcomes, most),
         "Planted terms: three main effects and two pure interactions of independent features, equal in weight, among "
         "50 million monomials; data sets with normal and evenly spread features take turns. Strength is the weight "
-        "of each term beside logistic noise of scale 1; the best possible accuracy is that of somebody who knows the "
+        "of each term beside logistic noise of scale 1; the best possible accuracy is that of the planted "
         "formula. An interaction counts as found when the model holds a term of exactly its two features.",
-        found_rates(results, most),
+        found_rates(outcomes, most),
         "Others on the same rows, one core, processor time. Nobody can hold the columns of all products: they would "
         f"take {N_FEATURES * (N_FEATURES + 1) / 2 * N_ROWS * 8 / 1e9:.0f} GB.",
         peers(),
@@ -339,7 +302,7 @@ def section(results: Results, plot: Path, page: Path | None, most: int) -> str:
 
 
 def main() -> None:
-    """Measure, print, and write where asked."""
+    """Measure, print, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, help="page whose section 'wide' is replaced")
     parser.add_argument("--plot", type=Path, default=Path("docs/performance/cost_by_terms.png"))
@@ -350,7 +313,7 @@ def main() -> None:
     if options.one:
         print(json.dumps(fit_one(json.loads(options.one))))
         return
-    text = section(Results(options.results), options.plot, options.write, options.most)
+    text = section(Outcomes("wide", options.results), options.plot, options.write, options.most)
     print(text)
     if options.write:
         replace_section(options.write, "wide", text)

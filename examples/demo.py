@@ -22,7 +22,7 @@ SEED = 0
 
 
 def progress(done: int, total: int, what: str) -> None:
-    """Redraw one line on a terminal; elsewhere keep quiet."""
+    """Redraw one line on a terminal; print nothing elsewhere."""
     if not sys.stderr.isatty():
         return
     bar = "━" * (30 * done // total) + "─" * (30 - 30 * done // total)

@@ -32,7 +32,7 @@ def clinic_table() -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def feeds(session: onnxruntime.InferenceSession, table: pd.DataFrame) -> dict[str, np.ndarray]:
-    """One column for each input: texts with "" and numbers with NaN where they are missing."""
+    """One column for each input: "" for missing texts and NaN for missing numbers."""
     columns = {}
     for one in session.get_inputs():
         cells = table[[one.name]]
@@ -50,7 +50,7 @@ def main() -> None:
             ("texts", OneHotEncoder(handle_unknown="ignore"), ["first look"]),
         ]
     )
-    pipeline = make_pipeline(prepare, RFSCClassifier(basis="polynomial", n_restarts=2, max_iter=50, random_state=0))
+    pipeline = make_pipeline(prepare, RFSCClassifier(basis="polynomial", n_restarts=2, random_state=0))
     pipeline.fit(table, diagnosis)
 
     with tempfile.TemporaryDirectory() as folder:

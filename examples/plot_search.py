@@ -11,7 +11,6 @@ from sklearn.model_selection import train_test_split
 
 from rfsc import RFSCClassifier
 from rfsc.plots import RIPEvolutionDisplay
-from rfsc.plots.drawing import COLOURS, tidy
 
 
 def main() -> None:
@@ -30,13 +29,13 @@ def main() -> None:
 
     f = clf.decision_function(test)
     bins = np.linspace(*np.clip([f.min(), f.max()], -20, 20), 41)
-    for label, colour in (("malignant", COLOURS[1]), ("benign", COLOURS[0])):
+    for label, colour in (("malignant", "#D55E00"), ("benign", "#0072B2")):
         right.hist(np.clip(f[y_test == label], bins[0], bins[-1]), bins, alpha=0.65, color=colour, label=label)
     right.axvline(0, color="k", lw=0.8)
-    right.set(xlabel="f (ends gather what lies beyond)", ylabel="samples")
+    right.set(xlabel="f (the outer bins hold all values beyond)", ylabel="samples")
     right.set_title(f"Accuracy on {len(f)} unseen samples: {clf.score(test, y_test):.3f}", loc="left", fontsize=11)
     right.yaxis.get_major_locator().set_params(integer=True)
-    tidy(right)
+    right.spines[["top", "right"]].set_visible(False)
     right.legend(frameon=False)
     figure.savefig(path, dpi=110)
 

@@ -7,43 +7,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .ranks import Ranks, compare
-from .results import Figures, Results
-from .study_methods import REFERENCE
+from .methods import TIME_REFERENCE
+from .results import Figures, Ranks, Results, compare
 from .synthetic import best_possible
 from .tables import Table, best_cells
 
 NAME = {"accuracy": "accuracy", "log_loss": "log-loss"}
 SIGN = {"accuracy": 1.0, "log_loss": -1.0}  # times this, higher is better
 TERMS_NOTE = (
-    "In brackets the mean number of terms per output, for methods with a formula; ours counts the constant where it "
-    "keeps one, the peers' constant is not counted."
+    "In brackets the mean number of terms per output, for methods with a formula; RFSC's constant counts if the "
+    "model keeps one, that of other methods does not."
 )
 LOSS_NOTE = (
     "Mean of -log(probability of the true class), lower is better; a probability below 1e-15 counts as that and costs "
-    "34.5, which a forest pays where no tree votes for the true class. The SVM has no probabilities of its own: they "
-    "come from a sigmoid calibrated in five folds inside the training rows."
+    "34.5, for instance in a forest without a tree that votes for the true class. The SVM has no probabilities of its "
+    "own: they come from a sigmoid calibrated in five folds inside the training rows."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was run.
+    """What was run."""
 
-    Parameters
-    ----------
-    results : Results
-        Means over folds.
-    same_as : dict of str to str
-        For each row the first with its settings; only that one was run.
-    sets, families : tuple of str
-        Data sets of the paper and synthetic families.
-    """
-
-    results: Results
-    same_as: dict[str, str]
-    sets: tuple[str, ...]
-    families: tuple[str, ...]
+    results: Results  # means over folds
+    same_as: dict[str, str]  # for each row the first with its settings; only that one was run
+    sets: tuple[str, ...]  # data sets of the paper
+    families: tuple[str, ...]  # synthetic
 
     @property
     def rows(self) -> list[str]:
@@ -51,7 +40,7 @@ class Outcome:
         return [name for name, first in self.same_as.items() if name == first]
 
     def get(self, data: str, row: str) -> Figures | None:
-        """Figures of a row, also where they stand under another name."""
+        """Figures of a row, also if it was run under another name."""
         return self.results.get(data, self.same_as.get(row, row), "honest")
 
     def values(self, data: str, row: str, by: str) -> tuple[float, float] | None:
@@ -61,25 +50,14 @@ class Outcome:
         return None if found is None or found[0] is None else found
 
     def ranks(self, sets: Sequence[str], by: str) -> Ranks | None:
-        """Ranks of the rows with figures on all these sets; None where there is too little to compare."""
+        """Ranks of the rows with figures on all these sets; None if there is too little to compare."""
         found = self.results.complete(self.rows, sets, "honest", by)
         scores = {row: [SIGN[by] * value for value in values] for row, values in found.items()}
         return compare(scores) if len(scores) > 1 and len(sets) > 1 else None
 
 
 def all_tables(outcome: Outcome) -> dict[str, Table]:
-    """Every table by name.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        What was run.
-
-    Returns
-    -------
-    dict of str to Table
-        "accuracy", "log-loss", "synthetic accuracy", "synthetic log-loss", "ranks" and "times".
-    """
+    """Every table by name."""
     return {
         "accuracy": set_table(outcome, "accuracy"),
         "log-loss": set_table(outcome, "log_loss"),
@@ -174,14 +152,14 @@ def time_table(outcome: Outcome) -> Table:
         middle = float(np.median(drawn)) if drawn else None
         rows.append([row, *("" if v is None else f"{v:.2g}" for v in (*real, middle))])
     notes = [
-        f"Median time of a fit as a multiple of that of {REFERENCE} on the same set, one thread each; what a method "
-        "tunes is in its time. Synthetic: median over the families.",
+        f"Median time of a fit as a multiple of that of {TIME_REFERENCE} on the same set, one thread each; what a "
+        "method tunes is in its time. Synthetic: median over the families.",
     ]
     return Table("times", "Time of a fit", ["method", *outcome.sets, "synthetic"], rows, notes=notes)
 
 
 def _ratio(outcome: Outcome, data: str, row: str) -> float | None:
-    own, reference = outcome.get(data, row), outcome.get(data, REFERENCE)
+    own, reference = outcome.get(data, row), outcome.get(data, TIME_REFERENCE)
     return None if own is None or reference is None else own.seconds / reference.seconds
 
 
@@ -208,6 +186,6 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """None where a value is missing: rows with other sets could not be compared."""
+    """None if a value is missing: rows with other sets could not be compared."""
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known and len(known) == len(values) else None

@@ -1,98 +1,58 @@
-"""The unit of work of an experiment and its outcome, and a file that keeps every outcome as soon as it is there."""
+"""The unit of work of an experiment, its outcome, a file that keeps outcomes, and running what is missing in it."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from joblib import Parallel, delayed
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Task:
-    """One fold of one method.
-
-    Parameters
-    ----------
-    data, method : str
-        Names of the set and of the method.
-    folds : {"stratified", "keel", "synthetic"}
-        Whose folds.
-    seed : int
-        Of the folds and of the method; on synthetic data the number of the draw, of which each is one fold.
-    fold : int
-        From 0.
-    fingerprint : str
-        Of the method's settings and of the data: an outcome with others is not taken for this one.
-    """
+    """One fold of one method."""
 
     data: str
     method: str
-    folds: str
-    seed: int
-    fold: int
-    fingerprint: str
+    folds: str  # "stratified", "keel" or "synthetic"
+    seed: int  # of the folds and of the method; on synthetic data the number of the draw, each of which is one fold
+    fold: int  # from 0
+    fingerprint: str  # of the method's settings and of the data: an outcome with another one is not used
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What one protocol reads off a finished task.
-
-    Parameters
-    ----------
-    task : Task
-        Which fold of what.
-    protocol : {"honest", "paper", "keel"}
-        How it was judged.
-    accuracy, kappa : float
-        On the test fold.
-    confusion : list of list of int
-        Counts by true class (rows) and predicted class.
-    n_features : float
-        Features that the classifier reads.
-    n_terms : float or None
-        Terms of its formula, the union over its outputs; None for methods without a formula.
-    seconds : float
-        Time of the fit.
-    log_loss : float or None
-        Mean of -log(probability of the true class) on the test fold; None for methods without probabilities, and for
-        cells that were written before it was measured.
-    terms_per_output : float or None
-        Terms of its formula, mean over its outputs; None as for `n_terms`, and for older cells.
-    """
+    """The outcome of a task under one protocol."""
 
     task: Task
-    protocol: str
+    protocol: str  # "honest", "paper" or "keel"
     accuracy: float
     kappa: float
-    confusion: list[list[int]]
-    n_features: float
-    n_terms: float | None
-    seconds: float
-    log_loss: float | None = None
-    terms_per_output: float | None = None
+    confusion: list[list[int]]  # counts by true class (rows) and predicted class
+    n_features: float  # features that the classifier reads
+    n_terms: float | None  # terms of its formula, the union over its outputs; None without a formula
+    seconds: float  # time of the fit
+    log_loss: float | None = None  # mean of -log(probability of the true class); None without probabilities
+    terms_per_output: float | None = None  # mean over the outputs; None without a formula
 
 
 class CellStore:
-    """Finished tasks in a text file, one line for each, so that an interrupted run goes on where it stopped.
-
-    Parameters
-    ----------
-    path : Path
-        The file; made on the first write.
-    """
+    """Finished tasks in a text file, one line for each, so that an interrupted run continues where it stopped."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._found: dict[Task, list[Cell]] = {}
         if path.exists():
             for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-                self._take(line)
+                self._read(line)
 
-    def _take(self, line: str) -> None:
-        """Remember a line; one that an interruption cut short is as good as none."""
+    def _read(self, line: str) -> None:
+        """Remember a line; one that an interruption cut short is ignored."""
         try:
             record = json.loads(line)
             task = Task(**record["task"])
@@ -104,7 +64,7 @@ class CellStore:
         return task in self._found
 
     def cells(self, tasks: Iterable[Task]) -> list[Cell]:
-        """Every cell of these tasks that is there."""
+        """Every stored cell of these tasks."""
         return [cell for task in tasks for cell in self._found.get(task, [])]
 
     def add(self, task: Task, cells: list[Cell]) -> None:
@@ -113,7 +73,7 @@ class CellStore:
         line = json.dumps({"task": asdict(task), "cells": bare})
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a+b") as file:
-            # a line that was cut short must not swallow this one
+            # a line that was cut short must not absorb this one
             if file.tell() and not _ends_line(file):
                 line = "\n" + line
             file.write(line.encode() + b"\n")
@@ -125,3 +85,32 @@ class CellStore:
 def _ends_line(file: BinaryIO) -> bool:
     file.seek(-1, os.SEEK_END)
     return file.read(1) == b"\n"
+
+
+def run_missing(
+    tasks: Sequence[Task],
+    store: CellStore,
+    run: Callable[[Task], list[Cell]],
+    cost: Callable[[Task], float],
+    n_jobs: int,
+) -> None:
+    """Run what is not in the store, in this order; every outcome is on disk before the next is waited for.
+
+    The progress bar on stderr counts the expected cost of the tasks, in seconds, rather than their number.
+    """
+    from tqdm import tqdm
+
+    missing = [task for task in tasks if task not in store]
+    work = Parallel(n_jobs, return_as="generator_unordered")(delayed(run)(task) for task in missing)
+    thousandths = {task: round(1000 * cost(task)) for task in missing}  # whole numbers add up to their total
+    with tqdm(
+        total=sum(thousandths.values()),
+        disable=not missing,
+        mininterval=0.2 if sys.stderr.isatty() else 30.0,
+        bar_format="{percentage:3.0f}% {bar} {elapsed} elapsed, {remaining} left  {desc}",
+    ) as bar:
+        for cells in work:
+            task = cells[0].task
+            store.add(task, cells)
+            bar.set_description_str(f"{task.method} on {task.data}", refresh=False)
+            bar.update(thousandths[task])

@@ -1,8 +1,8 @@
-"""The paper's six data sets as scikit-learn Bunches.
+"""The paper's six data sets.
 
 Iris, Wine and WDBC come with scikit-learn. Bupa, Ionosphere and Sonar are read from the folder named by the environment
-variable RFSC_DATA where that is set, and else fetched from OpenML into scikit-learn's usual cache. Whatever the source,
-shape, class counts and content are checked, so that two people who load a set have the same numbers.
+variable RFSC_DATA if it is set, and otherwise fetched from OpenML into scikit-learn's usual cache. Shape, class counts
+and content are checked, so that two people who load a set have the same numbers.
 """
 
 from __future__ import annotations
@@ -10,283 +10,123 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import Bunch
+import sklearn.datasets
 
-from rfsc._utils.arrays import FloatArray, IntArray
+from .arrays import FloatArray, IntArray
 
-from .readers import read_table
+CHECKSUM_DECIMALS = 5  # no file holds more; rounding makes the checksum independent of how a number was written
 
-DIGITS = 5  # no file holds more decimals; rounding makes the checksum blind to how a number was written
+
+class DataSet(NamedTuple):
+    """Rows, and classes numbered from 0."""
+
+    X: FloatArray
+    y: IntArray
+    feature_names: tuple[str, ...]
+    target_names: tuple[str, ...]
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a set that scikit-learn does not ship comes from, and how to know it again.
+    """A set that scikit-learn does not ship: its number and class column at OpenML, and how to recognise it."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the set, and in lower case of its file.
-    openml : int
-        Its number at OpenML.
-    target : str
-        Name of its class column at OpenML.
-    shape : tuple of int
-        Samples and features.
-    classes : dict
-        First character of each label, and how many samples bear it.
-    checksum : str
-        Beginning of the SHA-256 of its content; see `checksum`.
-    about : str
-        One paragraph for the reader.
-    """
-
-    name: str
     openml: int
     target: str
     shape: tuple[int, int]
-    classes: dict[str, int]
+    classes: dict[str, int]  # first character of each label, and the number of its samples
     checksum: str
-    about: str
 
 
-BUPA = Source(
-    name="Bupa",
-    openml=8,
-    target="selector",
-    shape=(345, 6),
-    classes={"1": 145, "2": 200},
-    checksum="ac07c44494d73271",
-    about=(
-        "BUPA liver disorders: five blood tests and the number of drinks per day of 345 men. The class is the field "
-        "'selector', as in the paper and in KEEL. Its donors made that field to split the data in two; it is no "
-        "diagnosis (McDermott and Forsyth, Pattern Recognition Letters 73, 2016). A benchmark, not medicine."
-    ),
-)
-IONOSPHERE = Source(
-    name="Ionosphere",
-    openml=59,
-    target="class",
-    shape=(351, 34),
-    classes={"b": 126, "g": 225},
-    checksum="58cdf914c28f7567",
-    about=(
-        "Radar returns from the ionosphere: 17 pulses with two parts each, good (g) or bad (b). The second feature is "
-        "constant."
-    ),
-)
-SONAR = Source(
-    name="Sonar",
-    openml=40,
-    target="Class",
-    shape=(208, 60),
-    classes={"M": 111, "R": 97},
-    checksum="2f06fba8f364b796",
-    about="Sonar echoes of a metal cylinder (M) or a rock (R): energy in 60 frequency bands.",
-)
-
-
-def load_bupa(*, return_X_y: bool = False) -> Any:
-    """BUPA liver disorders: 345 samples, 6 features, 2 classes.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Only (data, target).
-
-    Returns
-    -------
-    Bunch or tuple
-        With data, target, feature_names, target_names, names, description and source.
-    """
-    return _answer(_load(BUPA), return_X_y)
-
-
-def load_ionosphere(*, return_X_y: bool = False) -> Any:
-    """Radar returns from the ionosphere: 351 samples, 34 features (one constant), 2 classes.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Only (data, target).
-
-    Returns
-    -------
-    Bunch or tuple
-        With data, target, feature_names, target_names, names, description and source.
-    """
-    return _answer(_load(IONOSPHERE), return_X_y)
-
-
-def load_sonar(*, return_X_y: bool = False) -> Any:
-    """Sonar echoes, mines against rocks: 208 samples, 60 features, 2 classes.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Only (data, target).
-
-    Returns
-    -------
-    Bunch or tuple
-        With data, target, feature_names, target_names, names, description and source.
-    """
-    return _answer(_load(SONAR), return_X_y)
-
-
-def load_iris(*, return_X_y: bool = False) -> Any:
-    """Fisher's iris flowers: 150 samples, 4 features, 3 classes.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Only (data, target).
-
-    Returns
-    -------
-    Bunch or tuple
-        With data, target, feature_names, target_names, names, description and source.
-    """
-    return _answer(_shipped("load_iris"), return_X_y)
-
-
-def load_wdbc(*, return_X_y: bool = False) -> Any:
-    """Wisconsin diagnostic breast cancer: 569 samples, 30 features, 2 classes.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Only (data, target).
-
-    Returns
-    -------
-    Bunch or tuple
-        With data, target, feature_names, target_names, names, description and source.
-    """
-    return _answer(_shipped("load_breast_cancer"), return_X_y)
-
-
-def load_wine(*, return_X_y: bool = False) -> Any:
-    """Chemical analysis of wines from three growers: 178 samples, 13 features, 3 classes.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Only (data, target).
-
-    Returns
-    -------
-    Bunch or tuple
-        With data, target, feature_names, target_names, names, description and source.
-    """
-    return _answer(_shipped("load_wine"), return_X_y)
-
-
-LOADERS: dict[str, Callable[..., Any]] = {
-    "Bupa": load_bupa,
-    "Ionosphere": load_ionosphere,
-    "Iris": load_iris,
-    "Sonar": load_sonar,
-    "WDBC": load_wdbc,
-    "Wine": load_wine,
+SHIPPED = {"Iris": "load_iris", "WDBC": "load_breast_cancer", "Wine": "load_wine"}
+DOWNLOADED = {
+    # the class is the field 'selector', as in the paper and in KEEL; its donors made it to split the data, and it is
+    # no diagnosis (McDermott and Forsyth, Pattern Recognition Letters 73, 2016)
+    "Bupa": Source(8, "selector", (345, 6), {"1": 145, "2": 200}, "ac07c44494d73271"),
+    "Ionosphere": Source(59, "class", (351, 34), {"b": 126, "g": 225}, "58cdf914c28f7567"),
+    "Sonar": Source(40, "Class", (208, 60), {"M": 111, "R": 97}, "2f06fba8f364b796"),
 }
 
 
+def load(name: str) -> DataSet:
+    """One of the six sets by its name in the paper."""
+    if name in SHIPPED:
+        found = getattr(sklearn.datasets, SHIPPED[name])()
+        names = tuple(str(feature) for feature in found.feature_names)
+        labels = tuple(str(label) for label in found.target_names)
+        X, y = np.asarray(found.data, dtype=np.float64), np.asarray(found.target, dtype=np.int64)
+        return DataSet(X, y, names, labels, f"scikit-learn, {SHIPPED[name]}")
+    folder = data_folder()
+    return _from_openml(name) if folder is None else _from_file(name, folder / f"{name.lower()}.csv")
+
+
 def data_folder() -> Path | None:
-    """The folder named by RFSC_DATA; None where the variable is not set."""
+    """The folder named by RFSC_DATA; None if the variable is not set."""
     name = os.environ.get("RFSC_DATA", "")
     return Path(name) if name else None
 
 
 def checksum(data: FloatArray, code: IntArray) -> str:
     """Fingerprint of a table with its classes; the order of the rows and the way numbers were written do not matter."""
-    rows = np.column_stack([np.rint(data * 10**DIGITS).astype(np.int64), code])
+    rows = np.column_stack([np.rint(data * 10**CHECKSUM_DECIMALS).astype(np.int64), code])
     ordered = np.ascontiguousarray(rows[np.lexsort(rows.T)], dtype="<i8")
     return hashlib.sha256(ordered.tobytes()).hexdigest()[:16]
 
 
 def table_hash(data: FloatArray, code: IntArray) -> str:
-    """Fingerprint of a table as it stands, rows in their order: folds depend on it."""
+    """Fingerprint of a table with its rows in their order, on which the folds depend."""
     return hashlib.sha256(data.tobytes() + code.tobytes()).hexdigest()[:8]
 
 
-def _answer(bunch: Bunch, return_X_y: bool) -> Any:
-    return (bunch.data, bunch.target) if return_X_y else bunch
+def _from_file(name: str, path: Path) -> DataSet:
+    if not path.is_file():
+        raise FileNotFoundError(_how_to_get(name, f"{path.name} is not in the folder that RFSC_DATA names"))
+    try:
+        head, *rows = np.loadtxt(path, dtype=str, delimiter=",", comments=None)
+        cells = np.array(rows)
+        data = cells[:, :-1].astype(np.float64)
+    except ValueError:  # NumPy quotes the cell
+        msg = f"{path.name}: expected comma-separated numbers under a header, with the class last. Download it again."
+        raise ValueError(msg) from None
+    return _checked(name, data, cells[:, -1], head[:-1].tolist(), f"file {path.name}")
 
 
-def _shipped(loader: str) -> Bunch:
-    """A set of scikit-learn's own, with our field names added."""
-    import sklearn.datasets
-
-    found = getattr(sklearn.datasets, loader)()
-    names = [str(name) for name in found.feature_names]
-    return _bunch(found.data, found.target, names, found.target_names, found.DESCR, f"scikit-learn, {loader}")
-
-
-def _bunch(data: FloatArray, target: Any, names: list[str], target_names: Any, about: str, source: str) -> Bunch:
-    """The fields of scikit-learn's loaders, and in plain words the same again: names, description, source."""
-    return Bunch(
-        data=np.asarray(data, dtype=np.float64),
-        target=np.asarray(target, dtype=np.int64),
-        feature_names=names,
-        target_names=np.asarray(target_names),
-        DESCR=about,
-        names=names,
-        description=about,
-        source=source,
-    )
-
-
-def _load(source: Source) -> Bunch:
-    """From the folder RFSC_DATA where it is set, else from OpenML; checked either way."""
-    folder = data_folder()
-    if folder is not None:
-        path = folder / f"{source.name.lower()}.csv"
-        if not path.is_file():
-            raise FileNotFoundError(_how_to_get(source, f"{path.name} is not in the folder that RFSC_DATA names"))
-        table = read_table(path)
-        return _checked(source, table.data, table.target, list(table.feature_names), f"file {path.name}")
-    return _from_openml(source)
-
-
-def _from_openml(source: Source) -> Bunch:
-    from sklearn.datasets import fetch_openml
-
+def _from_openml(name: str) -> DataSet:
+    source = DOWNLOADED[name]
     try:
         with warnings.catch_warnings():
             # OpenML marks Bupa's selector as a column to ignore; the paper and KEEL use it as the class
             warnings.filterwarnings("ignore", message="target_column='selector' has flag is_ignore")
-            found = fetch_openml(
+            found = sklearn.datasets.fetch_openml(
                 data_id=source.openml, target_column=source.target, as_frame=False, parser="liac-arff", n_retries=1
             )
     except Exception as error:  # whatever the network does, the user needs the way around it
         reason = f"OpenML could not be read ({type(error).__name__}) and RFSC_DATA is not set"
-        raise OSError(_how_to_get(source, reason)) from error
-    names = [str(name) for name in found.feature_names]
-    return _checked(source, found.data, found.target, names, f"OpenML, data set {source.openml}")
+        raise OSError(_how_to_get(name, reason)) from error
+    return _checked(name, found.data, found.target, found.feature_names, f"OpenML, data set {source.openml}")
 
 
-def _how_to_get(source: Source, reason: str) -> str:
+def _how_to_get(name: str, reason: str) -> str:
+    source = DOWNLOADED[name]
     n_samples, n_features = source.shape
     return (
-        f"{source.name} is not available: {reason}. Download the data set from the UCI Machine Learning Repository or "
-        f"from https://www.openml.org/d/{source.openml}, save it as {source.name.lower()}.csv ({n_samples} rows of "
+        f"{name} is not available: {reason}. Download the data set from the UCI Machine Learning Repository or "
+        f"from https://www.openml.org/d/{source.openml}, save it as {name.lower()}.csv ({n_samples} rows of "
         f"{n_features} features with a header line, the class in the last column) in a folder of your choice, and set "
         "the environment variable RFSC_DATA to that folder."
     )
 
 
-def _checked(source: Source, data: Any, labels: Any, names: list[str], where: str) -> Bunch:
-    """A Bunch of what was read, or an error that says in which way it is not the set that the paper used."""
+def _checked(name: str, data: Any, labels: Any, feature_names: list[str], where: str) -> DataSet:
+    """The set, or an error that says in which way it is not the one that the paper used."""
+    source = DOWNLOADED[name]
     data = np.asarray(data, dtype=np.float64)
-    initials = np.array([str(label).strip()[:1] for label in labels])
-    known, code = np.unique(initials, return_inverse=True)
+    known, code = np.unique([str(label).strip()[:1] for label in labels], return_inverse=True)
     counts = dict(zip(known.tolist(), np.bincount(code).tolist(), strict=True))
     problem = ""
     if data.shape != source.shape:
@@ -296,6 +136,6 @@ def _checked(source: Source, data: Any, labels: Any, names: list[str], where: st
     elif checksum(data, code) != source.checksum:
         problem = "shape and classes are right, but some cells differ from the published data"
     if problem:
-        msg = f"{source.name} from {where} is not the set that the paper used: {problem}. Download it again."
+        msg = f"{name} from {where} is not the set that the paper used: {problem}. Download it again."
         raise ValueError(msg)
-    return _bunch(data, code, names, known, source.about, where)
+    return DataSet(data, code.astype(np.int64), tuple(map(str, feature_names)), tuple(map(str, known)), where)

@@ -1,33 +1,89 @@
-"""The paper's Figures 1 to 3 and the critical-difference diagram, drawn from tables that others have made."""
+"""The paper's Figures 1 to 3, two runs on WDBC, and the critical-difference diagram."""
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
+from rfsc import RFSCClassifier, SparseModel
+from rfsc.explain import ForAgainst, for_and_against
 from rfsc.plots import ContributionsDisplay, RIPEvolutionDisplay, SearchHistoryDisplay
-from rfsc.plots.drawing import FOR
 
-from .illustration import Illustration, Run
-from .ranks import Ranks
+from .arrays import BoolArray, FloatArray, IntArray
+from .datasets import load
+from .methods import OURS
+from .protocols import Fold, read_fold
+from .results import Ranks
 
+N_SHOWN = 20  # validation samples of Figure 3
 DPI = 110
+GROUP_COLOUR = "#0072B2"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """One run of the search, as Figures 1 and 2 show it."""
+
+    rips: FloatArray  # (n_iterations, n_terms): inclusion probabilities of the terms that ever left zero
+    final: BoolArray  # which of these terms the probabilities settled on, as in the paper
+    mean_loss: FloatArray  # (n_iterations,): 1 - J, mean over the population
+    size_drawn: FloatArray  # (n_iterations,): mean model size before the test
+    size_kept: FloatArray  # (n_iterations,): mean model size after it
+    names: list[str]  # of the final terms, in the order of the columns of `rips`
+    model: SparseModel
+    n_errors: int  # on the validation rows
+    sides: ForAgainst  # y+ and y- of the validation samples of Figure 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Illustration:
+    """Two runs on the same nine tenths of WDBC."""
+
+    runs: tuple[Run, Run]  # the two of ten with the fewest validation errors; the paper shows two without any
+    n_validation: int
+    truth: BoolArray  # whether the samples of Figure 3 belong to the model's class
+    label: str  # of that class
+
+
+def illustrate(seed: int = 0) -> Illustration:
+    """Fit the paper's settings on nine tenths of WDBC and look at two restarts."""
+    fold = read_fold("WDBC", "stratified", seed, 0)
+    clf = OURS[1].estimator("WDBC", "stratified", seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        clf.fit(fold.X_train, fold.y_train)
+    shown = np.sort(np.random.default_rng(seed).choice(len(fold.y_test), N_SHOWN, replace=False))
+    runs = [_run(clf, restart, fold, shown) for restart in range(len(clf.searches_[0]))]
+    first, second = sorted(runs, key=lambda run: run.n_errors)[:2]
+    return Illustration((first, second), len(fold.y_test), fold.y_test[shown] == 1, "benign")
+
+
+def _run(clf: RFSCClassifier, restart: int, fold: Fold, shown: IntArray) -> Run:
+    search = clf.searches_[0][restart]
+    model = replace(clf.restart_model(restart, limit=True), feature_names=load("WDBC").feature_names)
+    found = search.model if search.limit is None else search.limit
+    ids = np.unique(np.concatenate([record.rips.ids for record in search.history] + [found.ids]))
+    n_errors = int(np.count_nonzero((model.decision(fold.X_test) > 0) != (fold.y_test == 1)))
+    return Run(
+        rips=np.stack([record.rips[ids] for record in search.history]),
+        final=np.isin(ids, found.ids),
+        mean_loss=np.array([1.0 - record.mean_score for record in search.history]),
+        size_drawn=np.array([record.mean_size_drawn for record in search.history]),
+        size_kept=np.array([record.mean_size_kept for record in search.history]),
+        names=[model.names[j] for j in np.argsort(found.ids)],
+        model=model,
+        n_errors=n_errors,
+        sides=for_and_against(model, fold.X_test[shown]),
+    )
 
 
 def draw_run(run: Run, number: int, path: Path) -> None:
-    """Figure 1 or 2: inclusion probabilities (final terms thick), average loss, average model size.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    number : int
-        Of the model, for the title.
-    path : Path
-        Picture to write.
-    """
+    """Figure 1 or 2: inclusion probabilities (final terms thick), average loss, average model size."""
     figure = _figure(10, 8.5)
     top, middle, bottom = figure.subplots(3, 1, height_ratios=(2.2, 1, 1), sharex=True)
     names = np.full(len(run.final), "", dtype=object)
@@ -55,46 +111,25 @@ def draw_run(run: Run, number: int, path: Path) -> None:
 
 
 def draw_contributions(shown: Illustration, path: Path) -> None:
-    """Figure 3: y+ and y- of the validation samples under both models, and the confidence delta.
-
-    Parameters
-    ----------
-    shown : Illustration
-        The two runs.
-    path : Path
-        Picture to write.
-    """
+    """Figure 3: y+ and y- of the validation samples under both models, and the confidence delta."""
     figure = _figure(9, 9.5)
     axes = figure.subplots(4, 1, height_ratios=(2, 1, 2, 1))
     for number, (run, pair) in enumerate(zip(shown.runs, (axes[:2], axes[2:]), strict=True), start=1):
-        title = f"Model {number}: what speaks for and against class {shown.label}"
+        title = f"Model {number}: contributions for and against class {shown.label}"
         ContributionsDisplay(sides=run.sides, truth=shown.truth, label=shown.label, title=title).plot(pair)
         pair[1].set_xlabel("validation sample")
     figure.savefig(path, dpi=DPI)
 
 
 def draw_ranks(ranks: Ranks, labels: dict[str, str], path: Path) -> None:
-    """Critical-difference diagram: mean ranks on a line, bars join what Nemenyi's test cannot tell apart.
-
-    Parameters
-    ----------
-    ranks : Ranks
-        Mean ranks.
-    labels : dict
-        Names as shown.
-    path : Path
-        Picture to write.
-    """
-    names = [labels[name] for name in ranks.names]
-    n = len(names)
-    half = (n + 1) // 2
-    groups = ranks.groups()
+    """Critical-difference diagram: mean ranks on a line, bars join those that Nemenyi's test does not separate."""
+    half, groups = (len(ranks.names) + 1) // 2, ranks.groups()
     first_row = 0.9 + 0.28 * len(groups)  # names hang below the bars of the groups
     height = first_row + 0.38 * half
     figure = _figure(10, 1.3 + 0.62 * height)
     axis = figure.subplots()
     low = np.floor(ranks.mean_rank[0])
-    high = max(np.ceil(ranks.mean_rank[-1]), low + 1)  # where all are tied the line still has a length
+    high = max(np.ceil(ranks.mean_rank[-1]), low + 1)  # if all are tied the line still has a length
     margin = 0.45 * (high - low)
     right = max(high + margin, low + 1.05 * ranks.critical_difference)  # few sets: the difference may exceed all ranks
     axis.set(xlim=(low - margin, right), ylim=(-height, 1.1))
@@ -103,40 +138,33 @@ def draw_ranks(ranks: Ranks, labels: dict[str, str], path: Path) -> None:
     for tick in np.arange(low, high + 1):
         axis.vlines(tick, 0, 0.12, color="k", lw=1)
         axis.text(tick, 0.2, f"{tick:g}", ha="center", va="bottom", fontsize=9)
-    for place, (name, rank) in enumerate(zip(names, ranks.mean_rank, strict=True)):
+    for place, (name, rank) in enumerate(zip(ranks.names, ranks.mean_rank, strict=True)):
         left = place < half
-        level = -(first_row + 0.38 * (place if left else n - 1 - place))
-        end, align, sign = (low - 0.03 * margin, "right", -1) if left else (high + 0.03 * margin, "left", 1)
-        axis.plot([rank, rank, end], [0, level, level], color="0.45", lw=0.9)
-        axis.plot(rank, 0, "o", color="k", ms=4)
-        ours = name.startswith("RFSC")
-        text = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
-        axis.text(
-            end + sign * 0.02 * margin,
-            level,
-            text,
-            ha=align,
-            va="center",
-            fontsize=9,
-            weight="bold" if ours else "normal",
-        )
+        level = -(first_row + 0.38 * (place if left else len(ranks.names) - 1 - place))
+        end = low - 0.03 * margin if left else high + 0.03 * margin
+        _name_rank(axis, labels[name], rank, end, level)
     for row, (first, last) in enumerate(groups):
         level = -(0.35 + 0.28 * row)
-        axis.plot(ranks.mean_rank[[first, last]] + [-0.04, 0.04], [level, level], color=FOR, lw=4, alpha=0.8)
-    axis.plot([low, low + ranks.critical_difference], [0.8, 0.8], "|-", color="k", lw=1)
-    axis.text(
-        low + ranks.critical_difference / 2,
-        0.86,
-        f"critical difference {ranks.critical_difference:.2f}",
-        ha="center",
-        va="bottom",
-        fontsize=8,
-    )
+        axis.plot(ranks.mean_rank[[first, last]] + [-0.04, 0.04], [level, level], color=GROUP_COLOUR, lw=4, alpha=0.8)
+    difference = ranks.critical_difference
+    axis.plot([low, low + difference], [0.8, 0.8], "|-", color="k", lw=1)
+    text = f"critical difference {difference:.2f}"
+    axis.text(low + difference / 2, 0.86, text, ha="center", va="bottom", fontsize=8)
     figure.savefig(path, dpi=DPI)
 
 
+def _name_rank(axis: Any, label: str, rank: float, end: float, level: float) -> None:
+    """A method's dot on the line of ranks, and its name at the end of a line from there; RFSC's is bold."""
+    left = end < rank
+    axis.plot([rank, rank, end], [0, level, level], color="0.45", lw=0.9)
+    axis.plot(rank, 0, "o", color="k", ms=4)
+    text = f"{label}  {rank:.2f} " if left else f" {rank:.2f}  {label}"
+    weight = "bold" if label.startswith("RFSC") else "normal"
+    axis.text(end, level, text, ha="right" if left else "left", va="center", fontsize=9, weight=weight)
+
+
 def _figure(width: float, height: float) -> Any:
-    """A figure without pyplot: no screen is needed and the user's backend stays as it is."""
+    """A figure without pyplot: it needs no screen and leaves the user's backend as it is."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")

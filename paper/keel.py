@@ -1,112 +1,80 @@
-"""KEEL's .dat files of numbers, and its ready-made folds."""
+"""KEEL's .dat files and its published folds."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from rfsc._tables.headed_file import Header, read_header, read_rows
-from rfsc._tables.text_files import AnyPath, StrArray, numbered_lines, text_of
-from rfsc._utils.arrays import FloatArray
+from .arrays import FloatArray
+
+N_FOLDS = 10
+ATTRIBUTE = re.compile(
+    r"@attribute\s+(?P<name>[^\s{\[]+)\s*(?:\{(?P<labels>.*)\}|(?:real|integer)\s*\[(?P<low>.*),(?P<high>.*)\])\s*$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeelTable:
-    """A KEEL file.
+    """Numeric features and one nominal class, which is the last attribute."""
 
-    Parameters
-    ----------
-    relation : str
-        Name of the data set.
-    data : ndarray of shape (n_samples, n_features)
-        Features.
-    target : ndarray of shape (n_samples,)
-        Labels, as text.
-    feature_names : tuple of str
-        Names of the features, in the order of the columns.
-    target_name : str
-        Name of the output.
-    target_names : tuple of str
-        Labels in the order of the header, by which KEEL resolves ties.
-    ranges : ndarray of shape (n_features, 2)
-        Smallest and largest value of each feature by the header, which KEEL takes from the whole data set.
-    """
-
-    relation: str
-    data: FloatArray
-    target: StrArray
+    data: FloatArray  # (n_samples, n_features)
+    target: np.ndarray[Any, np.dtype[np.str_]]
     feature_names: tuple[str, ...]
-    target_name: str
-    target_names: tuple[str, ...]
-    ranges: FloatArray
+    labels: tuple[str, ...]  # in the order of the header, by which KEEL resolves ties
+    ranges: FloatArray  # (n_features, 2): the header's, which KEEL takes from the whole data set
 
     def scaled(self) -> FloatArray:
-        """Features mapped to [0, 1] by the header's ranges; 0 where a range is empty.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            The scaled features.
-        """
+        """Features mapped to [0, 1] by the header's ranges; 0 if a range is empty."""
         low, high = self.ranges.T
         return np.asarray(np.divide(self.data - low, high - low, out=np.zeros_like(self.data), where=high > low))
 
 
-def read_keel(path: AnyPath) -> KeelTable:
-    """Read a KEEL .dat file with numeric features and one nominal output.
+def read_keel(path: Path) -> KeelTable:
+    """Read a .dat file; whatever is wrong with it, the error names the file and shows no cell."""
+    text = path.read_text(encoding="utf-8")
+    head, mark, body = text.partition("@data")
+    attributes = [ATTRIBUTE.match(line.strip()) for line in head.splitlines() if line.lower().startswith("@attribute")]
+    try:
+        if not mark or None in attributes:
+            raise ValueError
+        *features, output = (match for match in attributes if match is not None)
+        labels = tuple(label.strip() for label in output["labels"].split(","))
+        cells = np.array([[cell.strip() for cell in line.split(",")] for line in body.splitlines() if line.strip()])
+        data, target = cells[:, :-1].astype(np.float64), cells[:, -1]
+        ranges = np.array([[float(match["low"]), float(match["high"])] for match in features])
+        if len(ranges) != data.shape[1] or not np.isfinite(data).all() or not np.isin(target, labels).all():
+            raise ValueError
+    except (ValueError, TypeError, AttributeError, IndexError):
+        msg = (
+            f"{path.name}: expected @attribute lines with a range or with labels, the class last, then @data and rows "
+            "as long as the header, got another format. Download the file again."
+        )
+        raise ValueError(msg) from None
+    return KeelTable(data, target, tuple(match["name"] for match in features), labels, ranges)
 
-    Parameters
-    ----------
-    path : str or path-like
-        The file. Where its header gives no range of a feature, the range of the file's own values stands in.
 
-    Returns
-    -------
-    KeelTable
-        Its content.
-    """
-    table = _parse_keel(Path(path))
-    return _with_ranges(table, table.data)
-
-
-def read_keel_folds(folder: AnyPath, name: str) -> list[tuple[KeelTable, KeelTable]]:
-    """Read KEEL's ready-made partitions `name-K-1tra.dat`, `name-K-1tst.dat`, ... of a data set.
-
-    Parameters
-    ----------
-    folder : str or path-like
-        Where the files are, or the folder above it, if theirs bears the name of the data set.
-    name : str
-        Name of the data set, as the files spell it. K is found by looking.
-
-    Returns
-    -------
-    list of (KeelTable, KeelTable)
-        Training and test table of each fold.
-    """
-    folder = Path(folder, name) if Path(folder, name).is_dir() else Path(folder)
-    n_folds = _count_keel_folds(folder, name)
-    folds = []
-    for i in range(1, n_folds + 1):
-        train_path, test_path = (folder / f"{name}-{n_folds}-{i}{part}.dat" for part in ("tra", "tst"))
-        train, test = _parse_keel(train_path), _parse_keel(test_path)
-        if (train.feature_names, train.target_names) != (test.feature_names, test.target_names):
-            msg = (
-                f"{train_path.name} and {test_path.name} must have the same attributes and classes, but their headers "
-                "differ. Download the partitions again."
-            )
-            raise ValueError(msg)
-        both = np.vstack([train.data, test.data])
-        folds.append((_with_ranges(train, both), _with_ranges(test, both)))
+def read_keel_folds(folder: Path, name: str) -> list[tuple[KeelTable, KeelTable]]:
+    """Training and test table of each of KEEL's ten folds, `name-10-1tra.dat`, `name-10-1tst.dat` and so on."""
+    files = [[folder / f"{name}-{N_FOLDS}-{i}{part}.dat" for part in ("tra", "tst")] for i in range(1, N_FOLDS + 1)]
+    missing = [path.name for pair in files for path in pair if not path.is_file()]
+    if missing:
+        msg = (
+            f"Expected {2 * N_FOLDS} files in {folder}, but {missing[0]} is missing. Download the partitions from "
+            "KEEL's data set repository and unpack them there."
+        )
+        raise FileNotFoundError(msg)
+    folds = [(read_keel(train), read_keel(test)) for train, test in files]
     _check_partition(name, folds)
     return folds
 
 
 def _check_partition(name: str, folds: list[tuple[KeelTable, KeelTable]]) -> None:
-    """Every row must be tested once, and be trained on in all other folds."""
+    """Every row must be tested once and be trained on in all other folds, and all headers must agree."""
 
     def rows(*tables: KeelTable) -> list[tuple[float | str, ...]]:
         return sorted(
@@ -114,77 +82,10 @@ def _check_partition(name: str, folds: list[tuple[KeelTable, KeelTable]]) -> Non
         )
 
     tested = rows(*(test for _, test in folds))
-    for i, (train, test) in enumerate(folds, start=1):
-        if rows(train, test) != tested:
-            msg = (
-                f"The test files of {name} must together hold the rows of every fold, but fold {i} has others. "
-                "Download the partitions again."
-            )
-            raise ValueError(msg)
-
-
-def _roles(header: Header, file: str) -> tuple[list[str], str]:
-    """Names of the features and of the class."""
-    outputs = header.outputs or header.order[-1:]
-    unknown = [name for name in [*header.inputs, *outputs] if name not in header.order]
-    if unknown:
-        msg = f"{file}: @inputs or @outputs name {unknown[0]!r}, which no @attribute line declares. Add it."
-        raise ValueError(msg)
-    if len(outputs) != 1 or outputs[0] not in header.labels:
-        msg = f"{file}: expected one nominal output {{CLASS, CLASS}}, got another kind. Choose the class as output."
-        raise ValueError(msg)
-    features = [name for name in header.order if name in (header.inputs or header.order) and name != outputs[0]]
-    nominal = [name for name in features if name in header.labels]
-    if nominal:
-        msg = f"{file}: attribute {nominal[0]!r} is nominal, but features must be numbers. Encode or remove it."
-        raise ValueError(msg)
-    if not features:
-        msg = f"{file}: expected at least one numeric attribute beside the class, got none. Declare it."
-        raise ValueError(msg)
-    return features, outputs[0]
-
-
-def _parse_keel(path: Path) -> KeelTable:
-    """The file, with NaN for ranges that the header does not give."""
-    lines = numbered_lines(text_of(path))
-    header = read_header(path, lines)
-    features, output = _roles(header, path.name)
-    columns = read_rows(path, lines, header, [*features, output])
-    return KeelTable(
-        relation=header.relation,
-        data=np.column_stack([np.array(columns[name], dtype=np.float64) for name in features]),
-        target=np.array(columns[output]),
-        feature_names=tuple(features),
-        target_name=output,
-        target_names=header.labels[output],
-        ranges=np.array([header.ranges[name] for name in features]),
-    )
-
-
-def _with_ranges(table: KeelTable, data: FloatArray) -> KeelTable:
-    """The table, its unknown ranges taken from `data`."""
-    own = np.column_stack([data.min(axis=0), data.max(axis=0)])
-    return replace(table, ranges=np.where(np.isnan(table.ranges), own, table.ranges))
-
-
-def _count_keel_folds(folder: Path, name: str) -> int:
-    """K of the files `name-K-itra.dat`."""
-    pattern = re.compile(re.escape(name) + r"-(\d+)-\d+t(?:ra|st)\.dat")
-    files = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    counts = {int(match[1]) for match in map(pattern.fullmatch, files) if match}
-    if not counts:
+    headers = {(table.feature_names, table.labels) for fold in folds for table in fold}
+    if len(headers) > 1 or any(rows(train, test) != tested for train, test in folds):
         msg = (
-            f"Expected files like {name}-10-1tra.dat in {folder}, found none. Download the partitions from KEEL's "
-            "data set repository and unpack them there."
+            f"The test files of {name} must together hold the rows of every fold, under the same header, but they do "
+            "not. Download the partitions again."
         )
-        raise FileNotFoundError(msg)
-    if len(counts) > 1:
-        msg = f"Expected one partition of {name} in {folder}, got {sorted(counts)} folds. Keep one of them there."
         raise ValueError(msg)
-    (n_folds,) = counts
-    wanted = [f"{name}-{n_folds}-{i}{part}.dat" for i in range(1, n_folds + 1) for part in ("tra", "tst")]
-    lost = [file for file in wanted if file not in files]
-    if lost:
-        msg = f"Expected {len(wanted)} files in {folder}, but {lost[0]} is not there. Download the partitions again."
-        raise FileNotFoundError(msg)
-    return n_folds

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rfsc import __version__
 
 from . import printed
-from .illustration import Illustration
+from .figures import Illustration
+from .keel import N_FOLDS
 from .methods import FILTER_LEVEL, Method
-from .protocols import N_FOLDS, has_keel_folds
+from .plan import Plan
+from .protocols import has_keel_folds
 from .results import Results
 from .tables import Table
 from .verdicts import judge, keel_lines, rank_line, table_of_verdicts
-
-if TYPE_CHECKING:
-    from .reproduce import Plan
 
 CONTRADICTIONS = f"""\
 ## Figures of the paper that do not fit together
@@ -49,10 +47,10 @@ OPEN_POINTS = """\
 - **Terms that no model drew.** The paper's relatives let their inclusion probability fall to zero at once; on large
   spaces most terms die before any evidence. Our default keeps them.
 - **Separable classes.** The likelihood has no maximum on Iris and Wine, and the t-test then throws good terms away. A
-  small ridge in proportion to each term's variance cures it; the paper mentions none.
+  small ridge in proportion to each term's variance solves this; the paper mentions none.
 - **Terms.** All of RFSC's rows here are polynomials, as in the paper. The default of `RFSCClassifier` also tries other
   families of terms; how that does is in the project's docs/accuracy.md.
-- **The constant** counts as a term where a model holds it, as in the paper's N_r.
+- **The constant** counts as a term if a model has it, as in the paper's N_r.
 """
 
 
@@ -78,28 +76,7 @@ def write_page(
     tables: Sequence[Table],
     shown: Illustration,
 ) -> Path:
-    """Write the page beside the tables and figures that it shows.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they lie.
-    plan : Plan
-        What was run.
-    results : Results
-        What came out.
-    methods : sequence of Method
-        In the order of the tables.
-    tables : sequence of Table
-        All of them.
-    shown : Illustration
-        What the figures show.
-
-    Returns
-    -------
-    Path
-        The page.
-    """
+    """Write the page beside the tables and figures that it shows."""
     parts = [
         _opening(plan),
         _in_short(plan, results, methods),
@@ -123,7 +100,7 @@ def _opening(plan: Plan) -> str:
         "Brankovic, Falsone, Prandini and Piroddi, *Randomised Algorithm for Feature Selection and Classification*, "
         "arXiv 1607.08400.",
         "",
-        f"Remade by `rfsc reproduce`, version {__version__}. Stratified {N_FOLDS}-fold cross-validation, seeds "
+        f"Made by `make reproduce`, rfsc {__version__}. Stratified {N_FOLDS}-fold cross-validation, seeds "
         f"{', '.join(map(str, plan.seeds))}; protocols {', '.join(plan.protocols)}; "
         + (f"KEEL's folds on {', '.join(keel)}." if keel else "KEEL's folds were not run."),
         "",
@@ -174,8 +151,8 @@ def _figure_part(folder: Path, shown: Illustration) -> str:
         "",
         "![y+ and y-](figure3.png)",
         "",
-        "Figure 3: what speaks for and against the class in 20 validation samples, and the confidence delta "
-        "= (y+ - y-) / max(y+, y-), for both models.",
+        "Figure 3: contributions for (y+) and against (y-) the class in 20 validation samples, and the confidence "
+        "delta = (y+ - y-) / max(y+, y-), for both models.",
         "",
     ]
     for name, text in (("ranks.png", "all methods"), ("ranks_small.png", "small classifiers only")):

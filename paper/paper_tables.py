@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from rfsc._terms import MonomialSpace
-from rfsc._utils.arrays import FloatArray
-from rfsc.selectors import DistanceCorrelationFilter
+from rfsc import DistanceCorrelationFilter
 
 from . import printed
-from .datasets import LOADERS
+from .arrays import FloatArray
+from .datasets import load
 from .methods import FILTER_LEVEL, FILTERED, Method
-from .ranks import Ranks, compare
-from .results import Figures, Results
+from .results import Figures, Ranks, Results, compare
 from .tables import Table, best_cells
 
 DEGREE = 2
-SMALL = 20  # terms, or features where there is no formula, up to which a classifier counts as small
+SMALL = 20  # terms, or features without a formula, up to which a classifier counts as small
 OPTIMISTIC = "paper protocol (optimistic)"
 SOURCES = {"paper": OPTIMISTIC, "keel": "KEEL folds", "honest": "honest"}
 GUESS_NOTE = "(our reading): the method's own paper leaves this row so open that it rests on guesses."
@@ -34,10 +33,10 @@ def table_1(sets: Sequence[str]) -> Table:
     """Characteristics of the data sets."""
     rows = []
     for data in sets:
-        bunch = LOADERS[data]()
-        varies = np.ptp(bunch.data, axis=0) > 0
-        whole = varies & np.all(bunch.data == np.rint(bunch.data), axis=0)
-        ours = (*bunch.data.shape, int(varies.sum() - whole.sum()), int(whole.sum()), len(bunch.target_names))
+        X, _, _, labels, _ = load(data)
+        varies = np.ptp(X, axis=0) > 0
+        whole = varies & np.all(np.rint(X) == X, axis=0)
+        ours = (*X.shape, int(varies.sum() - whole.sum()), int(whole.sum()), len(labels))
         rows += [[data, "printed", *map(str, printed.CHARACTERISTICS[data])], [data, "ours", *map(str, ours)]]
     notes = [
         "ours counts what is in the data: a feature is integer when all its values are; constant ones are neither."
@@ -52,10 +51,10 @@ def table_2(results: Results, ours: Sequence[Method], sets: Sequence[str]) -> Ta
     for data in sets:
         p = printed.SIZES[data]
         rows.append([data, "printed", *map(_count, p)])
-        X, y = LOADERS[data](return_X_y=True)
+        X, y = load(data)[:2]
         kept = int(DistanceCorrelationFilter(FILTER_LEVEL).fit(X, y).get_support().sum()) if data in FILTERED else None
         for method in ours:
-            filtered = kept if method.make(data).filter_significance is not None else None
+            filtered = kept if method.filters else None
             for protocol in ("paper", "honest"):
                 f = results.get(data, method.name, protocol)
                 if f is not None:
@@ -73,7 +72,7 @@ def table_2(results: Results, ours: Sequence[Method], sets: Sequence[str]) -> Ta
 
 def _sizes(X: FloatArray, filtered: int | None, figures: Figures) -> list[str]:
     def n_terms(n_features: int) -> int:
-        return MonomialSpace(np.arange(n_features), DEGREE).n_terms
+        return math.comb(n_features + DEGREE, DEGREE)
 
     varying = int(np.count_nonzero(np.ptp(X, axis=0)))
     terms_kept = None if filtered is None else n_terms(filtered)
@@ -163,8 +162,7 @@ def main_table(results: Results, methods: Sequence[Method], sets: Sequence[str])
     best = best_cells(values, [0] * len(rows), first_column=1, digits=3) if rows else frozenset()
     notes = [
         HONEST_NOTE,
-        "Size: mean number of terms, or of features where there is no formula, from set to set. RFSC stops at 15 "
-        "terms.",
+        "Size: mean number of terms, or of features without a formula, from set to set. RFSC stops at 15 terms.",
         "RFSC here is the paper's kind of model, polynomials, with this project's search settings; by default it also "
         "tries other terms.",
         GUESS_NOTE,
@@ -185,7 +183,7 @@ def table_4(results: Results, methods: Iterable[Method], sets: Sequence[str]) ->
             if any(found) and _selects(results, method, protocol, sets):
                 body.add(method, source, [f.n_features if f else None for f in found], map(_size, found))
     notes = [
-        "Features that the classifier reads, fewest in bold; in brackets terms of its formula, where it has one.",
+        "Features that the classifier reads, fewest in bold; in brackets terms of its formula, if it has one.",
         OPTIMISTIC_NOTE,
         GUESS_NOTE,
     ]
@@ -232,7 +230,7 @@ def ranks_of(results: Results, methods: Iterable[Method], sets: Sequence[str], *
 
 
 def is_small(results: Results, method: str, sets: Sequence[str]) -> bool:
-    """At most 20 terms, or features where there is no formula, on the mean of every set."""
+    """At most 20 terms, or features without a formula, on the mean of every set."""
     found = [results.get(data, method, "honest") for data in sets]
     return all(f is not None and f.size <= SMALL for f in found)
 
@@ -255,7 +253,7 @@ def table_ranks(results: Results, methods: Sequence[Method], sets: Sequence[str]
     notes = [
         f"Rank 1 is best; honest accuracy on {len(sets)} data sets. Friedman's test: {p_value}; "
         f"Nemenyi's critical difference at {everyone.level}: {everyone.critical_difference:.2f}.",
-        f"Small: at most {SMALL} terms, or features where there is no formula, on every set.",
+        f"Small: at most {SMALL} terms, or features without a formula, on every set.",
         GUESS_NOTE,
     ]
     head = ["method", "mean rank", "mean rank among small", "largest size"]

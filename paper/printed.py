@@ -1,4 +1,4 @@
-"""The figures that the paper prints (arXiv 1607.08400), as they stand there; None where it prints a dash.
+"""The figures that the paper prints (arXiv 1607.08400), exactly; None if it prints a dash.
 
 Where two of its tables disagree, both figures are kept: `SIZES` is its Table 2, `MODEL_SIZE` its Table 4.
 """

@@ -4,7 +4,7 @@ honest    stratified 10-fold; whatever is chosen is chosen inside the training f
 paper     the same folds, but the best of RFSC's ten restarts is picked on the test fold: optimistic, and labelled so
 keel      KEEL's published folds, features scaled by KEEL's header ranges; chosen as in honest
 
-Synthetic data are judged as in honest, on rows drawn afresh instead of a left-out fold.
+Synthetic data are judged as in honest, on newly drawn rows instead of a left-out fold.
 """
 
 from __future__ import annotations
@@ -19,20 +19,18 @@ import numpy as np
 from sklearn.metrics import accuracy_score, cohen_kappa_score, confusion_matrix
 from sklearn.model_selection import StratifiedKFold
 
-from rfsc._model import SparseModel, class_codes, decision_table
-from rfsc._utils.arrays import FloatArray, IntArray
-from rfsc.classifier import RFSCClassifier
+from rfsc import RFSCClassifier, SparseModel
 
+from .arrays import FloatArray, IntArray
 from .cells import Cell, Task
-from .datasets import LOADERS, data_folder
-from .keel import read_keel_folds
+from .comparators.modern import model_size, terms_per_output
+from .datasets import data_folder, load
+from .keel import N_FOLDS, read_keel_folds
 from .methods import Method, all_methods
-from .peers.modern import model_size, terms_per_output
 from .synthetic import draw
 
 PROTOCOLS = ("honest", "paper", "keel")
-N_FOLDS = 10
-SMALLEST = 1e-15  # probability that log-loss takes for zero: else one such row would cost without limit
+SMALLEST_PROBABILITY = 1e-15  # for the log-loss: a row with probability zero would cost without limit
 
 
 class Fold(NamedTuple):
@@ -45,56 +43,33 @@ class Fold(NamedTuple):
 
 
 def has_keel_folds(data: str) -> bool:
-    """Whether KEEL's folds of a set lie in the folder that RFSC_DATA names."""
+    """Whether KEEL's folds of a set are in the folder that RFSC_DATA names."""
     folder = data_folder()
     return folder is not None and (folder / "keel" / data.lower()).is_dir()
 
 
-# twenty files, parsed and checked: not once more for every fold of every method
+# twenty files: they are parsed and checked once, not for every fold of every method
 _keel_folds = lru_cache(maxsize=4)(read_keel_folds)
 
 
 def read_fold(data: str, folds: str, seed: int, fold: int) -> Fold:
-    """One fold of a set.
-
-    Parameters
-    ----------
-    data : str
-        Name of the set.
-    folds : {"stratified", "keel", "synthetic"}
-        Whose folds.
-    seed : int
-        Shuffles the stratified folds; of synthetic data the number of the draw.
-    fold : int
-        From 0; a synthetic draw has no other.
-    """
+    """One fold of a set."""
     if folds == "synthetic":
         return Fold(*draw(data, seed))
     if folds == "keel":
         folder = data_folder()
         assert folder is not None  # `has_keel_folds` was asked first
         train, test = _keel_folds(folder / "keel" / data.lower(), data.lower())[fold]
-        code = {label: k for k, label in enumerate(train.target_names)}
+        code = {label: k for k, label in enumerate(train.labels)}
         y_train, y_test = (np.array([code[label] for label in table.target]) for table in (train, test))
         return Fold(train.scaled(), y_train, test.scaled(), y_test)
-    X, y = LOADERS[data](return_X_y=True)
+    X, y = load(data)[:2]
     rows, held_out = list(StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(X, y))[fold]
     return Fold(X[rows], y[rows], X[held_out], y[held_out])
 
 
 def run_task(task: Task) -> list[Cell]:
-    """Fit one fold and read off what each protocol wants to know.
-
-    Parameters
-    ----------
-    task : Task
-        Which fold of what.
-
-    Returns
-    -------
-    list of Cell
-        One for each protocol that the task serves.
-    """
+    """Fit one fold; one cell for each protocol that the task serves."""
     fold, estimator, seconds = fit_task(task, all_methods()[task.method])
     cells = [honest_cell(task, fold, estimator, seconds)]
     if isinstance(estimator, RFSCClassifier) and task.folds == "stratified":
@@ -104,52 +79,18 @@ def run_task(task: Task) -> list[Cell]:
 
 
 def fit_task(task: Task, method: Method) -> tuple[Fold, Any, float]:
-    """Fit a method on the training rows of a task.
-
-    Parameters
-    ----------
-    task : Task
-        Which fold of what.
-    method : Method
-        The method that the task names.
-
-    Returns
-    -------
-    fold : Fold
-        The rows.
-    estimator : estimator
-        Fitted.
-    seconds : float
-        Time of the fit.
-    """
+    """Fit a method on the training rows of a task; the rows, the fitted estimator and the seconds of the fit."""
     fold = read_fold(task.data, task.folds, task.seed, task.fold)
     estimator = method.estimator(task.data, task.folds, task.seed)
     started = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # ours would tell of searches that did not settle: no news over many folds
+        warnings.simplefilter("ignore")  # RFSC reports searches that did not converge
         estimator.fit(fold.X_train, fold.y_train)
     return fold, estimator, time.perf_counter() - started
 
 
 def honest_cell(task: Task, fold: Fold, estimator: Any, seconds: float) -> Cell:
-    """What a fitted method gives on the test rows.
-
-    Parameters
-    ----------
-    task : Task
-        Which fold of what.
-    fold : Fold
-        Its rows.
-    estimator : estimator
-        Fitted on the training rows.
-    seconds : float
-        Time of that fit.
-
-    Returns
-    -------
-    Cell
-        Under the protocol "keel" on KEEL's folds, else under "honest".
-    """
+    """How a fitted method does on the test rows: under "keel" on KEEL's folds, else under "honest"."""
     if isinstance(estimator, RFSCClassifier):
         size, per_output = size_of(estimator.models_), float(np.mean([len(m.terms) for m in estimator.models_]))
     else:
@@ -163,46 +104,20 @@ def honest_cell(task: Task, fold: Fold, estimator: Any, seconds: float) -> Cell:
 
 
 def log_loss_of(probability: FloatArray, y: IntArray) -> float:
-    """Mean of -log(probability of the true class).
-
-    Parameters
-    ----------
-    probability : ndarray of shape (n_rows, n_classes)
-        One column for each class, in the order of their numbers.
-    y : ndarray of shape (n_rows,)
-        Classes, numbered from 0.
-
-    Returns
-    -------
-    float
-        In nats; a probability below 1e-15 counts as that.
-    """
+    """Mean of -log(probability of the true class), with classes numbered from 0; a column for each class."""
     of_truth = probability[np.arange(len(y)), y]
-    return float(-np.mean(np.log(np.clip(of_truth, SMALLEST, 1.0))))
+    return float(-np.mean(np.log(np.clip(of_truth, SMALLEST_PROBABILITY, 1.0))))
 
 
 def best_restart(clf: RFSCClassifier, X: FloatArray, y: IntArray) -> tuple[IntArray, list[SparseModel]]:
-    """The restart that does best on the test fold, as the paper seems to have picked it; ties go to fewer terms.
-
-    Parameters
-    ----------
-    clf : RFSCClassifier
-        Fitted.
-    X, y : ndarray
-        The test fold, with classes numbered from 0.
-
-    Returns
-    -------
-    ndarray of int
-        Its predictions.
-    list of SparseModel
-        Its models, one for each output.
-    """
+    """The restart that does best on the test fold, as the paper seems to have picked it; ties go to fewer terms."""
     n_restarts = min(len(searches) for searches in clf.searches_)
     runs = []
     for restart in range(n_restarts):
         models = [clf.restart_model(restart, output) for output in range(len(clf.models_))]
-        runs.append((class_codes(decision_table([model.decision(X) for model in models])), models))
+        values = np.stack([model.decision(X) for model in models], axis=1)
+        predicted = values.argmax(axis=1) if len(models) > 1 else (values[:, 0] > 0).astype(np.int64)
+        runs.append((predicted, models))
     return min(runs, key=lambda run: (np.count_nonzero(run[0] != y), size_of(run[1])[1]))
 
 

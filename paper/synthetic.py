@@ -1,11 +1,11 @@
 """Data whose truth is known: fourteen families, each a small function from a generator to rows and probabilities.
 
-Nobody tunes on them. A family gives features in mixed units and, for every row, the probability of each class; classes
-are drawn from these. So the best possible accuracy and log-loss of every family are known. A draw has its own training
-rows and its own large test set; draws of one family differ in nothing but the rows.
+No method is tuned on them. A family gives features in mixed units and, for every row, the probability of each class;
+classes are drawn from these. So the best possible accuracy and log-loss of every family are known. A draw has its own
+training rows and its own large test set; draws of one family differ in nothing but the rows.
 
 The truths are stated in `u`, the features with mean 0 and standard deviation 1; in `v`, features spread evenly over
-[0, 1]; features that a truth does not name are irrelevant.
+[0, 1]. Features that a truth does not name are irrelevant.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import cache
 import numpy as np
 from scipy.special import expit, ndtr, softmax
 
-from rfsc._utils.arrays import BoolArray, FloatArray, IntArray
+from .arrays import BoolArray, FloatArray, IntArray
 
 N_TRAIN = 300
 N_TEST = 3000
@@ -64,7 +64,7 @@ def _two(logit: FloatArray) -> FloatArray:
 
 
 def _nearly_sure(second: BoolArray, sure: float) -> FloatArray:
-    """Probabilities of two classes where a rule says which, right in a share `sure` of the rows."""
+    """Probabilities of two classes by a rule that is right in a share `sure` of the rows."""
     return _two(np.where(second, 1.0, -1.0) * np.log(sure / (1 - sure)))
 
 
@@ -144,7 +144,7 @@ def imbalance(rng: np.random.Generator, n_rows: int) -> Rows:
 
 
 def label_noise(rng: np.random.Generator, n_rows: int) -> Rows:
-    """A curved border, then 20 % of the labels flipped: u0 + u1 - u3 + u4^2 > 0.8, eight features; nobody beats 0.8."""
+    """A curved border and 20 % of the labels flipped: u0 + u1 - u3 + u4^2 > 0.8, eight features."""
     X, u = _independent(rng, n_rows, 8)
     return X, _nearly_sure(u[:, 0] + u[:, 1] - u[:, 3] + u[:, 4] ** 2 > 0.8, 0.8)
 
@@ -181,62 +181,21 @@ FAMILIES: dict[str, Callable[[np.random.Generator, int], Rows]] = {
 
 
 def sample(name: str, rng: np.random.Generator, n_rows: int) -> tuple[FloatArray, IntArray]:
-    """Rows of a family with classes drawn from their probabilities.
-
-    Parameters
-    ----------
-    name : str
-        Of the family.
-    rng : Generator
-        Source of everything random.
-    n_rows : int
-        How many.
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, n_features)
-        Features.
-    y : ndarray of shape (n_rows,)
-        Classes, numbered from 0.
-    """
+    """Rows of a family, and classes drawn from their probabilities."""
     X, probability = FAMILIES[name](rng, n_rows)
     passed = rng.random((n_rows, 1)) > np.cumsum(probability, axis=1)[:, :-1]
     return X, passed.sum(axis=1).astype(np.int64)
 
 
 def draw(name: str, number: int) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
-    """Training rows of a draw and its own test rows.
-
-    Parameters
-    ----------
-    name : str
-        Of the family.
-    number : int
-        Of the draw, from 0.
-
-    Returns
-    -------
-    tuple of ndarray
-        X_train, y_train, X_test, y_test: 300 and 3,000 rows.
-    """
+    """X_train, y_train, X_test, y_test of a draw: 300 and 3,000 rows."""
     rng = _generator(name, number)
     return (*sample(name, rng, N_TRAIN), *sample(name, rng, N_TEST))
 
 
 @cache
 def best_possible(name: str) -> tuple[float, float]:
-    """What a classifier that knew the truth would reach.
-
-    Parameters
-    ----------
-    name : str
-        Of the family.
-
-    Returns
-    -------
-    accuracy, log_loss : float
-        Means over many rows.
-    """
+    """(accuracy, log-loss) of a classifier that knows the truth, over many rows."""
     _, probability = FAMILIES[name](_generator(name, -1), N_CEILING)
     surprise = -np.log(np.where(probability > 0, probability, 1.0))
     return float(np.mean(probability.max(axis=1))), float(np.mean(np.sum(probability * surprise, axis=1)))

@@ -1,11 +1,12 @@
-"""A table of text, and the three ways to write it: Markdown, CSV and LaTeX."""
+"""A table of text as Markdown, CSV and LaTeX, and pages with sections that are replaced."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
@@ -14,40 +15,38 @@ _LATEX = str.maketrans(
 )
 
 
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Rows under a head, without a title."""
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
+
+
+def replace_section(page: Path, name: str, text: str) -> None:
+    """Replace what is between `<!-- name -->` and `<!-- /name -->`; the text around it stays hand-written."""
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, found, after = rest.partition(end)
+    if not found:
+        msg = f"{page.name} has no section {name}; add the lines {begin} and {end}."
+        raise SystemExit(msg)
+    page.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns of text with some cells marked as the best of their column.
+    """Columns of text with some cells marked as the best of their column."""
 
-    Parameters
-    ----------
-    name : str
-        Of its files, without ending.
-    title : str
-        One line.
-    head : sequence of str
-        Column titles.
-    rows : sequence of sequence of str
-        The cells; an empty text where there is no figure.
-    best : frozenset of (int, int)
-        (row, column) of the cells to mark.
-    notes : sequence of str
-        Lines under the table.
-    """
-
-    name: str
-    title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    best: frozenset[tuple[int, int]] = frozenset()
-    notes: Sequence[str] = field(default=())
+    name: str  # of its files, without ending
+    title: str  # one line
+    head: Sequence[str]  # column titles
+    rows: Sequence[Sequence[str]]  # an empty text if there is no figure
+    best: frozenset[tuple[int, int]] = frozenset()  # (row, column) of the cells to mark
+    notes: Sequence[str] = ()  # lines under the table
 
     def markdown(self) -> str:
         """For the page; the best cells are bold."""
-        lines = [self.head, ["---"] * len(self.head)]
-        lines += [[f"**{c}**" if (i, j) in self.best else c for j, c in enumerate(r)] for i, r in enumerate(self.rows)]
-        table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        rows = [[f"**{c}**" if (i, j) in self.best else c for j, c in enumerate(r)] for i, r in enumerate(self.rows)]
         notes = "".join(f"\n- {note}" for note in self.notes)
-        return f"**{self.title}**\n\n{table}\n" + (f"{notes}\n" if notes else "")
+        return f"**{self.title}**\n\n{markdown_table(self.head, rows)}\n" + (f"{notes}\n" if notes else "")
 
     def csv(self) -> str:
         """For machines: bare cells, no marks."""
@@ -84,18 +83,9 @@ class Table:
 def best_cells(
     values: Sequence[Sequence[float | None]], groups: Sequence[object], *, first_column: int, digits: int = 4
 ) -> frozenset[tuple[int, int]]:
-    """Where the largest value of each column stands, separately for every group of rows.
+    """(row, column) of the largest value of each column, among rows with an equal entry in `groups`, if not None.
 
-    Parameters
-    ----------
-    values : sequence of sequence of float or None
-        Rows of figures.
-    groups : sequence
-        What rows may be compared: those with an equal entry here; None takes part in no comparison.
-    first_column : int
-        Column of the table in which the first figure stands.
-    digits : int, default=4
-        Figures that print alike are best together.
+    Values that print alike are best together; the first value is in column `first_column` of the table.
     """
     best: set[tuple[int, int]] = set()
     for group in {g for g in groups if g is not None}:

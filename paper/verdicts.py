@@ -1,4 +1,4 @@
-"""What was to be shown, and whether it was: printed figures against ours, one line for each data set."""
+"""Printed figures against ours: which are reached, and which are missed."""
 
 from __future__ import annotations
 
@@ -16,29 +16,18 @@ from .tables import Table
 SLACK = 0.01  # how far below the printed accuracy still counts as reproduced
 EXACT = ("KNN", "KNN-A", "Cam-NN", "CNN")  # comparators without randomness or open points
 KEEL_SETS = ("Bupa", "Iris", "Wine")  # sets with published folds and printed figures
-ABOVE = 4  # on how many of the six sets ours should be above the printed accuracy
+TARGET_ABOVE = 4  # of the six sets on which ours should be above the printed accuracy
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One set of settings of RFSC against the printed figures, under the optimistic protocol.
-
-    Parameters
-    ----------
-    method : Method
-        Which settings.
-    reached, above, small : tuple of str
-        Data sets on which the accuracy is at least the printed one less 0.01; is above it; on which no more terms are
-        used than printed.
-    n_sets : int
-        How many sets were asked for.
-    """
+    """One set of settings of RFSC against the printed figures, under the optimistic protocol."""
 
     method: Method
-    reached: tuple[str, ...]
-    above: tuple[str, ...]
-    small: tuple[str, ...]
-    n_sets: int
+    reached: tuple[str, ...]  # data sets with at least the printed accuracy less 0.01
+    above: tuple[str, ...]  # data sets with more than the printed accuracy
+    small: tuple[str, ...]  # data sets with no more terms than printed
+    n_sets: int  # how many sets were compared
 
     @property
     def line(self) -> str:
@@ -46,7 +35,7 @@ class Verdict:
         reached, small = self._of(self.reached), self._of(self.small)
         return (
             f"{self.method.name}, {OPTIMISTIC}: printed accuracy less {SLACK} reached on {reached}, exceeded on "
-            f"{len(self.above)} (wanted: {ABOVE}), no more terms than printed on {small}."
+            f"{len(self.above)} (target: {TARGET_ABOVE}), no more terms than printed on {small}."
         )
 
     def _of(self, sets: tuple[str, ...]) -> str:
@@ -121,7 +110,7 @@ def rank_line(results: Results, methods: Sequence[Method], sets: Sequence[str]) 
 
 
 def keel_lines(results: Results, sets: Sequence[str]) -> list[str]:
-    """Which comparators give their printed figures on KEEL's folds, where those are available."""
+    """Which comparators give their printed figures on KEEL's folds, if those are available."""
     exact, pairs, near = [], 0, []
     for data in (d for d in KEEL_SETS if d in sets):
         for name in (*EXACT, "DGC+"):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from recovery import recovery
+from paper.recovery import recovery
 
 
 @pytest.mark.parametrize(("n", "noise", "least"), [(1000, 0.25, 1.0), (3000, 1.0, 0.6)])
 def test_planted_terms_are_found(n, noise, least):
-    """Little noise: all of them; as much as the model assumes: most. benchmarks/recovery.py has the rates."""
+    """Little noise: all of them; as much as the model assumes: most. `make accuracy` measures the rates."""
     shares = [recovery(n, noise, seed)[0] for seed in (100, 101)]
     assert min(shares) >= least

@@ -17,9 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from paper.tables import markdown_table, replace_section
+
 from rfsc import __version__
 
-from ..markdown import replace_section, table
 from . import budgets, checkpoints, guided, hostile, kills, memory, model_files, numerics, resources, same_answer
 
 Row = tuple[str, int, int, int]
@@ -58,7 +59,7 @@ def run(name: str, *, quick: bool) -> dict[str, Any]:
 
 
 def page_table(found: dict[str, Any]) -> str:
-    """All rows in the order of the parts; the time stands beside the first row of each."""
+    """All rows in the order of the parts; the time is beside the first row of each."""
     cells = [
         [what, *(f"{count:,}" for count in counts), str(found[name]["seconds"]) if place == 0 else ""]
         for name in PARTS
@@ -67,11 +68,11 @@ def page_table(found: dict[str, Any]) -> str:
     ]
     minutes = sum(part["seconds"] for part in found.values()) / 60
     versions = sorted({part["versions"] for part in found.values()})
-    return f"{table(HEAD, cells)}\n\n{'; '.join(versions)}; {os.cpu_count()} cores; {minutes:.0f} minutes."
+    return f"{markdown_table(HEAD, cells)}\n\n{'; '.join(versions)}; {os.cpu_count()} cores; {minutes:.0f} minutes."
 
 
 def main() -> int:
-    """Run what was asked for, print the table, and say whether all went well."""
+    """Run the requested parts and print the table; status 1 if anything was lost or wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.torture", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, for a look")
     parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))

@@ -1,4 +1,4 @@
-"""What can go wrong with the file of a checkpoint: each fault is refused in a sentence, or warned of once."""
+"""What can go wrong with the file of a checkpoint: each fault is refused in a sentence, or gives one warning."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.datasets import load_iris
 
-import rfsc.classifier
-from rfsc import RFSCClassifier
-from rfsc._search import Checkpoint, CheckpointError
+import rfsc._fit.plan
+from benchmarks.measuring import make_classifier
+from rfsc import Checkpoint
+from rfsc._search.checkpoint import CheckpointError
 from rfsc.export.compare import compared_text
 
 QUICK: dict[str, Any] = {"basis": "polynomial", "n_restarts": 2, "n_models": 30, "max_iter": 15, "random_state": 0}
@@ -41,15 +42,15 @@ def half_a_fit(path: Path) -> None:
     """A fit that ends in the middle, and leaves a checkpoint."""
     with suppress(Stop), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        RFSCClassifier(**QUICK, callbacks=[Checkpoint(path, every=0.0), _stop_late]).fit(X, Y)
+        make_classifier(**QUICK, callbacks=[Checkpoint(path), _stop_late]).fit(X, Y)
 
 
 def finished(path: Path | None, x: Any = X, y: Any = Y, **others: Any) -> tuple[str, list[str]]:
-    """The model of a whole fit as text, and what was warned of its checkpoint."""
-    own = None if path is None else Checkpoint(path, every=0.0)
+    """The model of a whole fit as text, and the warnings about its checkpoint."""
+    own = None if path is None else Checkpoint(path)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        text = compared_text(RFSCClassifier(**(QUICK | others), callbacks=own).fit(x, y))
+        text = compared_text(make_classifier(**(QUICK | others), callbacks=own).fit(x, y))
     return text, [str(one.message) for one in warned if "checkpoint" in str(one.message)]
 
 
@@ -75,7 +76,7 @@ def _flipped(share: float) -> Callable[[bytes], bytes]:
 
 def _other_digit(content: bytes) -> bytes:
     """Still JSON, and another model."""
-    at = content.index(b'"rips"') + 30
+    at = content.index(b'"history"') + 30
     while not content[at : at + 1].isdigit():
         at += 1
     return content[:at] + (b"1" if content[at : at + 1] != b"1" else b"2") + content[at + 1 :]
@@ -106,11 +107,11 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 def damage_fault(name: str, folder: Path) -> str | None:
-    """What is wrong with how a damaged file is met; None where it is refused, and left as it is."""
+    """What is wrong with the answer to a damaged file; None if it is refused, and left as it is."""
     path = folder / "fit.checkpoint"
     half_a_fit(path)
     path.write_bytes(DAMAGES[name](path.read_bytes()))
-    return _refusal_fault(path, ("is not a checkpoint", "is damaged"))
+    return _refusal_fault(path, ("is not a checkpoint", "has changed"))
 
 
 # ---- another fit
@@ -123,30 +124,30 @@ OTHERS: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "labels of another kind": (X, Y.astype(str), {}, "data"),
     "another seed": (X, Y, {"random_state": 1}, "random_state"),
     "another basis": (X, Y, {"basis": "hinge"}, "basis"),
-    "another size of populations": (X, Y, {"n_models": 31}, "n_models"),
-    "another score": (X, Y, {"score": "kappa"}, "score"),
+    "another size of populations": (X, Y, {"n_models": 31}, "search"),
+    "another criterion": (X, Y, {"criterion": "kappa"}, "criterion"),
     "another engine": (X, Y, {"engine": "numpy"}, "engine"),
 }
 
 
 def other_fit_fault(name: str, folder: Path) -> str | None:
-    """What is wrong with how a checkpoint of another fit is met; None where it is refused by name."""
+    """What is wrong with the answer to a checkpoint of another fit; None if it is refused by name."""
     path = folder / "fit.checkpoint"
     half_a_fit(path)
     x, y, settings, word = OTHERS[name]
-    return _refusal_fault(path, (f"{word} differ",), x, y, **settings)
+    return _refusal_fault(path, (f"another fit: {word} differs",), x, y, **settings)
 
 
 def other_version_fault(folder: Path) -> str | None:
     """The same for a checkpoint that another version of rfsc has written."""
     path = folder / "fit.checkpoint"
-    own = rfsc.classifier.__version__
+    own = rfsc._fit.plan.__version__
     try:
-        rfsc.classifier.__version__ = "0.0.1"
+        rfsc._fit.plan.__version__ = "0.0.1"
         half_a_fit(path)
     finally:
-        rfsc.classifier.__version__ = own
-    return _refusal_fault(path, ("rfsc differ",))
+        rfsc._fit.plan.__version__ = own
+    return _refusal_fault(path, ("rfsc differs",))
 
 
 def _refusal_fault(path: Path, words: tuple[str, ...], *data: Any, **settings: Any) -> str | None:
@@ -160,7 +161,7 @@ def _refusal_fault(path: Path, words: tuple[str, ...], *data: Any, **settings: A
         return None if path.read_bytes() == before else "the file was changed"
     except Exception as error:
         return f"{type(error).__name__}: {error}"[:LONGEST]
-    return "it was taken"
+    return "it was accepted"
 
 
 # ---- places that cannot be written to
@@ -168,7 +169,7 @@ def _refusal_fault(path: Path, words: tuple[str, ...], *data: Any, **settings: A
 
 @contextmanager
 def _disk(folder: Path, options: str) -> Iterator[Path | None]:
-    """A disk of its own; None where this user may not have one."""
+    """A disk of its own; None if this user may not mount one."""
     if os.geteuid() != 0 or shutil.which("mount") is None:
         yield None
         return
@@ -196,7 +197,7 @@ def no_more_files(folder: Path) -> Iterator[Path | None]:
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[Path | None]:
-    """A folder that nobody may write to; the administrator needs a disk for that."""
+    """A read-only folder; for the administrator, a read-only disk."""
     if os.geteuid() == 0:
         with _disk(folder, "ro") as disk:
             yield disk
@@ -257,7 +258,7 @@ class Place(NamedTuple):
 
 
 def place_fault(name: str, folder: Path, expected: str) -> Place:
-    """What is wrong with a fit in a place that cannot be written to; None where it warns once and goes on."""
+    """What is wrong with a fit in a place that cannot be written to; None if it warns once and goes on."""
     with PLACES[name](folder) as place:
         if place is None:
             return Place(False, None)
@@ -296,7 +297,7 @@ def checkpoint_torture() -> list[tuple[str, int, int, int]]:
         tried += place.tried
         lost += place.fault is not None
         if place.fault or not place.tried:
-            print(f"checkpoint, {name}: {place.fault or 'not tried, for it needs an administrator'}")
+            print(f"checkpoint, {name}: {place.fault or 'not tried: it needs an administrator'}")
     return [
         ("checkpoints that are damaged or of another fit", len(refusals), 0, wrong),
         ("checkpoints that cannot be written", tried, lost, 0),

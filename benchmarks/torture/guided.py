@@ -10,11 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-READERS = ("csv", "arff", "keel", "gzip", "folds", "model")
+READERS = ("csv", "arff", "keel", "gzip", "model")
 
 
 def guided_fuzzing(seconds: int = 60) -> list[tuple[str, int, int, int]]:
-    """Rows (name, inputs, lost, wrong); none where atheris is not installed."""
+    """Rows (name, inputs, lost, wrong); none if atheris is not installed."""
     if not find_spec("atheris"):
         print("atheris is not installed: readers are fuzzed by hypothesis alone")
         return []

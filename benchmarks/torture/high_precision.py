@@ -21,7 +21,7 @@ class Exact(NamedTuple):
 
 
 def exact_fit(columns, target, weight, penalty) -> Exact:
-    """The minimiser of sum weight log(1 + exp(-target f)) + penalty coef^2 / 2; raises where there is none.
+    """The minimiser of sum weight log(1 + exp(-target f)) + penalty coef^2 / 2; raises if there is none.
 
     Rows that are equal count as one of their summed weight, which changes nothing but the time this takes.
     """

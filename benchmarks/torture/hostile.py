@@ -25,18 +25,7 @@ Row = tuple[str, int, int, int]
 
 
 def catalogue(*, slow: bool = True) -> list[Row]:
-    """Every hostile input through every door.
-
-    Parameters
-    ----------
-    slow : bool, default=True
-        Whether to take those that need a minute.
-
-    Returns
-    -------
-    list of (str, int, int, int)
-        Name, inputs tried, lost, wrong.
-    """
+    """Every hostile input through every door."""
     tables = [*TABLES, *(SLOW if slow else [])]
     reported = [case for case in tables if case.report is not None]
     with tempfile.TemporaryDirectory() as name:
@@ -66,18 +55,7 @@ def _counted(name: str, cases: Iterable[Any], check: Callable[[Any], None]) -> R
 
 
 def fuzzing(seconds: float = 60.0) -> list[Row]:
-    """Readers, estimator and exporters with input that hypothesis makes up.
-
-    Parameters
-    ----------
-    seconds : float, default=60.0
-        For each of them.
-
-    Returns
-    -------
-    list of (str, int, int, int)
-        Name, inputs tried, lost, wrong.
-    """
+    """Readers, estimator and exporters with input that hypothesis makes up."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         laws: dict[str, tuple[Any, Callable[[Any], Any]]] = {

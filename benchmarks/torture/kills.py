@@ -1,7 +1,7 @@
 """A real process that is killed again and again (SIGKILL) while it fits, and started again until it ends.
 
-What it ends with must be the model of a fit that nobody has killed, to the last bit. Lost counts checkpoints that could
-not be read after a kill, or held less than before it; wrong counts other models, and leavings in the folder.
+What it ends with must be the model of a fit that was never killed, to the last bit. Lost counts checkpoints that could
+not be read after a kill, or held less than before it; wrong counts other models, and files left in the folder.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from rfsc import RFSCClassifier
-from rfsc._search import Checkpoint
+from benchmarks.measuring import ROOT, make_classifier
+from rfsc import Checkpoint, RFSCClassifier
 from rfsc.export.compare import compared_text
 
 FITS: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -33,7 +33,7 @@ BEGUN = "begun"
 N_KILLS = 100
 N_AIMED = 30
 PARTS = 4  # a kill comes within one part in so many of the time of a whole fit
-PATIENCE = 120.0  # seconds for a fit that nobody kills
+PATIENCE = 120.0  # seconds for a fit that is not killed
 
 
 class Outcome(NamedTuple):
@@ -56,12 +56,13 @@ def fit(name: str, **more: Any) -> str:
     load, settings = FITS[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return digest(RFSCClassifier(random_state=7, **settings, **more).fit(*load(return_X_y=True)))
+        return digest(make_classifier(random_state=7, **settings, **more).fit(*load(return_X_y=True)))
 
 
 def start(name: str, path: Path) -> subprocess.Popen[str]:
     """A process that fits with a checkpoint, from the moment at which its fit begins."""
-    process = subprocess.Popen([sys.executable, __file__, name, str(path)], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "benchmarks.torture.kills", name, str(path)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     if process.stdout.readline().strip() != BEGUN:
         process.wait()
@@ -71,32 +72,20 @@ def start(name: str, path: Path) -> subprocess.Popen[str]:
 
 
 def kept(path: Path) -> int:
-    """How many parts of the fit a checkpoint holds; refused where the file is not whole."""
+    """How many parts of the fit a checkpoint holds; an error if the file is not whole."""
     if not path.exists():
         return 0
     content = path.read_text(encoding="utf-8").partition("\n")[2]
-    return len(json.loads(content)["units"])
+    return len(json.loads(content)["finished"])
 
 
 def kill_and_resume(name: str, n_kills: int, seed: int, *, aimed: bool = False) -> Outcome:
-    """Kill fits until `n_kills` kills have hit one that was running, each fit as often as it takes.
-
-    Parameters
-    ----------
-    name : str
-        Which fit.
-    n_kills : int
-        Kills that hit; those that came too late are not counted.
-    seed : int
-        Of the moments.
-    aimed : bool, default=False
-        Whether to wait for a file that is being written, and to count kills that have left it there.
-    """
+    """Kill fits until `n_kills` kills have hit one that was running, each fit as often as it takes."""
     rng, outcome = np.random.default_rng(seed), Outcome()
     expected = fit(name)
     began = time.perf_counter()
     if fit(name) != expected:  # the first one may have compiled kernels, which takes time
-        msg = "two fits that nobody killed differ"
+        msg = "two fits that were not killed differ"
         raise RuntimeError(msg)
     seconds = time.perf_counter() - began
     while (outcome.in_writes if aimed else outcome.kills) < n_kills and outcome.fits < 3 + n_kills:
@@ -139,7 +128,7 @@ def _one_fit(
 
 
 def _hit(process: subprocess.Popen[str], folder: Path | None) -> bool:
-    """Kill a process, where a folder is given when a file is being written there; whether it was still running."""
+    """Kill a process, if a folder is given while a file is being written there; whether it was still running."""
     if folder is not None:
         before = set(folder.glob(".*.part"))
         while process.poll() is None and not set(folder.glob(".*.part")) - before:
@@ -163,4 +152,4 @@ def kill_torture(n_kills: int = N_KILLS, n_aimed: int = N_AIMED, seed: int = 0) 
 if __name__ == "__main__":
     which, where = sys.argv[1:]
     print(BEGUN, flush=True)
-    print(fit(which, callbacks=Checkpoint(where, every=0.0)))
+    print(fit(which, callbacks=Checkpoint(where)))

@@ -1,6 +1,6 @@
 """Peak memory of fits whose possible columns are far larger than the budget for columns.
 
-Each fit runs in a process of its own (`python memory.py`), which prints what its memory has grown by, in MiB. It may be
+Each fit runs in a process of its own, which prints what its memory has grown by, in MiB. It may be
 the scaled table, one budget for every search that runs at a time, and a slack: columns are computed a few at a time,
 and the NumPy engine works on stacks of them.
 """
@@ -8,25 +8,29 @@ and the NumPy engine works on stacks of them.
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import warnings
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
 
-from rfsc import RFSCClassifier
+from benchmarks.measuring import ROOT, make_classifier, memory
 from rfsc._terms import ColumnStore
 from rfsc._terms.columns import BUDGET
 
 N_ROWS, N_FEATURES = 40_000, 20
 COLUMNS = 1771 * N_ROWS * 8 / 2**20  # MiB: all products of up to three features
 SLACK = {"numba": 64.0, "numpy": 192.0}  # MiB
-FIRST: dict[str, Any] = {"basis": "polynomial", "degree": 3, "n_restarts": 2, "n_models": 1000, "max_iter": 1}
+FIRST: dict[str, Any] = {
+    "degree": 3,
+    "max_samples": None,
+    "n_restarts": 2,
+    "n_models": 1000,
+    "max_iter": 1,
+}
 FITS: dict[str, dict[str, Any]] = {
     "two classes": {"initial_rip": "uniform"},
     "three classes": {"initial_rip": "uniform", "classes": 3},
@@ -45,13 +49,6 @@ def rows(n_rows: int, n_classes: int) -> tuple[Any, Any]:
     return X, y + (rng.random(n_rows) < 0.3) if n_classes > 2 else y
 
 
-def status(field: str) -> float:
-    """Memory of this process, MiB; the peak is VmHWM, for that of getrusage begins at that of the parent."""
-    found = re.search(field + r":\s+(\d+) kB", Path("/proc/self/status").read_text())
-    assert found
-    return int(found.group(1)) / 1024
-
-
 def grown(settings: dict[str, Any], budget: int) -> float:
     """What the memory of this process grows by in a fit, MiB."""
     settings = FIRST | settings
@@ -65,17 +62,18 @@ def grown(settings: dict[str, Any], budget: int) -> float:
         if jobs > 1:
             stack.enter_context(joblib.parallel_config(backend="threading", n_jobs=jobs))
         small = settings | {"n_models": 10} | ({"max_samples": 100} if "max_samples" in settings else {})
-        RFSCClassifier(**small, random_state=0).fit(*rows(300, n_classes))  # libraries and kernels are loaded
+        make_classifier(**small, random_state=0).fit(*rows(300, n_classes))  # libraries and kernels are loaded
         X, y = rows(N_ROWS, n_classes)
-        before = status("VmRSS")
-        RFSCClassifier(**settings, random_state=0).fit(X, y)
-        return status("VmHWM") - before
+        before = memory("VmRSS")
+        make_classifier(**settings, random_state=0).fit(X, y)
+        # not that of getrusage, which begins at the peak of the parent
+        return (memory("VmHWM") - before) / 2**20
 
 
 def growth(name: str, budget: int = BUDGET) -> float:
     """The same, in a process of its own."""
-    command = [sys.executable, __file__, json.dumps([FITS[name], budget])]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    command = [sys.executable, "-m", "benchmarks.torture.memory", json.dumps([FITS[name], budget])]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     return float(done.stdout)
 
 

@@ -5,17 +5,26 @@ from __future__ import annotations
 import json
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_iris
 
+from benchmarks.measuring import make_classifier
 from rfsc.explain import equation
 from rfsc.export import ModelFileError, from_json, to_json, to_sql
 
-CORPUS = Path(__file__).parents[2] / "tests" / "data" / "models"
+QUICK = {"n_restarts": 2, "n_models": 20, "max_iter": 10, "random_state": 0}
+FITS = [
+    {"basis": "polynomial"},
+    {"basis": "polynomial", "combine": "average"},
+    {"basis": ["hinge", "radial", "fourier"]},
+    {"basis": ["centred", "step", "sigmoid"]},
+]
 STRANGE = [None, True, -1, 0, 10**30, 10**400, 1e308, -1e-320, 0.5, "", "x", "\ud800", "=1+1", [], {}, [[]], [1, "a"]]
 TOKENS = [
     "1e999",
@@ -35,10 +44,13 @@ TOKENS = [
 SLOW = 2.0  # seconds of this process, for files of some kB; others may keep the machine busy
 
 
+@cache
 def corpus() -> list[str]:
-    """The texts of all stored models."""
-    files = [path for path in sorted(CORPUS.glob("*/*.json")) if not path.name.endswith(".rows.json")]
-    return [path.read_text(encoding="utf-8") for path in files]
+    """The texts of some models of three classes, with terms of every family."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # ten iterations do not converge
+        return [to_json(make_classifier(**QUICK, **settings).fit(X, y)) for settings in FITS]
 
 
 def damaged(texts: list[str], rng: np.random.Generator) -> str:
@@ -86,7 +98,7 @@ def _places(node: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def fault(text: str) -> str | None:
-    """What is wrong with how a text is read, in words; None where it is refused cleanly, or gives a model."""
+    """What is wrong with how a text is read, in words; None if it is refused cleanly, or gives a model."""
     began = time.process_time()
     try:
         model = from_json(text, name="file")

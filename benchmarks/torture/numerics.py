@@ -4,8 +4,8 @@ What is promised, in standard errors of the exact fit:
 
 - with a ridge of 1e-6 or more, whatever the condition of the terms and whether or not the classes are separable: final
   fits within `CLOSE`, fits of the engines within `ENGINE_CLOSE`;
-- without a ridge, where there is a finite optimum: final fits within `PER_CONDITION` times the condition of the terms,
-  as the rows count at the optimum (few do where classes are nearly separable), up to `MOST`; beyond, terms count as
+- without a ridge, if there is a finite optimum: final fits within `PER_CONDITION` times the condition of the terms,
+  as the rows count at the optimum (few do if classes are nearly separable), up to `MOST`; beyond, terms count as
   dependent and have huge standard errors. An engine drops terms that depend on others, and its coefficients are those
   of what it keeps. Beyond a condition of `ENGINE_MOST` they are less exact (`ENGINE_CLOSE_BEYOND`), and it may give up
   a support;
@@ -32,7 +32,7 @@ ENGINE_CLOSE_BEYOND = 1e-4  # beyond:
 ENGINE_MOST = 1e6  # squared, the inverse of the pivot at which a term counts as dependent
 PER_CONDITION = 1e-14
 MOST = 1e13
-HUGE = 1e3  # standard errors of what the rows do not tell, beside the coefficients
+HUGE = 1e3  # standard errors of what the rows do not determine, relative to the coefficients
 RIDGES = (0.0, 1e-6, 1.0)
 CONDITIONS = range(2, 17)  # powers of ten
 SEEDS = range(5)
@@ -41,7 +41,7 @@ _KNOWN: dict[tuple[object, ...], Exact] = {}
 
 
 class Case(NamedTuple):
-    """Terms (the first is the constant), outputs and weights; `finite` where an optimum needs no ridge."""
+    """Terms (the first is the constant), outputs and weights; `finite` if an optimum needs no ridge."""
 
     columns: np.ndarray
     target: np.ndarray
@@ -89,7 +89,7 @@ def imbalance(rng: np.random.Generator) -> Case:
 
 
 def separable(rng: np.random.Generator) -> Case:
-    """Classes that a line tells apart."""
+    """Classes that a line separates."""
     x, z, _ = _draw(rng)
     return Case(np.stack([np.ones_like(x), x, z]), np.where(x > 0.5, 1.0, -1.0), np.ones_like(x), finite=False)
 
@@ -148,7 +148,7 @@ def final_fit_faults(case: Case, ridge: float) -> Iterator[str]:
         yield "numbers that are not finite"
     elif ridge == 0.0 and not case.finite:
         if (found.standard_error < HUGE * np.abs(found.coef)).all():
-            yield "small standard errors where there is no optimum"
+            yield "small standard errors without an optimum"
     elif ridge == 0.0 and condition(case) > MOST:
         if found.standard_error.max() < HUGE**2:  # of terms on [0, 1]
             yield "small standard errors of dependent terms"

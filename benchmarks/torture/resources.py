@@ -1,4 +1,4 @@
-"""What fits leave behind in a process: threads, other processes, files, memory; and where they can run."""
+"""What fits leave behind in a process (threads, processes, files, memory), and where they can run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import gc
 import multiprocessing
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.measuring import make_classifier, memory
 from rfsc import RFSCClassifier
 
 QUICK: dict[str, Any] = {"basis": "polynomial", "n_restarts": 1, "n_models": 10, "max_iter": 3, "random_state": 0}
@@ -35,10 +35,11 @@ def refuse(event, arguments):
 sys.addaudithook(refuse)
 import warnings; warnings.simplefilter("ignore")
 from sklearn.datasets import load_iris
-from rfsc import RFSCClassifier
+from rfsc import RFSCClassifier, SearchSettings
 from rfsc.report import Report
 X, y = load_iris(return_X_y=True, as_frame=True)
-clf = RFSCClassifier(basis="polynomial", n_restarts=1, n_models=10, max_iter=3, random_state=0, n_jobs=2).fit(X, y)
+few = SearchSettings(n_models=10, max_iter=3)
+clf = RFSCClassifier(basis="polynomial", n_restarts=1, search=few, random_state=0, n_jobs=2).fit(X, y)
 clf.predict(X), clf.predict_proba(X), clf._repr_html_()
 page = Report.from_estimator(clf, X, y, cv=2, baselines={}).html()
 try:
@@ -51,7 +52,7 @@ NOTEBOOK = """
 from sklearn.datasets import load_iris
 from rfsc import RFSCClassifier
 X, y = load_iris(return_X_y=True, as_frame=True)
-clf = RFSCClassifier(basis="polynomial", n_restarts=2, max_iter=30, random_state=0, n_jobs=2, verbose=1).fit(X, y)
+clf = RFSCClassifier(basis="polynomial", n_restarts=2, random_state=0, n_jobs=2, verbose=1).fit(X, y)
 print(clf.score(X, y) > 0.9)
 clf
 """
@@ -78,9 +79,7 @@ class Held(NamedTuple):
             time.sleep(0.01)
         tasks = list(Path("/proc/self/task").iterdir())
         children = sum(len((task / "children").read_text().split()) for task in tasks)
-        resident = re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
-        assert resident
-        return cls(len(tasks), children, len(os.listdir("/proc/self/fd")), int(resident.group(1)) / 1024)
+        return cls(len(tasks), children, len(os.listdir("/proc/self/fd")), memory("VmRSS") / 2**20)
 
 
 def small_fit(seed: int, **settings: Any) -> RFSCClassifier:
@@ -89,7 +88,7 @@ def small_fit(seed: int, **settings: Any) -> RFSCClassifier:
     X = rng.normal(size=(60, 4))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # three iterations settle nothing
-        return RFSCClassifier(**(QUICK | settings)).fit(X, rng.integers(0, 3, 60))
+        return make_classifier(**(QUICK | settings)).fit(X, rng.integers(0, 3, 60))
 
 
 def numbers(clf: RFSCClassifier) -> list[tuple[object, ...]]:
@@ -178,7 +177,7 @@ def busy_threads(**settings: Any) -> int:
     small: dict[str, Any] = {"n_restarts": 1, "n_models": 30, "max_iter": 5, "random_state": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        RFSCClassifier(**small, callbacks=lambda _: after.update(cpu_by_thread()), **settings).fit(X, y)
+        make_classifier(**small, callbacks=lambda _: after.update(cpu_by_thread()), **settings).fit(X, y)
     after.update(cpu_by_thread())
     spent = np.array([seconds - before.get(thread, 0.0) for thread, seconds in after.items()])
     return int((spent > 0.05 * spent.sum()).sum())

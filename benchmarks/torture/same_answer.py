@@ -25,8 +25,8 @@ import joblib
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from rfsc import RFSCClassifier
-from rfsc._search import Checkpoint
+from benchmarks.measuring import ROOT, make_classifier
+from rfsc import Checkpoint, RFSCClassifier
 from rfsc.export.compare import compared_text, largest_difference
 
 QUICK: dict[str, Any] = {"n_restarts": 3, "max_iter": 12, "random_state": 3}
@@ -61,9 +61,12 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "three classes, auto, average": ("iris", {"combine": "average"}),
     "two classes, subsamples": ("wdbc", {"basis": "polynomial", "max_samples": 200}),
     "three classes, subsamples, best": ("iris", {"basis": "hinge", "max_samples": 0.6, "combine": "best"}),
-    "3,321 terms, screened": ("wide", {"basis": "polynomial", "initial_rip": "screened", "rescreen_every": 4}),
+    "3,321 terms, screened": ("wide", {"basis": "polynomial", "initial_rip": "screened"}),
     "several families, screened": ("wide", {"basis": ["polynomial", "hinge", "radial"], "initial_rip": "screened"}),
-    "20,000 rows": ("long", {"basis": ["polynomial", "radial"], "n_restarts": 2, "max_iter": 3, "n_models": 20}),
+    "20,000 rows": (
+        "long",
+        {"basis": ["polynomial", "radial"], "max_samples": None, "n_restarts": 2, "max_iter": 3, "n_models": 20},
+    ),
     "20,000 rows, subsamples, average": (
         "long",
         {"max_samples": 1000, "n_restarts": 2, "max_iter": 4, "n_models": 20, "combine": "average"},
@@ -77,7 +80,7 @@ def fit(case: str, **more: Any) -> RFSCClassifier:
     table, settings = CASES[case]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return RFSCClassifier(**(QUICK | settings | more)).fit(*_tables()[table])
+        return make_classifier(**(QUICK | settings | more)).fit(*_tables()[table])
 
 
 # ---- ways to the same model
@@ -88,9 +91,6 @@ CHUNKS: list[tuple[str, str, tuple[int, ...]]] = [
     ("rfsc._terms.screening", "COLUMN_BYTES", (1, 100_000)),
     ("rfsc._terms.screening", "PAIR_FEATURES", (1, 7, 33)),
     ("rfsc._engines.array_engine", "STACK_BYTES", (1, 1_000_000)),
-    ("rfsc._search.parts", "FIRST", (1, 31)),
-    ("rfsc._search.parts", "LEAST", (1, 13)),
-    ("rfsc._search.parts", "SECONDS", (0, 1_000)),
 ]
 BUDGETS = (1, 2_000_000)  # bytes of the store of columns
 
@@ -126,7 +126,7 @@ class _Stop(Exception):
 
 
 def interrupted(case: str, moments: tuple[int, ...] = (1, 4, 11), **more: Any) -> RFSCClassifier:
-    """A fit that fails after some iterations, several times, and goes on from its checkpoint."""
+    """A fit that fails after some iterations, several times, and continues from its checkpoint."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "fit.checkpoint")
         for moment in moments:
@@ -138,7 +138,7 @@ def interrupted(case: str, moments: tuple[int, ...] = (1, 4, 11), **more: Any) -
                     raise _Stop
 
             with suppress(_Stop):
-                fit(case, callbacks=[Checkpoint(path, every=0.0), look], **more)
+                fit(case, callbacks=[Checkpoint(path), look], **more)
         return fit(case, callbacks=Checkpoint(path), **more)
 
 
@@ -209,8 +209,8 @@ def _with_threads(n_threads: int, cases: tuple[str, ...], backends: tuple[str, .
     """The hashes of a process that was started with so many threads."""
     names = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     environment = os.environ | dict.fromkeys(names, str(n_threads))
-    command = [sys.executable, __file__, json.dumps([cases, backends])]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    command = [sys.executable, "-m", "benchmarks.torture.same_answer", json.dumps([cases, backends])]
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 

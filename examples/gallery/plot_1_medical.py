@@ -16,16 +16,17 @@ answer for one patient? The data come with scikit-learn.
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from rfsc import RFSCClassifier
+from rfsc import RFSCClassifier, SearchSettings
 from rfsc.explain import equation, explain, stability, term_table
 
 data = load_breast_cancer(as_frame=True)
 labels = data.target_names[data.target]
 X_train, X_test, y_train, y_test = train_test_split(data.data, labels, test_size=1 / 3, stratify=labels, random_state=0)
 
-clf = RFSCClassifier(
-    basis="polynomial", combine="best", significance=0.01, filter_significance=0.001, random_state=0
-).fit(X_train, y_train)
+filtered = SearchSettings(filter_significance=0.001)
+clf = RFSCClassifier(basis="polynomial", combine="best", significance=0.01, search=filtered, random_state=0).fit(
+    X_train, y_train
+)
 model = clf.models_[0]
 print(f"{len(model.terms)} terms out of {clf.n_terms_[0]} candidates")
 print(f"accuracy on {len(X_test)} unseen patients: {clf.score(X_test, y_test):.3f}")
@@ -33,7 +34,7 @@ print(equation(model))
 
 # %%
 # Every measurement is on the [0, 1] scale of its training range here, so the coefficients can be compared. Positive
-# terms speak for ``malignant``, the second class. All of them grow with size, texture and irregularity of the nuclei.
+# terms favour ``malignant``, the second class. All of them grow with size, texture and irregularity of the nuclei.
 #
 # How sure are the coefficients?
 # ------------------------------
@@ -74,7 +75,7 @@ SearchHistoryDisplay.from_estimator(clf)
 # %%
 # Would another search find the same?
 # -----------------------------------
-# Hardly: radius, perimeter and area say nearly the same, so one can stand in for another.
+# Hardly: radius, perimeter and area carry nearly the same information, so one can replace another.
 
 from rfsc.plots import StabilityDisplay
 
@@ -92,9 +93,9 @@ from rfsc.plots import CalibrationDisplay
 CalibrationDisplay.from_estimator(clf, X_test, y_test)
 
 # %%
-# What speaks for and against it, patient by patient?
-# ---------------------------------------------------
-# The paper's picture: what adds to the formula above the line, what takes away below it.
+# What favours the class and what opposes it, patient by patient?
+# ---------------------------------------------------------------
+# The paper's picture: positive contributions to the formula above the line, negative ones below it.
 
 from rfsc.plots import ContributionsDisplay, RowContributionsDisplay
 

@@ -37,8 +37,8 @@ print(pd.Series(state).value_counts().to_string())
 # %%
 # Let the data choose the form
 # ----------------------------
-# By default the search compares four kinds of terms by what they say of left-out rows. Products of deviations win, for
-# they are the only ones that show an interaction of features that have no effect of their own.
+# By default the search compares four kinds of terms by how well they predict left-out rows. Products of deviations win,
+# because they are the only ones that show an interaction of features that have no effect of their own.
 
 from rfsc import RFSCClassifier
 from rfsc.explain import equation, stability

@@ -9,16 +9,19 @@ report, save it, and let a database and a bare Python function give the same ans
 # %%
 # The table
 # ---------
-# It is made up, so the truth is known: age, CRP, haemoglobin, smoking and sex matter; body mass and ward do not. That
-# a CRP was not measured is a bad sign in itself.
+# ``rfsc demo --data patients.csv`` writes it. It is made up, so the truth is known: age, CRP, haemoglobin, smoking and
+# sex matter; body mass and ward do not. That a CRP was not measured is a bad sign in itself.
 
-from io import StringIO
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import pandas as pd
 
-from rfsc._tables.example import patients
-
-table = pd.read_csv(StringIO(patients().to_csv(index=False)))
+folder = Path(tempfile.mkdtemp())
+subprocess.run([sys.executable, "-m", "rfsc", "demo", "--data", folder / "patients.csv"], check=True)
+table = pd.read_csv(folder / "patients.csv")
 table.head()
 
 # %%
@@ -34,6 +37,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from rfsc import RFSCClassifier
+from rfsc.bases import Polynomial
 from rfsc.explain import equations
 
 X, y = table.drop(columns=["patient", "country", "diagnosis"]), table["diagnosis"]
@@ -44,7 +48,7 @@ prepare = make_column_transformer(
     (texts, ["sex", "smokes", "ward"]),
     verbose_feature_names_out=False,
 )
-search = RFSCClassifier(degree=1, basis="polynomial", combine="best", random_state=0)
+search = RFSCClassifier(basis=Polynomial(degree=1), combine="best", random_state=0)
 pipeline = make_pipeline(prepare, search).fit(X, y)
 for label, formula in equations(pipeline, units="original").items():
     print(f"{label}: {formula}")
@@ -52,7 +56,7 @@ for label, formula in equations(pipeline, units="original").items():
 # %%
 # Look at it
 # ----------
-# The report scores the pipeline on rows that it has not seen, beside methods that everybody knows. It is one page
+# The report scores the pipeline on rows that it has not seen, beside well-known methods. It is one page
 # without any link to a network; ``report.write_html("report.html")`` writes it for a colleague.
 
 from rfsc.report import Report
@@ -65,12 +69,9 @@ report
 # -------
 # A model file is plain JSON, with the preprocessing inside. Reading it runs no code.
 
-import tempfile
-from pathlib import Path
-
 from rfsc.export import load, save, to_python, to_sql
 
-path = Path(tempfile.mkdtemp(), "model.json")
+path = folder / "model.json"
 save(pipeline, path)
 model = load(path)
 print(model.predict(X.head(3)))

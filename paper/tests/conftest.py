@@ -1,4 +1,4 @@
-"""The data folder and what several experiment tests are built from."""
+"""The data folder, and what several tests are built from. All of these tests are slow: `make test-all` runs them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,30 @@ import os
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import settings
 
 from paper.cells import Cell, Task
-from paper.illustration import illustrate
-from paper.readers import read_keel_folds
+from paper.figures import illustrate
+from paper.keel import read_keel_folds
 
-DATA = Path(os.environ.get("RFSC_DATA") or Path(__file__).parents[3] / "shared" / "data")
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("RFSC_DATA") or HERE.parents[2] / "shared" / "data")
+
+settings.register_profile("paper", deadline=None, max_examples=20, derandomize=True)
+settings.load_profile("paper")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +51,7 @@ def with_data(data_root, monkeypatch):
 @pytest.fixture(scope="session")
 def keel_folds(data_root):
     """KEEL's folds of a set, read once."""
-    return cache(lambda name: read_keel_folds(data_root / "keel", name))
+    return cache(lambda name: read_keel_folds(data_root / "keel" / name, name))
 
 
 @pytest.fixture(scope="session")
@@ -45,29 +62,13 @@ def illustration():
 
 @pytest.fixture
 def make_cell():
-    """A finished fold with figures of our choice."""
+    """A finished fold with chosen figures."""
 
-    def build(
-        data="Iris",
-        method="KNN",
-        protocol="honest",
-        *,
-        accuracy=0.9,
-        kappa=0.8,
-        n_features=4.0,
-        n_terms=None,
-        seconds=0.5,
-        confusion=((9, 1), (1, 9)),
-        seed=0,
-        fold=0,
-        fingerprint="f",
-        log_loss=None,
-        terms_per_output=None,
-    ):
+    def build(data="Iris", method="KNN", protocol="honest", *, seed=0, fold=0, fingerprint="f", **figures):
         folds = "keel" if protocol == "keel" else "stratified"
-        task = Task(data, method, folds, seed, fold, fingerprint)
-        rows = [list(row) for row in confusion]
-        return Cell(task, protocol, accuracy, kappa, rows, n_features, n_terms, seconds, log_loss, terms_per_output)
+        defaults = {"accuracy": 0.9, "kappa": 0.8, "n_features": 4.0, "n_terms": None, "seconds": 0.5}
+        defaults["confusion"] = [[9, 1], [1, 9]]
+        return Cell(Task(data, method, folds, seed, fold, fingerprint), protocol, **(defaults | figures))
 
     return build
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import friedmanchisquare
 
 from paper.accuracy_tables import Outcome, all_tables, family_table, rank_table, set_table, time_table
+from paper.methods import TIME_REFERENCE
 from paper.results import Results
-from paper.study_methods import REFERENCE
 from paper.synthetic import best_possible
 
 SETS, FAMILIES = ("Iris", "Wine"), ("linear", "rules")
@@ -38,7 +38,7 @@ def outcome(make_cell):
         for k, data in enumerate((*SETS, *FAMILIES))
         for seed in (0, 1)
     ]
-    same_as = {"RFSC": "RFSC", REFERENCE: "RFSC", "SVM": "SVM", "forest": "forest"}
+    same_as = {"RFSC": "RFSC", TIME_REFERENCE: "RFSC", "SVM": "SVM", "forest": "forest"}
     return Outcome(Results(cells), same_as, SETS, FAMILIES)
 
 
@@ -94,7 +94,7 @@ def test_times_are_ratios_to_the_reference_under_whatever_name(outcome):
 
 def test_equal_settings_are_shown_once(outcome):
     assert outcome.rows == ["RFSC", "SVM", "forest"]
-    assert outcome.get("Iris", REFERENCE) == outcome.get("Iris", "RFSC")
+    assert outcome.get("Iris", TIME_REFERENCE) == outcome.get("Iris", "RFSC")
 
 
 def test_what_was_not_run_is_left_empty(make_cell):

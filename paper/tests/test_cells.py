@@ -33,13 +33,6 @@ cells = st.builds(
     terms_per_output=st.none() | st.floats(0, 60),
 )
 
-# a line as it was written before cells had log-loss and terms per output
-OLD_LINE = (
-    '{"task": {"data": "WDBC", "method": "DGC+", "folds": "keel", "seed": 0, "fold": 0, "fingerprint": "98cda5-25e2"}, '
-    '"cells": [{"protocol": "keel", "accuracy": 0.9655172413793104, "kappa": 0.9267676767676768, '
-    '"confusion": [[21, 1], [1, 35]], "n_features": 30.0, "n_terms": null, "seconds": 36.04}]}'
-)
-
 
 @given(st.lists(cells, max_size=6, unique_by=lambda cell: cell.task))
 def test_what_was_added_comes_back_exactly(tmp_path_factory, found):
@@ -103,12 +96,3 @@ def test_later_outcome_of_a_task_counts(tmp_path, make_cell):
         cell = make_cell(accuracy=accuracy)
         CellStore(tmp_path / "c").add(cell.task, [cell])
     assert [c.accuracy for c in CellStore(tmp_path / "c").cells([cell.task])] == [0.7]
-
-
-def test_line_of_an_older_version_is_read(tmp_path):
-    path = tmp_path / "cells.jsonl"
-    path.write_text(OLD_LINE + "\n")
-    task = Task("WDBC", "DGC+", "keel", 0, 0, "98cda5-25e2")
-    (cell,) = CellStore(path).cells([task])
-    assert (cell.accuracy, cell.seconds, cell.n_terms) == (0.9655172413793104, 36.04, None)
-    assert (cell.log_loss, cell.terms_per_output) == (None, None)

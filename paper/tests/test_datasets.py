@@ -1,4 +1,4 @@
-"""The six sets: what they hold, whence they come, and that nothing else is taken for them."""
+"""The six sets: what they hold, where they come from, and that nothing else is taken for them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from sklearn.utils import Bunch
 
-from paper import datasets
-from paper.datasets import LOADERS, checksum
+from paper.datasets import DOWNLOADED, SHIPPED, checksum, load
 
 FACTS = {
     "Bupa": ((345, 6), [145, 200], ["1", "2"]),
@@ -27,7 +26,7 @@ FROM_FILES = ["Bupa", "Ionosphere", "Sonar"]
 
 
 def test_there_are_six():
-    assert list(LOADERS) == sorted(FACTS)
+    assert sorted({**SHIPPED, **DOWNLOADED}) == sorted(FACTS)
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -35,23 +34,13 @@ def test_content(name, request):
     if name in FROM_FILES:
         request.getfixturevalue("with_data")
     shape, counts, labels = FACTS[name]
-    bunch = LOADERS[name]()
-    assert bunch.data.shape == shape
-    assert bunch.data.dtype == np.float64
-    assert np.bincount(bunch.target).tolist() == counts
-    assert bunch.target_names.tolist() == labels
-    assert len(set(bunch.feature_names)) == shape[1]
-    assert bunch.names == bunch.feature_names
-    assert bunch.description == bunch.DESCR
-    assert len(bunch.description) > 50
-    assert bunch.source == f"file {name.lower()}.csv" if name in FROM_FILES else bunch.source.startswith("scikit-learn")
-    X, y = LOADERS[name](return_X_y=True)
-    np.testing.assert_array_equal(X, bunch.data)
-    np.testing.assert_array_equal(y, bunch.target)
-
-
-def test_bupa_is_called_a_benchmark(with_data):
-    assert "no diagnosis" in LOADERS["Bupa"]().description.replace("\n", " ")
+    found = load(name)
+    assert found.X.shape == shape
+    assert found.X.dtype == np.float64
+    assert np.bincount(found.y).tolist() == counts
+    assert list(found.target_names) == labels
+    assert len(set(found.feature_names)) == shape[1]
+    assert found.source == f"file {name.lower()}.csv" if name in FROM_FILES else found.source.startswith("scikit-learn")
 
 
 # ---- a file that is not the set
@@ -61,16 +50,16 @@ def test_bupa_is_called_a_benchmark(with_data):
 def damaged(data_root, tmp_path, monkeypatch):
     """Load a set from a copy of its file in which the lines were changed; the words of the error."""
 
-    def load(name, change):
+    def load_changed(name, change):
         lines = (data_root / f"{name.lower()}.csv").read_text().splitlines()
         (tmp_path / f"{name.lower()}.csv").write_text("\n".join(change(lines)) + "\n")
         monkeypatch.setenv("RFSC_DATA", str(tmp_path))
         with pytest.raises(ValueError, match=name) as caught:
-            LOADERS[name]()
+            load(name)
         assert caught.value.__cause__ is None
         return str(caught.value)
 
-    return load
+    return load_changed
 
 
 def cell_changed(lines):
@@ -125,7 +114,7 @@ def test_undamaged_copy_with_other_row_order_and_notation_passes(data_root, tmp_
     spelled = [",".join([*(f"{float(c):.6e}" for c in row.split(",")[:-1]), row.split(",")[-1]]) for row in rows[::-1]]
     (tmp_path / "bupa.csv").write_text("\n".join([header, *spelled]))
     monkeypatch.setenv("RFSC_DATA", str(tmp_path))
-    assert LOADERS["Bupa"]().data.shape == (345, 6)
+    assert load("Bupa").X.shape == (345, 6)
 
 
 # ---- nothing there
@@ -143,7 +132,7 @@ def test_missing_file(name, tmp_path, monkeypatch):
     monkeypatch.setenv("RFSC_DATA", str(tmp_path))
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **_: pytest.fail("the folder was named: no network"))
     with pytest.raises(FileNotFoundError) as caught:
-        LOADERS[name]()
+        load(name)
     says_how_to_get_it(str(caught.value), name)
 
 
@@ -155,14 +144,14 @@ def test_no_network(name, monkeypatch):
     monkeypatch.delenv("RFSC_DATA", raising=False)
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fail)
     with pytest.raises(OSError, match="URLError") as caught:
-        LOADERS[name]()
+        load(name)
     says_how_to_get_it(str(caught.value), name)
 
 
 @pytest.mark.parametrize("name", ["Iris", "WDBC", "Wine"])
 def test_shipped_sets_need_no_folder(name, monkeypatch):
     monkeypatch.setenv("RFSC_DATA", "/nowhere")
-    assert LOADERS[name]().data.shape == FACTS[name][0]
+    assert load(name).X.shape == FACTS[name][0]
 
 
 # ---- OpenML
@@ -176,14 +165,14 @@ def openml(with_data, monkeypatch):
     asked = []
 
     def prepare(name, spoil=lambda data: data):
-        true = LOADERS[name]()
-        order = np.random.default_rng(0).permutation(len(true.target))
-        labels = [OPENML_LABELS[name][true.target_names[k]] for k in true.target[order]]
-        names = [f"attribute_{j}" for j in range(true.data.shape[1])]
+        true = load(name)
+        order = np.random.default_rng(0).permutation(len(true.y))
+        labels = [OPENML_LABELS[name][true.target_names[k]] for k in true.y[order]]
+        names = [f"attribute_{j}" for j in range(true.X.shape[1])]
 
         def fetch(**options):
             asked.append(options)
-            return Bunch(data=spoil(true.data[order]), target=np.array(labels, dtype=object), feature_names=names)
+            return Bunch(data=spoil(true.X[order]), target=np.array(labels, dtype=object), feature_names=names)
 
         monkeypatch.delenv("RFSC_DATA")
         monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
@@ -195,12 +184,12 @@ def openml(with_data, monkeypatch):
 @pytest.mark.parametrize("name", FROM_FILES)
 def test_openml_content_is_recognised(openml, name):
     true, order, asked = openml(name)
-    bunch = LOADERS[name]()
-    np.testing.assert_array_equal(bunch.data, true.data[order])
-    np.testing.assert_array_equal(bunch.target, true.target[order])
-    assert bunch.target_names.tolist() == FACTS[name][2]
-    source = getattr(datasets, name.upper())
-    assert bunch.source == f"OpenML, data set {source.openml}"
+    found = load(name)
+    np.testing.assert_array_equal(found.X, true.X[order])
+    np.testing.assert_array_equal(found.y, true.y[order])
+    assert list(found.target_names) == FACTS[name][2]
+    source = DOWNLOADED[name]
+    assert found.source == f"OpenML, data set {source.openml}"
     assert asked[0]["data_id"] == source.openml
     assert asked[0]["target_column"] == source.target
 
@@ -212,7 +201,7 @@ def test_openml_content_is_checked_too(openml):
 
     openml("Sonar", spoil)
     with pytest.raises(ValueError, match=r"Sonar from OpenML, data set 40 .* some cells differ"):
-        LOADERS["Sonar"]()
+        load("Sonar")
 
 
 # ---- the checksum

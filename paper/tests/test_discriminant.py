@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from paper.peers.discriminant import SequentialLDA, greedy, lda_rule, moments
-
-
-@parametrize_with_checks([SequentialLDA(), SequentialLDA("backward")])
-def test_estimator(estimator, check):
-    check(estimator)
+from paper.comparators.discriminant import SequentialLDA, greedy, lda_rule, moments
 
 
 def blobs(rng, n_classes=3, n_features=5, sizes=(40, 25, 12)):

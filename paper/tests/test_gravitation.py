@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from paper.peers.gravitation import DGC, DGCPlus, _evenness, _Particles
-from rfsc import _optional
+from paper.comparators.gravitation import DGC, DGCPlus, _evenness, _Particles
 
 
 def naive_class(x, rows, code, weights, *, factor, leave_out=None):
@@ -136,7 +134,7 @@ def test_equal_seeds_give_equal_weights_and_others_do_not(model):
 def test_global_random_state_screen_and_folder_are_left_alone(tmp_path):
     code = (
         "import numpy as np; from sklearn.datasets import load_iris\n"
-        "from paper.peers.gravitation import DGCPlus\n"
+        "from paper.comparators.gravitation import DGCPlus\n"
         "np.random.seed(5); before = np.random.get_state()[1:]\n"
         "DGCPlus(1, 3, random_state=0).fit(*load_iris(return_X_y=True))\n"
         "assert all(np.array_equal(a, b) for a, b in zip(before, np.random.get_state()[1:]))\n"
@@ -146,12 +144,6 @@ def test_global_random_state_screen_and_folder_are_left_alone(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_missing_cma_is_named(monkeypatch):
-    monkeypatch.setattr(_optional, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"DGC\+ needs cma: pip install 'rfsc\[experiments\]'"):
-        DGCPlus().fit([[0.0], [1.0]], [0, 1])
-
-
 def test_printed_accuracy_on_iris(keel_folds):
     """Cano et al. print .9533."""
     accuracy = [
@@ -159,8 +151,3 @@ def test_printed_accuracy_on_iris(keel_folds):
         for train, test in keel_folds("iris")
     ]
     assert np.mean(accuracy) == pytest.approx(0.9533, abs=0.01)
-
-
-@parametrize_with_checks([DGC(n_trials=10, random_state=0), DGCPlus(n_runs=1, max_generations=3, random_state=0)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

@@ -1,4 +1,4 @@
-"""Today's classifiers: they fit without a warning, take a seed, and their size is counted rightly."""
+"""Today's classifiers: they fit without a warning, take a seed, and their size is counted correctly."""
 
 from __future__ import annotations
 
@@ -7,16 +7,24 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
-from paper.peers.discriminant import SequentialLDA
-from paper.peers.modern import FastCanTerms, model_size, modern_peers, terms_per_output, with_seed
+from paper.comparators.discriminant import SequentialLDA
+from paper.comparators.modern import (
+    CalibratedSearch,
+    FastCanTerms,
+    model_size,
+    modern_classifiers,
+    terms_per_output,
+    with_seed,
+)
 
 needs_fastcan = pytest.mark.skipif(find_spec("fastcan") is None, reason="fastcan is not installed")
 
@@ -35,8 +43,8 @@ def product(rng, n=160):
 
 
 def quick(name, seed=0):
-    """The peer with fewer trees and a smaller grid."""
-    model = with_seed(modern_peers()[name], seed)
+    """The classifier with fewer trees and a smaller grid."""
+    model = with_seed(modern_classifiers()[name], seed)
     if isinstance(model, GridSearchCV):
         model.set_params(param_grid={key: values[:3] for key, values in model.param_grid.items()})
     if "n_estimators" in model.get_params():
@@ -46,23 +54,17 @@ def quick(name, seed=0):
     return model
 
 
-@needs_fastcan
-@parametrize_with_checks([FastCanTerms(3)])
-def test_fastcan_terms(estimator, check):
-    check(estimator)
-
-
-def test_peers_are_those_of_the_tables():
+def test_classifiers_are_those_of_the_tables():
     names = ["L1 logistic, degree 2", "RBF SVM", "random forest", "gradient boosting"]
     names += ["EBM"] if find_spec("interpret") else []
     names += ["fastcan, degree 2"] if find_spec("fastcan") else []
-    assert list(modern_peers()) == names
-    assert modern_peers()["RBF SVM"] is not modern_peers()["RBF SVM"]
+    assert list(modern_classifiers()) == names
+    assert modern_classifiers()["RBF SVM"] is not modern_classifiers()["RBF SVM"]
 
 
 @pytest.mark.filterwarnings("ignore:For multiclass we cannot currently visualize pairs")
-@pytest.mark.parametrize("name", modern_peers())
-def test_peer_learns_two_and_three_classes(name):
+@pytest.mark.parametrize("name", modern_classifiers())
+def test_classifier_learns_two_and_three_classes(name):
     X, y = product(np.random.default_rng(0))
     model = quick(name).fit(X, y)
     assert set(model.predict(X)) == {"same", "unlike"}
@@ -71,9 +73,9 @@ def test_peer_learns_two_and_three_classes(name):
     assert quick(name).fit(X, y).score(X, y) > 0.93
 
 
-@pytest.mark.parametrize("name", modern_peers())
+@pytest.mark.parametrize("name", modern_classifiers())
 def test_seed_reaches_every_part_of_a_copy(name):
-    model = modern_peers()[name]
+    model = modern_classifiers()[name]
     seeded = with_seed(model, 5)
     asked = {key: value for key, value in seeded.get_params().items() if key.endswith("random_state")}
     assert asked
@@ -82,7 +84,7 @@ def test_seed_reaches_every_part_of_a_copy(name):
     assert 5 not in [value for key, value in model.get_params().items() if key.endswith("random_state")]
 
 
-@pytest.mark.parametrize("name", modern_peers())
+@pytest.mark.parametrize("name", modern_classifiers())
 def test_same_seed_same_answer_and_no_global_generator(name):
     X, y = product(np.random.default_rng(1), 80)
     before = np.random.get_state()[1].copy()  # noqa: NPY002
@@ -93,7 +95,7 @@ def test_same_seed_same_answer_and_no_global_generator(name):
 
 def test_size_of_l1_is_the_union_over_the_outputs():
     X, y = load_iris(return_X_y=True)
-    model = modern_peers()["L1 logistic, degree 2"].fit(X, y)
+    model = modern_classifiers()["L1 logistic, degree 2"].fit(X, y)
     names = model[1].get_feature_names_out([f"f{j}" for j in range(4)])
     used = {names[t] for output in model[-1].estimators_ for t in np.flatnonzero(output.coef_)}
     features = {j for j in range(4) if any(f"f{j}" in name for name in used)}
@@ -105,18 +107,18 @@ def test_size_of_l1_is_the_union_over_the_outputs():
 
 def test_size_of_l1_on_two_classes():
     X, y = product(np.random.default_rng(0))
-    model = modern_peers()["L1 logistic, degree 2"].fit(X, y)
+    model = modern_classifiers()["L1 logistic, degree 2"].fit(X, y)
     assert model_size(model)[1] == np.count_nonzero(model[-1].estimators_[0].coef_)
 
 
 @needs_fastcan
 def test_size_of_fastcan_is_what_it_selected():
     X, y = product(np.random.default_rng(0))
-    X = X[:, [1, 3]]  # five terms: no more than that can be chosen, however many are asked for
+    X = X[:, [1, 3]]  # five terms: no more than that can be chosen, whatever the number requested
     model = quick("fastcan, degree 2").fit(X, y)
     assert model_size(model) == (2.0, 5.0)
     assert terms_per_output(model) == 5.0
-    model = clone(modern_peers()["fastcan, degree 2"].estimator).set_params(fastcanterms__n_terms=1).fit(X, y)
+    model = clone(modern_classifiers()["fastcan, degree 2"].estimator).set_params(fastcanterms__n_terms=1).fit(X, y)
     assert model_size(model)[1] == 1.0
 
 
@@ -144,3 +146,47 @@ def test_size_of_comparators_and_of_support_vectors_in_pipelines():
     chosen = make_pipeline(StandardScaler(), SequentialLDA()).fit(X, y)
     assert model_size(chosen)[0] == chosen[-1].support_.sum()
     assert model_size(make_pipeline(StandardScaler(), SVC()).fit(X, y))[0] == 4.0
+
+
+# ---- probabilities for a tuned classifier that has none
+
+
+@pytest.fixture
+def search():
+    return GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.01, 1.0]}, cv=3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_predictions_of_the_search_and_probabilities_of_its_winner(search, n_classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < n_classes, 1:], y[y < n_classes]
+    train = np.arange(len(y)) % 3 > 0
+    fitted = CalibratedSearch(search).fit(X[train], y[train])
+    alone = search.fit(X[train], y[train])
+    np.testing.assert_array_equal(fitted.predict(X[~train]), alone.predict(X[~train]))
+    winner = make_pipeline(StandardScaler(), SVC(C=alone.best_params_["svc__C"]))
+    expected = CalibratedClassifierCV(winner, method="sigmoid", cv=5).fit(X[train], y[train]).predict_proba(X[~train])
+    np.testing.assert_allclose(fitted.predict_proba(X[~train]), expected)
+    assert log_loss(y[~train], expected) < 0.5 * np.log(n_classes)
+
+
+def test_labels_and_size(search):
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["b", "c", "a"])[y]
+    fitted = CalibratedSearch(search).fit(X, names)
+    assert fitted.classes_.tolist() == ["a", "b", "c"]
+    assert fitted.score(X, names) > 0.9
+    n_features, n_terms = model_size(fitted)
+    assert n_features == 4
+    assert np.isnan([n_terms, terms_per_output(fitted)]).all()
+    assert not hasattr(search, "best_estimator_")  # what was passed in stays as it was
+
+
+def test_accuracy_stays_where_the_two_disagree(search, rng):
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] + rng.normal(size=120) > 0.3).astype(int)
+    rows = rng.normal(size=(400, 3))
+    fitted = CalibratedSearch(search).fit(X, y)
+    by_probability = fitted.classes_[fitted.predict_proba(rows).argmax(axis=1)]
+    assert (by_probability != fitted.predict(rows)).any()
+    np.testing.assert_array_equal(fitted.predict(rows), search.fit(X, y).predict(rows))

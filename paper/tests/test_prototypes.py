@@ -9,9 +9,8 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import cohen_kappa_score
 from sklearn.preprocessing import minmax_scale
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from paper.peers.prototypes import (
+from paper.comparators.prototypes import (
     SSMASFLSDE,
     Neighbours,
     Positioning,
@@ -28,7 +27,7 @@ from paper.peers.prototypes import (
 
 
 def naive_nearest(x, rows, candidates, leave_out=None):
-    """Index of the nearest candidate row, the lower one of equals; None where there is none."""
+    """Index of the nearest candidate row, the lower one of equals; None if there is none."""
     nearest, least = None, math.inf
     for j in candidates:
         square = sum((x[f] - rows[j][f]) ** 2 for f in range(len(x)))
@@ -229,8 +228,3 @@ def test_printed_figures_on_iris(keel_folds):
         label = model.predict(test.scaled())
         figures.append([np.mean(label == test.target), cohen_kappa_score(test.target, label)])
     np.testing.assert_allclose(np.mean(figures, axis=0), [0.9533, 0.93], atol=0.03)
-
-
-@parametrize_with_checks([SSMASFLSDE(200, 6, 6, 10, random_state=0)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

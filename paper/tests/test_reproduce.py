@@ -6,11 +6,14 @@ import json
 
 import pytest
 
+from paper import plan as plan_module
 from paper import reproduce as module
-from paper.datasets import LOADERS, load_iris
+from paper.datasets import load
 from paper.methods import all_methods
+from paper.plan import Plan, cost
 from paper.protocols import run_task
-from paper.reproduce import Plan, cost, quick_plan, reproduce
+from paper.reproduce import reproduce
+from paper.tables import replace_section
 
 PLAN = Plan(
     sets=("Iris", "Wine"),
@@ -25,27 +28,10 @@ PICTURES = ["figure1.png", "figure2.png", "figure3.png", "ranks.png", "ranks_sma
 
 
 @pytest.fixture(autouse=True)
-def one_illustration(illustration, monkeypatch):
-    """The figures' search takes seconds and is the same for every run."""
-    monkeypatch.setattr(module, "illustrate", lambda: illustration)
+def no_figures(illustration, monkeypatch):
+    """Figures take seconds; `finished` draws them once."""
+    monkeypatch.setattr(module, "_draw_figures", lambda *_: illustration)
     monkeypatch.delenv("RFSC_DATA", raising=False)
-
-
-class Recorder:
-    """Stands for the progress bar."""
-
-    def __init__(self):
-        self.total, self.known, self.done, self.closed = 0.0, 0, 0.0, 0
-
-    def start(self, total, n_known):
-        self.total, self.known = total, n_known
-
-    def advance(self, by, what):
-        assert " on " in what
-        self.done += by
-
-    def close(self):
-        self.closed += 1
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +88,7 @@ def test_result_does_not_depend_on_the_number_of_processes(finished, tmp_path):
 # ---- interruption
 
 
-def test_interrupted_run_goes_on(counted, tmp_path, monkeypatch):
+def test_interrupted_run_continues(counted, tmp_path, monkeypatch):
     n_before = 5
 
     def interrupt(task):
@@ -113,42 +99,19 @@ def test_interrupted_run_goes_on(counted, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(module, "run_task", interrupt)
-        progress = Recorder()
         with pytest.raises(KeyboardInterrupt):
-            reproduce(CHEAP, tmp_path, n_jobs=1, progress=progress)
-    assert progress.closed == 1
+            reproduce(CHEAP, tmp_path, n_jobs=1)
     assert not (tmp_path / "REPRODUCTION.md").exists()
-    before = list(counted)
-    n_kept = len((tmp_path / "cells.jsonl").read_text().splitlines())
-    assert n_kept == n_before
-    progress = Recorder()
-    reproduce(CHEAP, tmp_path, n_jobs=1, progress=progress)
+    assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == n_before
+    reproduce(CHEAP, tmp_path, n_jobs=1)
     assert sorted(counted) == sorted(CHEAP.tasks())  # all of them, none twice
-    assert progress.known == len(before)
-    assert progress.done == pytest.approx(progress.total)
-    assert progress.total == pytest.approx(sum(cost(task) for task in counted[n_before:]))
 
 
 def test_finished_run_runs_nothing_again(counted, tmp_path):
-    first = reproduce(CHEAP, tmp_path, n_jobs=1)
-    text = first.read_text(encoding="utf-8")
+    text = reproduce(CHEAP, tmp_path, n_jobs=1).read_text(encoding="utf-8")
     assert len(counted) == len(CHEAP.tasks())
-    progress = Recorder()
-    assert reproduce(CHEAP, tmp_path, n_jobs=1, progress=progress).read_text(encoding="utf-8") == text
+    assert reproduce(CHEAP, tmp_path, n_jobs=1).read_text(encoding="utf-8") == text
     assert len(counted) == len(CHEAP.tasks())
-    assert (progress.total, progress.known) == (0, len(CHEAP.tasks()))
-
-
-def test_cells_of_an_older_version_give_the_same_files(finished, counted, tmp_path):
-    lines = [json.loads(line) for line in (finished.parent / "cells.jsonl").read_text().splitlines()]
-    for cell in (cell for line in lines for cell in line["cells"]):
-        del cell["log_loss"], cell["terms_per_output"]
-    (tmp_path / "cells.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    reproduce(PLAN, tmp_path, n_jobs=1)
-    assert not counted
-    for path in finished.parent.iterdir():
-        if path.name != "cells.jsonl":
-            assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
 
 
 def test_more_folds_run_only_what_is_new(counted, tmp_path):
@@ -161,32 +124,22 @@ def test_more_folds_run_only_what_is_new(counted, tmp_path):
 def test_missing_set_is_found_before_the_first_fit(counted, tmp_path, monkeypatch):
     monkeypatch.setenv("RFSC_DATA", str(tmp_path))
     plan = Plan(sets=("Iris", "Bupa"), methods=("KNN",), protocols=("honest",), seeds=(0,))
-    progress = Recorder()
     with pytest.raises(FileNotFoundError, match=r"bupa\.csv"):
-        reproduce(plan, tmp_path / "out", n_jobs=1, progress=progress)
+        reproduce(plan, tmp_path / "out", n_jobs=1)
     assert not counted
-    assert progress.total == 0
 
 
-def test_other_settings_are_run_anew(counted, tmp_path, monkeypatch):
+def test_other_settings_and_other_data_are_run_again(counted, tmp_path, monkeypatch):
     plan = Plan(sets=("Iris",), methods=("KNN",), protocols=("honest",), seeds=(0,), n_folds=1)
     reproduce(plan, tmp_path, n_jobs=1)
-    monkeypatch.setattr("paper.methods.Method.fingerprint", lambda *_: "other")
-    reproduce(plan, tmp_path, n_jobs=1)
+    with monkeypatch.context() as patch:
+        patch.setattr("paper.methods.Method.fingerprint", lambda *_: "other")
+        reproduce(plan, tmp_path, n_jobs=1)
     assert [task.fingerprint.startswith("other-") for task in counted] == [False, True]
-
-
-def test_other_data_are_run_anew(counted, tmp_path, monkeypatch):
-    plan = Plan(sets=("Iris",), methods=("KNN",), protocols=("honest",), seeds=(0,), n_folds=1)
+    iris = load("Iris")
+    monkeypatch.setattr(plan_module, "load", lambda _: iris._replace(X=iris.X[::-1].copy()))
     reproduce(plan, tmp_path, n_jobs=1)
-    monkeypatch.setitem(LOADERS, "Iris", lambda return_X_y=False: _reversed(load_iris(), return_X_y))
-    reproduce(plan, tmp_path, n_jobs=1)
-    assert len({task.fingerprint for task in counted}) == 2
-
-
-def _reversed(bunch, return_X_y):
-    bunch.data, bunch.target = bunch.data[::-1].copy(), bunch.target[::-1].copy()
-    return (bunch.data, bunch.target) if return_X_y else bunch
+    assert len({task.fingerprint for task in counted}) == 3
 
 
 def test_no_keel_folds_is_an_error(tmp_path, monkeypatch):
@@ -212,7 +165,7 @@ def test_tasks_by_protocol(with_data):
     assert folds("honest", "paper", "keel") == folds("honest") | folds("keel")
 
 
-def test_dearest_first_and_each_once():
+def test_most_expensive_first_and_each_once():
     tasks = PLAN.tasks()
     costs = [cost(task) for task in tasks]
     assert costs == sorted(costs, reverse=True)
@@ -220,7 +173,7 @@ def test_dearest_first_and_each_once():
 
 
 def test_quick_plan():
-    plan = quick_plan(Plan(methods=tuple(all_methods()), seeds=(3, 4)))
+    plan = Plan(methods=tuple(all_methods()), seeds=(3, 4)).quick()
     assert (plan.seeds, plan.n_folds) == ((3,), 2)
     assert {"RFSC", "RFSC, paper settings", "KNN", "DGC"} <= set(plan.methods)
     assert not {"DGC+", "SSMA+SFLSDE"} & set(plan.methods)
@@ -228,21 +181,13 @@ def test_quick_plan():
 
 def test_quick_plan_with_nothing_left():
     with pytest.raises(ValueError, match=r"DGC\+: too slow"):
-        quick_plan(Plan(methods=("DGC+",)))
+        Plan(methods=("DGC+",)).quick()
 
 
-@pytest.mark.parametrize("name", all_methods())
-def test_fingerprint_tells_settings_apart_and_is_always_the_same(name):
-    first, again = (all_methods()[name].fingerprint("Iris", "stratified") for _ in range(2))
-    assert first == again
-    estimator = all_methods()[name].estimator("Iris", "stratified", 0)
-    # an address in the settings would make every process start from nothing
-    assert " at 0x" not in str(estimator.get_params())
-
-
-def test_fingerprint_depends_on_the_filter_and_the_folds():
-    known = all_methods()
-    paper, knn = known["RFSC, paper settings"], known["KNN"]
-    assert paper.fingerprint("Iris", "stratified") != paper.fingerprint("WDBC", "stratified")
-    assert knn.fingerprint("Iris", "stratified") != knn.fingerprint("Iris", "keel")
-    assert known["KNN"].fingerprint("Iris", "keel") != known["KNN-A"].fingerprint("Iris", "keel")
+def test_section_of_a_page_is_replaced(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- main -->\nold\n<!-- /main -->\nafter\n")
+    replace_section(page, "main", "new")
+    assert page.read_text() == "before\n<!-- main -->\nnew\n<!-- /main -->\nafter\n"
+    with pytest.raises(SystemExit, match=r"page\.md has no section other"):
+        replace_section(page, "other", "new")

@@ -8,7 +8,7 @@ from paper import printed
 from paper.methods import OURS, PAPER_ROWS
 from paper.page import write_page
 from paper.paper_tables import table_1
-from paper.reproduce import Plan
+from paper.plan import Plan
 from paper.results import Results
 from paper.verdicts import judge, keel_lines, rank_line, table_of_verdicts
 
@@ -94,7 +94,7 @@ def test_line_counts(make_cell):
     ]
     line = judge(Results(cells), RFSC, ["Iris", "Wine"]).line
     assert "reached on 1 of 2 sets (Iris)" in line
-    assert "exceeded on 1 (wanted: 4)" in line
+    assert "exceeded on 1 (target: 4)" in line
     assert "no more terms than printed on 1 of 2 sets (Wine)" in line
     assert "reached on all sets" in judge(Results(cells), RFSC, ["Iris"]).line
     assert "reached on 0 of 1 sets, exceeded on 0" in judge(Results(cells), RFSC, ["Wine"]).line
@@ -146,7 +146,7 @@ def test_page_names_every_missed_bar(make_cell, illustration, tmp_path):
     methods = [RFSC, next(m for m in PAPER_ROWS if m.name == "DGC")]
     plan = Plan(methods=("RFSC", "DGC"))
     text = write_page(tmp_path, plan, Results(cells), methods, [table_1(["Iris"])], illustration).read_text("utf-8")
-    assert "reached on 5 of 6 sets (Bupa, Ionosphere, Iris, WDBC, Wine), exceeded on 3 (wanted: 4)" in text
+    assert "reached on 5 of 6 sets (Bupa, Ionosphere, Iris, WDBC, Wine), exceeded on 3 (target: 4)" in text
     assert "no more terms than printed on 5 of 6 sets (Bupa, Ionosphere, Iris, Sonar, WDBC)" in text
     lines = {line.split(" | ")[0].strip("| "): line for line in text.split("**Printed and ours**")[1].splitlines()}
     assert "0.8606 (**missed**) | 18.7 (reached)" in lines["Sonar"]

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from paper.readers import read_fold_file, read_table
 
 from rfsc._model import Predictor
 from rfsc._tables.reading import read_raw
@@ -37,18 +36,10 @@ KEEL = headed(BODY, "real [0, 9000000]").replace(b"@data", b"@inputs a, b, c\n@o
 
 
 def _tables(path: Path) -> None:
-    """Both readers of tables, and what the command line makes of the columns."""
-    first = None
-    try:
-        table = read_raw(str(path))
-        with suppress(LeakError):
-            training_of(table, str(table.frame.columns[-1]))
-    except ValueError as error:
-        first = error  # the other reader must be asked, too
-    if path.suffix in (".csv", ".arff", ".dat"):
-        read_table(path)
-    if first is not None:
-        raise first
+    """The reader of tables, and what the command line makes of the columns."""
+    table = read_raw(str(path))
+    with suppress(LeakError):
+        training_of(table, str(table.frame.columns[-1]))
 
 
 def _model(path: Path) -> None:
@@ -63,7 +54,6 @@ READERS: dict[str, tuple[str, bytes, Callable[[Path], Any]]] = {
     "keel": (".dat", KEEL, _tables),
     "gzip": (".gz", gzip.compress(csv_of(SMALL), mtime=0), _tables),
     "parquet": (".parquet", parquet_of(SMALL), _tables),
-    "folds": (".csv", b"row,fold\n0,1\n1,2\n2,1\n3,2\n", read_fold_file),
     "model": (".json", to_json(good_model(), history=False).encode(), _model),
 }
 """Suffix, a good file, and how it is read, by name."""

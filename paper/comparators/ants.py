@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rfsc._utils.arrays import BoolArray, FloatArray, IntArray
-from rfsc._utils.compat import Interval
-
-from .base import Peer
+from ..arrays import BoolArray, FloatArray, IntArray
+from .base import Comparator
 
 TOLERANCES = (0.02, 0.05, 0.1, 0.2)
 PHEROMONE = (0.01, 1.0)
@@ -20,22 +17,7 @@ Counts = npt.NDArray[np.uint16]
 
 
 def matches(left: FloatArray, right: FloatArray, tolerance: float) -> npt.NDArray[np.uint8]:
-    """Which rows agree in which feature.
-
-    Parameters
-    ----------
-    left : ndarray of shape (n_left, n_features)
-        Rows.
-    right : ndarray of shape (n_right, n_features)
-        Rows.
-    tolerance : float
-        Largest difference that counts as agreement.
-
-    Returns
-    -------
-    ndarray of shape (n_features, n_left, n_right), dtype=uint8
-        One for agreement.
-    """
+    """Which rows agree in which feature: ones of shape (n_features, n_left, n_right)."""
     pairs = zip(left.T, right.T, strict=True)
     return np.stack([(np.abs(a[:, None] - b) <= tolerance).view(np.uint8) for a, b in pairs])
 
@@ -43,22 +25,8 @@ def matches(left: FloatArray, right: FloatArray, tolerance: float) -> npt.NDArra
 def matching_vote(count: Counts, code: IntArray, n_classes: int, *, leave_one_out: bool = False) -> IntArray:
     """Majority class among the training rows that agree in most features.
 
-    Parameters
-    ----------
-    count : ndarray of shape (n_rows, n_training)
-        Number of features in which two rows agree.
-    code : ndarray of shape (n_training,)
-        Class codes of the training rows.
-    n_classes : int
-        Number of classes.
-    leave_one_out : bool, default=False
-        Rows and training rows are the same, and none votes on itself.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Class codes. Of equal votes the class with the larger mean number of agreements over all its rows wins, then
-        the first.
+    `count` has shape (n_rows, n_training). Of equal votes the class with the larger mean number of agreements over all
+    its rows wins, then the first.
     """
     votes, total, size = _tally(count, code, n_classes, leave_one_out=leave_one_out)
     mean = total / np.maximum(size, 1.0)
@@ -83,17 +51,7 @@ def _tally(
 
 
 class Colony:
-    """Ants over the features of one table, at one tolerance.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Training rows.
-    code : ndarray of shape (n_samples,)
-        Their class codes.
-    tolerance : float
-        Largest difference that counts as agreement.
-    """
+    """Ants over the features of one table, at one tolerance."""
 
     def __init__(self, X: FloatArray, code: IntArray, tolerance: float) -> None:
         self._match = matches(X, X, tolerance)
@@ -101,20 +59,7 @@ class Colony:
         self._seen: dict[frozenset[int], int] = {}
 
     def hits(self, chosen: frozenset[int], count: Counts) -> int:
-        """Leave-one-out hits of a set of features whose agreements are counted already.
-
-        Parameters
-        ----------
-        chosen : frozenset of int
-            The features; each set is scored once.
-        count : ndarray of shape (n_samples, n_samples)
-            Number of them in which two rows agree.
-
-        Returns
-        -------
-        int
-            Training rows that the others classify rightly.
-        """
+        """Leave-one-out hits of a set of features, given in how many of them two rows agree."""
         if chosen not in self._seen:
             label = matching_vote(count, self._code, self._n_classes, leave_one_out=True)
             self._seen[chosen] = int(np.sum(label == self._code))
@@ -123,19 +68,7 @@ class Colony:
     def walk(self, pheromone: FloatArray, rng: np.random.Generator) -> tuple[int, frozenset[int]]:
         """Let one ant add features, with probability proportional to the pheromone, while its hits rise.
 
-        Parameters
-        ----------
-        pheromone : ndarray of shape (n_features,)
-            Weights of the draw.
-        rng : Generator
-            Source of the draws.
-
-        Returns
-        -------
-        hits : int
-            Leave-one-out hits of the features.
-        chosen : frozenset of int
-            The features; the one that brought no gain is left out again.
+        Returns the hits and the features.
         """
         # the whole walk in one draw: the order in which proportional draws without return would come
         order = np.argsort(rng.exponential(size=pheromone.size) / pheromone)
@@ -153,26 +86,7 @@ class Colony:
     def search(
         self, n_ants: int, n_iterations: int, evaporation: float, rng: np.random.Generator
     ) -> tuple[int, BoolArray]:
-        """Send the ants out again and again, each time along what the best of them left.
-
-        Parameters
-        ----------
-        n_ants : int
-            Ants of one iteration.
-        n_iterations : int
-            Iterations.
-        evaporation : float
-            Share of the pheromone lost in an iteration.
-        rng : Generator
-            Source of the walks.
-
-        Returns
-        -------
-        hits : int
-            Leave-one-out hits of the best set of features.
-        support : ndarray of shape (n_features,), dtype=bool
-            That set; of equals the smallest, then the first.
-        """
+        """Send the ants out again and again, guided by what the best of them left; hits and best set."""
         pheromone = np.ones(len(self._match))
         best, chosen = -1, frozenset[int]()
         for _ in range(n_iterations):
@@ -186,7 +100,7 @@ class Colony:
         return best, np.isin(np.arange(len(self._match)), list(chosen))
 
 
-class ACOPMC(Peer):
+class ACOPMC(Comparator):
     """Pattern-matching vote on features that an ant colony chose: our reading of Sreeja and Sankar (2015).
 
     Only the abstract of the paper was at hand. Known is that the class of a row is the majority among the training
@@ -194,56 +108,9 @@ class ACOPMC(Peer):
     follows is our reading: two values match when they differ by at most `tolerance`; an ant adds features, with
     probability proportional to their pheromone, until its leave-one-out accuracy on the training rows stops rising;
     the best ant of an iteration deposits its accuracy; pheromone stays between 0.01 and 1; equal votes go to the class
-    that matches best on average.
-
-    Parameters
-    ----------
-    n_ants : int, default=20
-        Ants of one iteration.
-    n_iterations : int, default=50
-        Iterations.
-    evaporation : float, default=0.1
-        Share of the pheromone lost in an iteration.
-    tolerance : float or None, default=None
-        Largest difference of two values that match; None searches with 0.02, 0.05, 0.1 and 0.2, which suit features
-        scaled to [0, 1], and keeps the highest leave-one-out accuracy on the training rows.
-    random_state : int, RandomState, Generator or None, default=None
-        An int makes the result reproducible.
-
-    Attributes
-    ----------
-    support_ : ndarray of shape (n_features_in_,), dtype=bool
-        Chosen features.
-    tolerance_ : float
-        Tolerance in use.
-    rows_ : ndarray of shape (n_samples, n_chosen)
-        Training rows, which vote.
-    codes_ : ndarray of shape (n_samples,)
-        Their positions in classes_.
-    classes_ : ndarray of shape (n_classes,)
-        Labels.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had string column names.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.preprocessing import minmax_scale
-    >>> from paper.peers.ants import ACOPMC
-    >>> X, y = load_iris(return_X_y=True)
-    >>> ACOPMC(n_ants=5, n_iterations=5, random_state=0).fit(minmax_scale(X), y).score(minmax_scale(X), y) > 0.9
-    True
+    that matches best on average. `tolerance=None` searches with several, which suit features scaled to [0, 1],
+    and keeps the best.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_ants": [Interval(Integral, 1, None, closed="left")],
-        "n_iterations": [Interval(Integral, 1, None, closed="left")],
-        "evaporation": [Interval(Real, 0, 1, closed="both")],
-        "tolerance": [Interval(Real, 0, None, closed="left"), None],
-        "random_state": ["random_state", np.random.Generator],
-    }
 
     def __init__(
         self,

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
-from markdown import replace_section, table
 from rfsc import RFSCClassifier
+
+from .arrays import FloatArray, IntArray
+from .tables import markdown_table
 
 PLANTED = {"x0": 6.0, "x1*x2": 12.0, "x3^2": -9.0}  # of features on [0, 1], plus a constant that balances the classes
 N_FEATURES = 10
-SETTINGS = {"default": {}, "strict": {"combine": "best", "significance": 0.01}}
+SETTINGS: dict[str, dict[str, Any]] = {"default": {}, "strict": {"combine": "best", "significance": 0.01}}
 SIZES = (200, 500, 1000, 3000)
 NOISE = (0.25, 0.5, 1.0)  # scale of logistic noise; 1 is the noise that the model assumes
 SEEDS = range(10)
 
 
-def planted_data(n: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def planted_data(n: int, noise: float, seed: int) -> tuple[FloatArray, IntArray]:
     """Samples whose class is the sign of the planted polynomial plus logistic noise."""
     rng = np.random.default_rng(seed)
     X = rng.random((n, N_FEATURES))
     f = 6.0 * X[:, 0] + 12.0 * X[:, 1] * X[:, 2] - 9.0 * X[:, 3] ** 2
-    return X, (f - np.median(f) + noise * rng.logistic(size=n) > 0).astype(int)
+    return X, (f - np.median(f) + noise * rng.logistic(size=n) > 0).astype(np.int64)
 
 
 def recovery(n: int, noise: float, seed: int, setting: str = "default") -> tuple[float, float, bool]:
@@ -39,26 +40,15 @@ def recovery(n: int, noise: float, seed: int, setting: str = "default") -> tuple
     return len(found & set(PLANTED)) / len(PLANTED), len(found - set(PLANTED)), found == set(PLANTED)
 
 
-def main() -> None:
-    """Print or write the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="page whose section 'recovery' is replaced")
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
+def recovery_section(n_jobs: int) -> str:
+    """The table over sizes, noise levels and settings."""
     cells = [(n, noise) for n in SIZES for noise in NOISE]
     tasks = [(*cell, seed, setting) for cell in cells for setting in SETTINGS for seed in SEEDS]
-    results = np.array(Parallel(options.jobs)(delayed(recovery)(*task) for task in tasks))
+    results = np.array(Parallel(n_jobs, verbose=1)(delayed(recovery)(*task) for task in tasks))
     means = results.reshape(len(cells), len(SETTINGS), len(SEEDS), 3).mean(axis=2)
     head, rows = ["samples", "noise"], [[f"{n:,}", f"{noise}"] for n, noise in cells]
     for k, setting in enumerate(SETTINGS):
         head += [f"{setting}: planted terms found", "other terms", "exactly the planted set"]
         for row, (share, extra, exact) in zip(rows, means[:, k], strict=True):
             row += [f"{share:.2f}", f"{extra:.1f}", f"{exact:.1f}"]
-    text = table(head, rows)
-    print(text)
-    if options.write:
-        replace_section(options.write, "recovery", text)
-
-
-if __name__ == "__main__":
-    main()
+    return markdown_table(head, rows)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
-from rfsc._utils.arrays import BoolArray, FloatArray, IntArray
-from rfsc._utils.compat import StrOptions
-
-from .base import Peer
+from ..arrays import BoolArray, FloatArray, IntArray
+from .base import Comparator
 
 # relative to a correlation matrix: far below what changes a decision, enough for a singular block to be solved
 RIDGE = 1e-9
@@ -21,22 +18,12 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """All that linear discriminant analysis needs to know of the training rows, for every subset of the features.
+    """All that linear discriminant analysis needs to know of the training rows, for every subset of the features."""
 
-    Parameters
-    ----------
-    centre, scale : ndarray of shape (n_features,)
-        A row is standardised as (x - centre) / scale.
-    scatter : ndarray of shape (n_features, n_features)
-        Pooled within-class scatter of the standardised rows, positive definite.
-    means : ndarray of shape (n_classes, n_features)
-        Class means of the standardised rows.
-    """
-
-    centre: FloatArray
+    centre: FloatArray  # a row is standardised as (x - centre) / scale
     scale: FloatArray
-    scatter: FloatArray
-    means: FloatArray
+    scatter: FloatArray  # pooled within-class scatter of the standardised rows, positive definite
+    means: FloatArray  # class means of the standardised rows
 
     def standardise(self, X: FloatArray) -> FloatArray:
         """Put rows into the units of scatter and means."""
@@ -44,22 +31,10 @@ class Moments:
 
 
 def moments(X: FloatArray, code: IntArray, n_classes: int) -> Moments:
-    """Sum up training rows.
+    """Sums over the training rows.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Training rows.
-    code : ndarray of shape (n_samples,)
-        Class codes 0, 1, ...; each occurs.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    Moments
-        Scatter and means. A feature without spread inside the classes is scaled by its spread between them, and one
-        that is constant gets equal means, so that it plays no part.
+    A feature without spread inside the classes is scaled by its spread between them; a constant one gets equal means,
+    so that it plays no part.
     """
     centre = X.mean(axis=0)
     rows = X - centre
@@ -74,46 +49,14 @@ def moments(X: FloatArray, code: IntArray, n_classes: int) -> Moments:
 
 
 def lda_rule(scatter: FloatArray, means: FloatArray, subset: BoolArray | IntArray) -> tuple[FloatArray, FloatArray]:
-    """Solve for the discriminants of some features; the class of a row is the largest of z @ coef + intercept.
-
-    Parameters
-    ----------
-    scatter : ndarray of shape (n_features, n_features)
-        Pooled within-class scatter of all features; under equal priors its scale does not matter.
-    means : ndarray of shape (n_classes, n_features)
-        Class means.
-    subset : ndarray of bool or int
-        Which features, as a mask or as indices.
-
-    Returns
-    -------
-    coef : ndarray of shape (n_chosen, n_classes)
-        Weights of the chosen features.
-    intercept : ndarray of shape (n_classes,)
-        Constants.
-    """
+    """Solve for the discriminants of some features; the class of a row is the largest of z @ coef + intercept."""
     chosen = means[:, subset]
     coef = np.asarray(np.linalg.solve(scatter[subset][:, subset], chosen.T), dtype=np.float64)
     return coef, -0.5 * np.einsum("cj,jc->c", chosen, coef)
 
 
 def greedy(support: BoolArray, score: Callable[[BoolArray], float], *, adding: bool) -> BoolArray:
-    """Add, or remove, the best single feature until a step brings no strict gain; of equals, the first.
-
-    Parameters
-    ----------
-    support : ndarray of shape (n_features,), dtype=bool
-        Where to start.
-    score : callable
-        Value of a support, higher is better; the empty one must be below all others.
-    adding : bool
-        True to add features, False to remove them.
-
-    Returns
-    -------
-    ndarray of shape (n_features,), dtype=bool
-        The support at which the steps ended.
-    """
+    """Add, or remove, the best single feature until a step brings no strict gain; of equals, the first."""
     best = score(support)
     while True:
         trials = []
@@ -127,7 +70,7 @@ def greedy(support: BoolArray, score: Callable[[BoolArray], float], *, adding: b
         support = trials[scores.index(best)]
 
 
-class SubsetLDA(Peer):
+class SubsetLDA(Comparator):
     """Linear discriminant analysis with equal priors on the features that `_choose` names."""
 
     def _choose(self, X: FloatArray, code: IntArray) -> BoolArray:
@@ -138,7 +81,7 @@ class SubsetLDA(Peer):
         known = moments(X, code, len(self.classes_))
         self.support_ = self._choose(X, code)
         coef, intercept = lda_rule(known.scatter, known.means, self.support_)
-        # back to the units of X, so that a fitted peer is two small arrays
+        # back to the units of X, so that a fitted classifier is two small arrays
         self.coef_ = coef / known.scale[self.support_, None]
         self.intercept_ = intercept - known.centre[self.support_] @ self.coef_
 
@@ -152,37 +95,7 @@ class SequentialLDA(SubsetLDA):
     One feature at a time is added to none (removed from all), the one that leaves the highest accuracy on the training
     rows; the first step without strict gain ends the search. On which rows the paper measured the gain is not known:
     this reading came closest to its figures.
-
-    Parameters
-    ----------
-    direction : {"forward", "backward"}, default="forward"
-        Whether features are added or removed.
-
-    Attributes
-    ----------
-    support_ : ndarray of shape (n_features_in_,), dtype=bool
-        Chosen features.
-    coef_ : ndarray of shape (n_chosen, n_classes)
-        Weights of the chosen features in the discriminant of each class.
-    intercept_ : ndarray of shape (n_classes,)
-        Constants of the discriminants.
-    classes_ : ndarray of shape (n_classes,)
-        Labels.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had string column names.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from paper.peers.discriminant import SequentialLDA
-    >>> X, y = load_iris(return_X_y=True)
-    >>> SequentialLDA().fit(X, y).support_
-    array([False,  True,  True,  True])
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"direction": [StrOptions({"forward", "backward"})]}
 
     def __init__(self, direction: str = "forward") -> None:
         self.direction = direction

@@ -7,19 +7,14 @@ from the published descriptions; none of the authors' code was used.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
-from types import ModuleType
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
-from rfsc._utils.arrays import FloatArray, IntArray
-from rfsc._utils.compat import Interval
-from rfsc._utils.optional import require
+from ..arrays import FloatArray, IntArray
+from .base import Comparator
 
-from .base import Peer
-
-# Where a squared distance is this small a part of the squared lengths it came from, rounding may have spoiled it.
+# If a squared distance is this small beside the squared lengths that it came from, rounding may have spoiled it.
 _CANCELLED = 1e-8
 
 # Distances computed in one go: so many that calls do not count, so few that they stay in a core's cache.
@@ -75,9 +70,8 @@ class _Particles:
 def _squared_distances(X: FloatArray, particles: FloatArray, weights: FloatArray) -> FloatArray:
     """Weighted squared distances from rows to particles, for several weight vectors: (n_weights, n_rows, n_particles).
 
-    One product per weight vector, (x, w·x², 1) times (-2·w·a, 1, w·a²), does it all. It leaves noise where a distance
-    is next to nothing, and a row that equals a particle must feel exactly infinite force, so these few are computed
-    anew.
+    One product per weight vector, (x, w·x², 1) times (-2·w·a, 1, w·a²), does it all. It leaves noise if a distance is
+    next to nothing, and a row that equals a particle must feel exactly infinite force: these few are computed again.
     """
     n_features = X.shape[1]
     left = np.ones((len(weights), len(X), n_features + 2))
@@ -95,50 +89,15 @@ def _squared_distances(X: FloatArray, particles: FloatArray, weights: FloatArray
     return np.asarray(distance)
 
 
-class DGC(Peer):
+class DGC(Comparator):
     """Data gravitation classification of Peng, Yang, Chen and Abraham (2009), in our reading.
 
     The force of a class is the sum over its training rows of one over the squared distance, features weighted; the
     strongest class wins. The weights come from a random search: one weight at a time is moved by a Gaussian step, and
     the move stays when leave-one-out training accuracy rises. The paper's text was not at hand, so the number of
-    trials, the step, and doing without the merging of near rows are our reading.
-
-    Parameters
-    ----------
-    n_trials : int or None, default=None
-        Moves tried; None means 20 for every feature.
-    step : float, default=0.1
-        Standard deviation of a move. Weights start at 1 and stay in [0, 1].
-    random_state : int, RandomState, Generator or None, default=None
-        Source of the random moves.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels.
-    weights_ : ndarray of shape (n_features_in_,)
-        Weight of every feature, in [0, 1].
-    error_ : float
-        Leave-one-out training error with these weights.
-    particles_ : object
-        Training rows, grouped by class.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from paper.peers.gravitation import DGC
-    >>> X, y = load_iris(return_X_y=True)
-    >>> DGC(random_state=0).fit(X, y).weights_.shape
-    (4,)
+    trials, the step, and doing without the merging of near rows are our reading. `n_trials=None` means 20 for every
+    feature; weights start at 1 and stay in [0, 1].
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_trials": [Interval(Integral, 0, None, closed="left"), None],
-        "step": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state", np.random.Generator],
-    }
 
     def __init__(self, n_trials: int | None = None, step: float = 0.1, random_state: Any = None) -> None:
         self.n_trials = n_trials
@@ -168,49 +127,13 @@ class DGC(Peer):
         return np.asarray(self.particles_.forces(X, shared)[0].argmax(axis=1))
 
 
-class DGCPlus(Peer):
+class DGCPlus(Comparator):
     """Data gravitation with weights per class, DGC+, of Cano, Zafra and Ventura (2013).
 
     The force of class c on a row is (1 - (n_c - 1) / n) times the sum over its training rows of one over the squared
     distance, with features weighted as class c weighs them; the strongest class wins. CMA-ES looks for the weights with
-    the lowest leave-one-out training error. Needs the package `cma`.
-
-    Parameters
-    ----------
-    n_runs : int, default=3
-        Independent runs of CMA-ES; the best one counts.
-    max_generations : int, default=500
-        Most generations in a run. The error is a step function, so that runs mostly end sooner.
-    random_state : int, RandomState, Generator or None, default=None
-        Source of the random numbers of CMA-ES.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels.
-    weights_ : ndarray of shape (n_classes, n_features_in_)
-        Weight of every feature for every class, in [0, 1].
-    error_ : float
-        Leave-one-out training error with these weights.
-    particles_ : object
-        Training rows, grouped by class.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from paper.peers.gravitation import DGCPlus
-    >>> X, y = load_iris(return_X_y=True)
-    >>> DGCPlus(n_runs=1, max_generations=5, random_state=0).fit(X, y).weights_.shape
-    (3, 4)
+    the lowest leave-one-out training error; the best of `n_runs` runs counts.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_runs": [Interval(Integral, 1, None, closed="left")],
-        "max_generations": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state", np.random.Generator],
-    }
 
     def __init__(self, n_runs: int = 3, max_generations: int = 500, random_state: Any = None) -> None:
         self.n_runs = n_runs
@@ -254,7 +177,9 @@ def _last_population(
         "verb_disp": 0,
         "verb_log": 0,
     }
-    strategy = _import_cma().CMAEvolutionStrategy(np.full(n_weights, 0.5), 0.3, options)
+    import cma  # no other comparator needs it
+
+    strategy = cma.CMAEvolutionStrategy(np.full(n_weights, 0.5), 0.3, options)
     while True:
         points = strategy.ask()
         population = np.clip(np.reshape(points, (-1, *shape)), 0.0, 1.0)
@@ -270,11 +195,3 @@ def _evenness(population: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         product = np.log(flat / flat.max(axis=1, keepdims=True)).sum(axis=1)
     return np.where(np.isnan(product), -np.inf, product)
-
-
-def _import_cma() -> ModuleType:
-    """Package `cma`, which only DGC+ needs."""
-    require("DGC+", ["cma"], "experiments")
-    import cma
-
-    return cma  # type: ignore[no-any-return]

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.model_selection import StratifiedKFold
 
-from rfsc._utils.arrays import BoolArray, FloatArray, IntArray
-from rfsc._utils.compat import Interval
-
-from .base import Peer
+from ..arrays import BoolArray, FloatArray, IntArray
+from .base import Comparator
 from .discriminant import SubsetLDA, moments
 
 Score = Callable[[BoolArray], IntArray]
@@ -27,44 +24,19 @@ BATCH = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flight:
-    """What does not change while a swarm moves.
+    """What does not change while a swarm moves."""
 
-    Parameters
-    ----------
-    inertia, own_pull, swarm_pull : float
-        Weights of the old velocity, of the way to a particle's own best place, and of that to the best place of all.
-    max_speed : float
-        Largest change of a coordinate in one step.
-    threshold : float
-        A feature is in where its coordinate, between 0 and 1, is above this.
-    n_iterations : int
-        Most steps.
-    patience : int
-        Steps without gain after which the swarm stops.
-    """
-
-    inertia: float
-    own_pull: float
-    swarm_pull: float
-    max_speed: float
-    threshold: float
-    n_iterations: int
-    patience: int
+    inertia: float  # weight of the old velocity
+    own_pull: float  # weight of the way to a particle's own best place
+    swarm_pull: float  # weight of the way to the best place of all
+    max_speed: float  # largest change of a coordinate in one step
+    threshold: float  # a feature is chosen if its coordinate, between 0 and 1, is above this
+    n_iterations: int  # most steps
+    patience: int  # steps without gain after which the swarm stops
 
 
 def remembering(score: Score) -> Score:
-    """Score each subset once, however many particles come by.
-
-    Parameters
-    ----------
-    score : callable
-        Hits of each row of a stack of masks.
-
-    Returns
-    -------
-    callable
-        The same function of the masks.
-    """
+    """The same function of a stack of masks, which scores each subset once."""
     seen: dict[bytes, int] = {}
 
     def remembered(masks: BoolArray) -> IntArray:
@@ -78,20 +50,7 @@ def remembering(score: Score) -> Score:
 
 
 def worth(masks: BoolArray, score: Score) -> IntArray:
-    """One integer per mask: more hits first, then fewer features; no feature at all is worst.
-
-    Parameters
-    ----------
-    masks : ndarray of shape (n_particles, n_features), dtype=bool
-        Subsets.
-    score : callable
-        Hits of each non-empty subset.
-
-    Returns
-    -------
-    ndarray of shape (n_particles,)
-        Values to compare.
-    """
+    """One integer per mask: more hits first, then fewer features; no feature at all is worst."""
     size = masks.sum(axis=1)
     hits = np.full(len(masks), -1)
     if size.any():
@@ -102,24 +61,7 @@ def worth(masks: BoolArray, score: Score) -> IntArray:
 def fly(
     score: Score, position: FloatArray, velocity: FloatArray, flight: Flight, rng: np.random.Generator
 ) -> BoolArray:
-    """Move a swarm and return the best subset that it passed.
-
-    Parameters
-    ----------
-    score : callable
-        Hits of each row of a stack of non-empty masks; higher is better.
-    position, velocity : ndarray of shape (n_particles, n_features)
-        Where the particles start, coordinates in [0, 1], and how fast.
-    flight : Flight
-        Constants of the motion.
-    rng : Generator
-        Source of the random pulls.
-
-    Returns
-    -------
-    ndarray of shape (n_features,), dtype=bool
-        Best subset; all features where no particle ever held one.
-    """
+    """Move a swarm; the best subset that it passed, or all features if no particle ever held one."""
     best, value = position.copy(), worth(position > flight.threshold, score)
     leader, idle = int(np.argmax(value)), 0
     for _ in range(flight.n_iterations):
@@ -142,20 +84,7 @@ def fly(
 
 
 def inner_splits(code: IntArray, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
-    """Stratified folds of the training rows, on which subsets are compared.
-
-    Parameters
-    ----------
-    code : ndarray of shape (n_samples,)
-        Class codes.
-    rng : Generator
-        Source of the seed of the shuffle.
-
-    Returns
-    -------
-    list of (train, test)
-        Row numbers: ten folds, fewer where a class has fewer rows; where one has a single row, all rows twice.
-    """
+    """Stratified folds of the training rows: ten, fewer if a class has fewer rows; with a single row, no split."""
     n_folds = min(INNER_FOLDS, int(np.bincount(code).min()))
     seed = int(rng.integers(2**31))
     if n_folds < 2:
@@ -165,17 +94,7 @@ def inner_splits(code: IntArray, rng: np.random.Generator) -> list[tuple[IntArra
 
 
 class LDAHits:
-    """Inner-fold hits of linear discriminant analysis with equal priors, for many subsets at a time.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Training rows.
-    code : ndarray of shape (n_samples,)
-        Their class codes.
-    splits : list of (train, test)
-        Inner folds.
-    """
+    """Inner-fold hits of linear discriminant analysis with equal priors, for many subsets at a time."""
 
     def __init__(self, X: FloatArray, code: IntArray, splits: list[tuple[IntArray, IntArray]]) -> None:
         n_classes = int(code.max()) + 1
@@ -185,18 +104,7 @@ class LDAHits:
         self._means = np.stack([one.means for one in known])
 
     def __call__(self, masks: BoolArray) -> IntArray:
-        """Count the held-out rows that each subset classifies rightly.
-
-        Parameters
-        ----------
-        masks : ndarray of shape (n_subsets, n_features), dtype=bool
-            Non-empty subsets.
-
-        Returns
-        -------
-        ndarray of shape (n_subsets,)
-            Hits.
-        """
+        """Count the held-out rows that each subset classifies rightly."""
         hits = np.zeros(len(masks), dtype=np.int64)
         by_size = np.argsort(masks.sum(axis=1), kind="stable")
         for start in range(0, len(masks), BATCH):
@@ -232,49 +140,8 @@ class PSOLDA(SubsetLDA):
 
     Constants of motion: inertia 0.9, pulls 0.8 and 1.2, largest speed 1, threshold 0.5. Subsets are compared by
     stratified 10-fold cross-validation inside the training rows with equal priors, of equals the smaller; test rows
-    play no part.
-
-    Parameters
-    ----------
-    n_particles : int, default=150
-        Size of the swarm.
-    n_iterations : int, default=400
-        Most steps.
-    patience : int, default=150
-        Steps without gain after which the swarm stops.
-    random_state : int, RandomState, Generator or None, default=None
-        An int makes the result reproducible.
-
-    Attributes
-    ----------
-    support_ : ndarray of shape (n_features_in_,), dtype=bool
-        Chosen features.
-    coef_ : ndarray of shape (n_chosen, n_classes)
-        Weights of the chosen features in the discriminant of each class.
-    intercept_ : ndarray of shape (n_classes,)
-        Constants of the discriminants.
-    classes_ : ndarray of shape (n_classes,)
-        Labels.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had string column names.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from paper.peers.swarm import PSOLDA
-    >>> X, y = load_iris(return_X_y=True)
-    >>> PSOLDA(n_particles=20, n_iterations=10, random_state=0).fit(X, y).score(X, y) > 0.95
-    True
+    play no part. The swarm stops after `patience` steps without gain.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_particles": [Interval(Integral, 1, None, closed="left")],
-        "n_iterations": [Interval(Integral, 0, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state", np.random.Generator],
-    }
 
     def __init__(
         self, n_particles: int = 150, n_iterations: int = 400, patience: int = 150, random_state: Any = None
@@ -301,24 +168,7 @@ class PSOLDA(SubsetLDA):
 
 
 def nearest_vote(distance: FloatArray, code: IntArray, n_classes: int, n_neighbors: int = N_NEIGHBORS) -> IntArray:
-    """Majority class among the nearest rows.
-
-    Parameters
-    ----------
-    distance : ndarray of shape (n_rows, n_training)
-        Distances; infinite for a training row that has no vote.
-    code : ndarray of shape (n_training,)
-        Class codes.
-    n_classes : int
-        Number of classes.
-    n_neighbors : int, default=5
-        How many vote.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Class codes. Of equal distances the lower row counts as nearer; of equal votes the first class wins.
-    """
+    """Majority class among the nearest rows; infinite distance means no vote, ties go to the lower row and class."""
     k = min(n_neighbors, distance.shape[1])
     last = np.partition(distance, k - 1, axis=1)[:, k - 1 : k]
     voter = distance <= last
@@ -331,17 +181,7 @@ def nearest_vote(distance: FloatArray, code: IntArray, n_classes: int, n_neighbo
 
 
 class NeighborHits:
-    """Inner-fold hits of the five nearest neighbours, for a stack of subsets.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Training rows.
-    code : ndarray of shape (n_samples,)
-        Their class codes.
-    splits : list of (train, test)
-        Inner folds.
-    """
+    """Inner-fold hits of the five nearest neighbours, for a stack of subsets."""
 
     def __init__(self, X: FloatArray, code: IntArray, splits: list[tuple[IntArray, IntArray]]) -> None:
         self._X, self._code, self._n_classes = X, code, int(code.max()) + 1
@@ -350,18 +190,7 @@ class NeighborHits:
             self._barred[np.ix_(test, train)] = False
 
     def __call__(self, masks: BoolArray) -> IntArray:
-        """Count the held-out rows that each subset classifies rightly.
-
-        Parameters
-        ----------
-        masks : ndarray of shape (n_subsets, n_features), dtype=bool
-            Non-empty subsets.
-
-        Returns
-        -------
-        ndarray of shape (n_subsets,)
-            Hits.
-        """
+        """Count the held-out rows that each subset classifies rightly."""
         return np.array([self._count(mask) for mask in masks], dtype=np.int64)
 
     def _count(self, mask: BoolArray) -> int:
@@ -372,22 +201,7 @@ class NeighborHits:
 
 
 def mixed_start(n_particles: int, n_features: int, threshold: float, rng: np.random.Generator) -> FloatArray:
-    """Place two thirds of a swarm at a tenth of the features and one third at more than half of them.
-
-    Parameters
-    ----------
-    n_particles, n_features : int
-        Shape of the swarm.
-    threshold : float
-        Coordinates of the features that a particle holds are above this.
-    rng : Generator
-        Source of the places.
-
-    Returns
-    -------
-    ndarray of shape (n_particles, n_features)
-        Coordinates in [0, 1].
-    """
+    """Place two thirds of a swarm at a tenth of the features and one third at more than half of them."""
     size = rng.integers(n_features // 2 + 1, n_features + 1, n_particles)
     size[: 2 * n_particles // 3] = max(1, round(n_features / 10))
     rank = rng.permuted(np.tile(np.arange(n_features), (n_particles, 1)), axis=1)
@@ -395,52 +209,14 @@ def mixed_start(n_particles: int, n_features: int, threshold: float, rng: np.ran
     return np.where(rank < size[:, None], threshold + (1.0 - threshold) * share, threshold * share)
 
 
-class PSOKNN(Peer):
+class PSOKNN(Comparator):
     """Features chosen by a particle swarm for five nearest neighbours, PSO(4-2) of Xue, Zhang and Browne (2014).
 
     Constants of motion: inertia 0.7298, pulls 1.49618, largest speed 6, threshold 0.6. Two thirds of the particles
-    start with a tenth of the features, the others with more than half; they start at rest, since a random speed would
+    start with a tenth of the features, the others with more than half; they start at rest, because a random speed would
     undo these starts at the first step. Subsets are compared by stratified 10-fold cross-validation inside the training
     rows, of equals the smaller.
-
-    Parameters
-    ----------
-    n_particles : int, default=30
-        Size of the swarm.
-    n_iterations : int, default=100
-        Steps.
-    random_state : int, RandomState, Generator or None, default=None
-        An int makes the result reproducible.
-
-    Attributes
-    ----------
-    support_ : ndarray of shape (n_features_in_,), dtype=bool
-        Chosen features.
-    rows_ : ndarray of shape (n_samples, n_chosen)
-        Training rows, which vote.
-    codes_ : ndarray of shape (n_samples,)
-        Their positions in classes_.
-    classes_ : ndarray of shape (n_classes,)
-        Labels.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had string column names.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from paper.peers.swarm import PSOKNN
-    >>> X, y = load_iris(return_X_y=True)
-    >>> PSOKNN(n_particles=9, n_iterations=5, random_state=0).fit(X, y).score(X, y) > 0.95
-    True
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_particles": [Interval(Integral, 1, None, closed="left")],
-        "n_iterations": [Interval(Integral, 0, None, closed="left")],
-        "random_state": ["random_state", np.random.Generator],
-    }
 
     def __init__(self, n_particles: int = 30, n_iterations: int = 100, random_state: Any = None) -> None:
         self.n_particles = n_particles

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
-from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import gamma
 from sklearn.neighbors import NearestNeighbors
 
-from rfsc._utils.arrays import FloatArray, IntArray
-from rfsc._utils.compat import Interval
+from ..arrays import FloatArray, IntArray
+from .base import Comparator
 
-from .base import Peer
-
-BLOCK_ENTRIES = 4_000_000
-"""Distances held at once, 32 MB: a long table is worked through in blocks of rows."""
+BLOCK_ENTRIES = 4_000_000  # distances held at once, 32 MB
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
@@ -41,7 +36,7 @@ def nearest(distance: FloatArray, k: int) -> IntArray:
     return np.take_along_axis(column, order, axis=1)
 
 
-class _Neighbours(Peer):
+class _Neighbours(Comparator):
     """The vote; a row at infinite distance has none. Without any vote, as with equal ones, the first class wins."""
 
     n_neighbors: int = 1
@@ -76,35 +71,9 @@ class KNN(_Neighbours):
     """Majority of the nearest rows.
 
     Equal distances go to the lower row, equal votes to the first class, so that a result can be repeated anywhere;
-    scikit-learn's own classifier does not promise the first.
-
-    Parameters
-    ----------
-    n_neighbors : int, default=3
-        Number of rows that vote.
-    skip_zero : bool, default=False
-        Ignore training rows equal to the row to classify, as KEEL does.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from paper.peers.neighbours import KNN
-    >>> X, y = load_iris(return_X_y=True)
-    >>> round(KNN().fit(X, y).score(X, y), 2)
-    0.96
+    scikit-learn's own classifier does not promise the first. `skip_zero` ignores training rows equal to the row to
+    classify, as KEEL does.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "skip_zero": ["boolean"],
-    }
 
     def __init__(self, n_neighbors: int = 3, *, skip_zero: bool = False) -> None:
         self.n_neighbors = n_neighbors
@@ -114,26 +83,10 @@ class KNN(_Neighbours):
 class AdaptiveKNN(KNN):
     """Nearest rows by a distance that shrinks for rows far from other classes (row KNN-A).
 
-    The distance to training row i is divided by r_i, its distance to the closest training row of another class [1]_.
+    The distance to training row i is divided by r_i, its distance to the closest training row of another class.
 
-    Parameters
-    ----------
-    n_neighbors : int, default=3
-        Number of rows that vote.
-    skip_zero : bool, default=False
-        Ignore training rows equal to the row to classify, as KEEL does.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    References
-    ----------
-    .. [1] Wang, Neskovic, Cooper, "Improving nearest neighbor rule with a simple adaptive distance measure",
-       Pattern Recognition Letters 28, 2007.
+    Wang, Neskovic, Cooper, "Improving nearest neighbor rule with a simple adaptive distance measure", Pattern
+    Recognition Letters 28, 2007.
     """
 
     def _learn(self, X: FloatArray, code: IntArray) -> None:
@@ -143,7 +96,7 @@ class AdaptiveKNN(KNN):
             # the tree computes distances directly; brute force expands the square and can miss an exact 0
             tree = NearestNeighbors(n_neighbors=1, algorithm="kd_tree").fit(X[~own])
             reach[own] = tree.kneighbors(X[own])[0][:, 0]
-        # a row with a twin of another class has no reach: it may only vote after all the others
+        # a row with an equal row of another class has no reach: it votes after all the others
         floor = np.finfo(np.float64).eps * (reach.max() or 1.0)
         self.reach_ = np.maximum(reach, floor)
 
@@ -154,26 +107,10 @@ class AdaptiveKNN(KNN):
 class DistanceWeightedKNN(KNN):
     """Votes that fall linearly with the distance, from 1 for the nearest to 0 for the k-th (row DW-KNN).
 
-    Dudani's weights [1]_; all are 1 where the first and the k-th are equally far.
+    Dudani's weights; all are 1 if the first and the k-th are equally far.
 
-    Parameters
-    ----------
-    n_neighbors : int, default=5
-        Number of rows that vote.
-    skip_zero : bool, default=False
-        Ignore training rows equal to the row to classify, as KEEL does.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    References
-    ----------
-    .. [1] Dudani, "The distance-weighted k-nearest-neighbor rule", IEEE Transactions on Systems, Man, and
-       Cybernetics 6, 1976.
+    Dudani, "The distance-weighted k-nearest-neighbor rule", IEEE Transactions on Systems, Man, and Cybernetics 6,
+    1976.
     """
 
     def __init__(self, n_neighbors: int = 5, *, skip_zero: bool = False) -> None:
@@ -191,28 +128,12 @@ class DistanceWeightedKNN(KNN):
 class CamNN(KNN):
     """Nearest rows by the cam distance, which is longer against the pull of a row's own neighbours.
 
-    KEEL's variant of [1]_. Row i learns from the K nearest rows that differ from it: the mean G of the steps towards
-    them and the mean L of the steps' lengths, where a step towards another class is turned round and halved. With
+    KEEL's variant. Row i learns from the K nearest rows that differ from it: the mean G of the steps towards
+    them and the mean L of the steps' lengths, where a step towards another class is reversed and halved. With
     q features, n = min(q, 16) and c = sqrt(2) Gamma((n + 1) / 2) / Gamma(n / 2), the distance of x from x_i is
-    ``d / (L / c + q ||G|| / c * cos(x - x_i, G))``, d the Euclidean one. Rows where it is negative do not vote.
+    ``d / (L / c + q ||G|| / c * cos(x - x_i, G))``, d the Euclidean one. Rows with a negative distance do not vote.
 
-    Parameters
-    ----------
-    n_neighbors : int, default=3
-        Number of rows that vote, and K.
-    skip_zero : bool, default=False
-        Ignore training rows equal to the row to classify, as KEEL does.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    References
-    ----------
-    .. [1] Zhou, Chen, "Nearest neighbor classification using cam weighted distance", Neurocomputing 69, 2006.
+    Zhou, Chen, "Nearest neighbor classification using cam weighted distance", Neurocomputing 69, 2006.
     """
 
     def _learn(self, X: FloatArray, code: IntArray) -> None:
@@ -228,7 +149,7 @@ class CamNN(KNN):
     def _steps(self, X: FloatArray, code: IntArray, block: slice) -> tuple[FloatArray, FloatArray]:
         """G and L of the rows of a block."""
         distance = cdist(X[block], X)
-        distance[distance == 0] = np.inf  # the row itself, and twins, which point nowhere
+        distance[distance == 0] = np.inf  # the row itself and equal rows, which give no direction
         column = nearest(distance, self.n_neighbors)
         usable = np.isfinite(np.take_along_axis(distance, column, axis=1))
         sign = np.where(code[column] == code[block, None], 1.0, -0.5) * usable
@@ -248,26 +169,10 @@ class CamNN(KNN):
 class CenterNN(_Neighbours):
     """Class of the nearest line from a training row through the centre of its class (row CNN).
 
-    The lines are infinite [1]_; with a single feature they all coincide, and the answer means nothing.
+    The lines are infinite; with a single feature they all coincide, and the answer means nothing.
 
-    Parameters
-    ----------
-    skip_zero : bool, default=False
-        Ignore training rows equal to the row to classify, as KEEL does.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    References
-    ----------
-    .. [1] Gao, Wang, "Center-based nearest neighbor classifier", Pattern Recognition 40, 2007.
+    Gao, Wang, "Center-based nearest neighbor classifier", Pattern Recognition 40, 2007.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"skip_zero": ["boolean"]}
 
     def __init__(self, *, skip_zero: bool = False) -> None:
         self.skip_zero = skip_zero
@@ -282,6 +187,6 @@ class CenterNN(_Neighbours):
 
     def _distance(self, X: FloatArray, euclid: FloatArray) -> FloatArray:
         along = X @ self.direction_.T - np.einsum("ij,ij->i", self.rows_, self.direction_)
-        # by Pythagoras; rounding may leave a tiny negative where x lies on the line
+        # by Pythagoras; rounding may leave a tiny negative number if x is on the line
         square = euclid**2 - along**2
         return np.asarray(np.sqrt(np.maximum(square, 0.0)))

@@ -8,9 +8,9 @@ from matplotlib import rcParams
 from matplotlib.image import imread
 
 from paper import figures
-from paper.illustration import N_SHOWN
+from paper.figures import N_SHOWN
 from paper.protocols import read_fold
-from paper.ranks import compare
+from paper.results import compare
 
 
 def test_two_best_of_ten(illustration):

@@ -7,71 +7,23 @@ differential evolution of the positions of the rows that SSMA kept. Written from
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rfsc._utils.arrays import BoolArray, FloatArray, IntArray
-from rfsc._utils.compat import Interval
-
-from .base import Peer
+from ..arrays import BoolArray, FloatArray, IntArray
+from .base import Comparator
 
 _NOBODY = -1  # class of a neighbour that does not exist: never the right one
 
 
-class SSMASFLSDE(Peer):
+class SSMASFLSDE(Comparator):
     """Prototype selection by SSMA and positioning by SFLSDE (Triguero, García and Herrera, 2011).
 
     A steady-state memetic algorithm selects training rows for the accuracy of a nearest-neighbour rule and for being
     few; a differential evolution that adapts its own rates then moves them. New rows get the class of the nearest
     prototype.
-
-    Parameters
-    ----------
-    n_evaluations : int, default=10000
-        Budget of the selection, in evaluations of a subset; a partial evaluation counts in part.
-    population : int, default=30
-        Subsets in the population of the selection.
-    de_population : int, default=50
-        Prototype sets in the population of the positioning.
-    de_iterations : int, default=500
-        Iterations of the positioning.
-    random_state : int, RandomState, Generator or None, default=None
-        Source of all random numbers.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels.
-    selected_ : ndarray of shape (n_prototypes,)
-        Training rows where the positioning began, ascending.
-    prototypes_ : ndarray of shape (n_prototypes, n_features_in_)
-        Positions of the prototypes.
-    codes_ : ndarray of shape (n_prototypes,)
-        Index into `classes_` of every prototype; every class has one at least.
-    reduction_ : float
-        Part of the training rows that went.
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from paper.peers.prototypes import SSMASFLSDE
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = SSMASFLSDE(n_evaluations=200, de_iterations=5, random_state=0).fit(X, y)
-    >>> len(model.prototypes_) < len(X)
-    True
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_evaluations": [Interval(Integral, 1, None, closed="left")],
-        "population": [Interval(Integral, 2, None, closed="left")],
-        "de_population": [Interval(Integral, 3, None, closed="left")],
-        "de_iterations": [Interval(Integral, 0, None, closed="left")],
-        "random_state": ["random_state", np.random.Generator],
-    }
 
     def __init__(
         self,
@@ -115,29 +67,13 @@ class _Fitness(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Leave-one-out nearest neighbours among any subset of the training rows.
+    """Leave-one-out nearest neighbours among any subset of the training rows."""
 
-    Parameters
-    ----------
-    distance : ndarray of shape (n_rows, n_rows)
-        Squared distances; infinite from a row to itself, so that no row is its own neighbour.
-    code : ndarray of shape (n_rows,)
-        Class codes.
-    """
-
-    distance: FloatArray
-    code: IntArray
+    distance: FloatArray  # squared distances; infinite from a row to itself, so that no row is its own neighbour
+    code: IntArray  # class codes
 
     def two_nearest(self, rows: IntArray, selected: IntArray) -> tuple[IntArray, IntArray]:
-        """Nearest and second nearest selected row of every row in `rows`; n_rows stands for none.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            Whose neighbours.
-        selected : ndarray of int, ascending
-            Among whom; with equal distances the lower index is nearer.
-        """
+        """Nearest and second nearest selected row of every row in `rows`; n_rows stands for none."""
         near = self.distance[rows[:, None], selected]
         at = np.arange(len(rows))
         first = near.argmin(axis=1)
@@ -161,21 +97,7 @@ class Neighbours:
 
 
 def select(X: FloatArray, code: IntArray, budget: int, population: int, rng: np.random.Generator) -> BoolArray:
-    """Which training rows to keep, by SSMA; every class is among them.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Training rows.
-    code : ndarray of shape (n_rows,)
-        Class codes.
-    budget : int
-        Evaluations.
-    population : int
-        Number of subsets.
-    rng : Generator
-        Source of random numbers.
-    """
+    """Which training rows to keep, by SSMA; every class is among them."""
     distance = np.stack([np.square(X - row).sum(axis=1) for row in X])
     np.fill_diagonal(distance, np.inf)
     neighbours = Neighbours(distance, code)
@@ -242,22 +164,7 @@ def drop_rows(neighbours: Neighbours, member: BoolArray, threshold: int, rng: np
 
     Dropping a row touches only those whose nearest neighbour it was, and these go to their second nearest. So the gain
     of every possible drop is one count, and walking down the random order is finding its first good entry.
-
-    Parameters
-    ----------
-    neighbours : Neighbours
-        Of the training rows.
-    member : ndarray of bool of shape (n_rows,)
-        The subset; changed.
-    threshold : int
-        Gain in right rows at which a drop is accepted.
-    rng : Generator
-        Source of the order.
-
-    Returns
-    -------
-    float
-        Evaluations that trying the drops one by one would have cost: rows touched over all rows.
+    Returns the evaluations that trying the drops one by one would have cost: rows touched over all rows.
     """
     n_rows = len(member)
     label = np.append(neighbours.code, _NOBODY)
@@ -309,55 +216,25 @@ def _nearest(X: FloatArray, sets: FloatArray) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class Positioning:
-    """What the evolution moves in: the training rows, and the classes of the prototypes.
+    """What the evolution moves in: the training rows, and the classes of the prototypes."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Training rows.
-    code : ndarray of shape (n_rows,)
-        Class codes.
-    layout : ndarray of shape (n_prototypes,)
-        Class of every prototype, the same in all sets.
-    """
-
-    X: FloatArray
-    code: IntArray
-    layout: IntArray
+    X: FloatArray  # training rows
+    code: IntArray  # class codes
+    layout: IntArray  # class of every prototype, the same in all sets
 
     def accuracy(self, sets: FloatArray) -> FloatArray:
-        """Training accuracy of the nearest-prototype rule of every set.
-
-        Parameters
-        ----------
-        sets : ndarray of shape (n_sets, n_prototypes, n_features)
-            Positions.
-        """
+        """Training accuracy of the nearest-prototype rule of every set."""
         return np.asarray((self.layout[_nearest(self.X, sets)] == self.code[:, None]).mean(axis=0))
 
     def random_sets(self, n_sets: int, rng: np.random.Generator) -> FloatArray:
-        """Sets of training rows with the layout's classes.
-
-        Parameters
-        ----------
-        n_sets : int
-            How many.
-        rng : Generator
-            Source of the rows.
-        """
+        """Sets of training rows with the layout's classes."""
         chosen = np.empty((n_sets, len(self.layout)), dtype=np.int64)
         for p, c in enumerate(self.layout):
             chosen[:, p] = rng.choice(np.flatnonzero(self.code == c), size=n_sets)
         return self.X[chosen]
 
     def clip(self, sets: FloatArray) -> FloatArray:
-        """Keep prototypes within the range of the training rows.
-
-        Parameters
-        ----------
-        sets : ndarray of shape (..., n_features)
-            Positions.
-        """
+        """Keep prototypes within the range of the training rows."""
         return np.clip(sets, self.X.min(axis=0), self.X.max(axis=0))
 
 
@@ -410,26 +287,7 @@ def position(
     iterations: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Move the selected rows for training accuracy, by SFLSDE.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Training rows.
-    code : ndarray of shape (n_rows,)
-        Class codes.
-    selected : ndarray of int
-        Rows to begin with.
-    population, iterations : int
-        Size of the evolution.
-    rng : Generator
-        Source of random numbers.
-
-    Returns
-    -------
-    ndarray of shape (n_selected, n_features)
-        The best positions.
-    """
+    """Move the selected rows for training accuracy, by SFLSDE."""
     problem = Positioning(X, code, code[selected])
     sets = np.concatenate([X[selected][None], problem.random_sets(population - 1, rng)])
     accuracy = problem.accuracy(sets)

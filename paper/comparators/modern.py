@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from importlib import import_module
 from importlib.util import find_spec
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
@@ -20,52 +20,21 @@ from sklearn.preprocessing import LabelBinarizer, MinMaxScaler, PolynomialFeatur
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rfsc._utils.arrays import BoolArray
-from rfsc._utils.compat import Interval
-
-from .base import Peer
+from ..arrays import BoolArray
+from .base import Comparator
 
 INNER_FOLDS = 5
 TERMS_OF_FASTCAN = range(5, 16)
 
 
 class FastCanTerms(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """The terms that fastcan ranks first; all of them where there are fewer than asked for.
-
-    Parameters
-    ----------
-    n_terms : int, default=10
-        How many.
-
-    Attributes
-    ----------
-    support_ : ndarray of shape (n_features_in_,), dtype=bool
-        Chosen terms.
-    n_features_in_ : int
-        Number of terms seen during fit.
-    """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_terms": [Interval(Integral, 1, None, closed="left")]}
+    """The terms that fastcan ranks first; all of them if there are fewer than `n_terms`."""
 
     def __init__(self, n_terms: int = 10) -> None:
         self.n_terms = n_terms
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Rank the terms by canonical correlation with the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_terms)
-            Values of the terms.
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        Returns
-        -------
-        FastCanTerms
-            Itself.
-        """
-        self._validate_params()
+        """Rank the terms by canonical correlation with the classes."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         # one indicator per class but one: numbers in place of labels would give the classes an order
         target = LabelBinarizer().fit_transform(y)[:, : 1 if len(np.unique(y)) < 3 else -1]
@@ -81,6 +50,37 @@ class FastCanTerms(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+class CalibratedSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A grid search for the predictions, beside a calibrated copy of its best estimator for the probabilities.
+
+    The two may disagree about a row near the border; accuracy is that of the search.
+    """
+
+    def __init__(self, search: Any, n_folds: int = 5) -> None:
+        self.search = search
+        self.n_folds = n_folds
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Search, then calibrate the best settings in folds of the training rows."""
+        self.search_ = clone(self.search).fit(X, y)
+        self.best_estimator_ = self.search_.best_estimator_
+        copies = CalibratedClassifierCV(clone(self.best_estimator_), method="sigmoid", cv=self.n_folds)
+        self.calibrated_ = copies.fit(X, y)
+        self.classes_ = self.search_.classes_
+        self.n_features_in_ = self.search_.n_features_in_
+        return self
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """Label of every row, from the search."""
+        check_is_fitted(self)
+        return np.asarray(self.search_.predict(X))
+
+    def predict_proba(self, X: Any) -> np.ndarray[Any, Any]:
+        """Probability of every class, from the calibrated copies."""
+        check_is_fitted(self)
+        return np.asarray(self.calibrated_.predict_proba(X))
 
 
 def _l1_logistic() -> Any:
@@ -114,23 +114,8 @@ def _fastcan() -> Any:
     return GridSearchCV(search, grid, scoring="accuracy", cv=INNER_FOLDS)
 
 
-def modern_peers() -> dict[str, Any]:
-    """Unfitted classifiers under the names of the tables.
-
-    Returns
-    -------
-    dict of str to estimator
-        "L1 logistic, degree 2", "RBF SVM", "random forest", "gradient boosting" and, where the packages are installed,
-        "EBM" (interpret) and "fastcan, degree 2" (fastcan).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from paper.peers.modern import modern_peers, with_seed
-    >>> X, y = load_iris(return_X_y=True)
-    >>> with_seed(modern_peers()["RBF SVM"], 0).fit(X, y).score(X, y) > 0.95
-    True
-    """
+def modern_classifiers() -> dict[str, Any]:
+    """Unfitted classifiers by their names in the tables; EBM and fastcan only if their packages are installed."""
     found = {
         "L1 logistic, degree 2": make_pipeline(*_expansion(), OneVsRestClassifier(_l1_logistic())),
         "RBF SVM": _support_vectors(),
@@ -147,42 +132,16 @@ def modern_peers() -> dict[str, Any]:
 
 
 def with_seed(estimator: Any, seed: int) -> Any:
-    """Return a copy with every `random_state` set, however deep it lies.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Unfitted or fitted; stays as it is.
-    seed : int
-        The seed.
-
-    Returns
-    -------
-    estimator
-        Unfitted copy.
-    """
+    """An unfitted copy with every `random_state` set, also those of nested estimators."""
     names = [name for name in estimator.get_params(deep=True) if name.split("__")[-1] == "random_state"]
     return clone(estimator).set_params(**dict.fromkeys(names, seed))
 
 
 def model_size(fitted: Any) -> tuple[float, float]:
-    """Count what a fitted classifier reads.
-
-    Parameters
-    ----------
-    fitted : estimator
-        One of `modern_peers`, or a comparator, alone or at the end of a pipeline.
-
-    Returns
-    -------
-    n_features : float
-        Features that it reads: those in its terms, those it selected, or all.
-    n_terms : float
-        Terms, counted once even where several outputs share them; NaN where the question makes no sense.
-    """
+    """(features, terms) that a fitted classifier reads; terms are counted once, and NaN without a formula."""
     model = getattr(fitted, "best_estimator_", fitted)
     last = model[-1] if isinstance(model, Pipeline) else model
-    if isinstance(last, Peer) and hasattr(last, "support_"):
+    if isinstance(last, Comparator) and hasattr(last, "support_"):
         return float(np.sum(last.support_)), float("nan")
     powers = [step.powers_ for step in model if isinstance(step, PolynomialFeatures)] if model is not last else []
     if not powers:
@@ -192,18 +151,7 @@ def model_size(fitted: Any) -> tuple[float, float]:
 
 
 def terms_per_output(fitted: Any) -> float:
-    """Count the terms of a formula as its reader meets them.
-
-    Parameters
-    ----------
-    fitted : estimator
-        As for `model_size`.
-
-    Returns
-    -------
-    float
-        Terms with a weight, mean over the outputs, the constant not counted; NaN where there is no formula.
-    """
+    """Terms with a weight, mean over the outputs, the constant not counted; NaN without a formula."""
     model = getattr(fitted, "best_estimator_", fitted)
     if not isinstance(model, Pipeline) or not any(isinstance(step, PolynomialFeatures) for _, step in model.steps):
         return float("nan")

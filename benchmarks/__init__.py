@@ -1,0 +1,1 @@
+"""Speed, scale and reliability, measured: `python -m benchmarks.NAME` from the root of the repository."""

@@ -1,0 +1,111 @@
+"""The paper's experiments and the accuracy study: `python -m paper reproduce` and `python -m paper accuracy`.
+
+Every finished fold is kept in the output folder, so an interrupted run continues where it stopped. Bupa, Ionosphere and
+Sonar come from the folder named by the environment variable RFSC_DATA, or from OpenML if it is not set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .accuracy import Study, run_study
+from .methods import ONLY_ON_REQUEST, all_methods, study_methods
+from .optimistic import optimistic_section
+from .plan import Plan
+from .printed import SETS
+from .protocols import PROTOCOLS
+from .recovery import recovery_section
+from .reproduce import reproduce
+from .synthetic import FAMILIES
+from .tables import replace_section
+
+ACCURACY_PARTS = ("study", "recovery", "settings")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Options of both commands."""
+    root = argparse.ArgumentParser(prog="python -m paper", description=__doc__)
+    commands = root.add_subparsers(dest="command", required=True)
+    paper = commands.add_parser("reproduce", help="the paper's tables and figures beside ours")
+    _add_common(paper, sets=SETS, methods=list(all_methods()))
+    paper.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=PROTOCOLS)
+    paper.add_argument("--output", type=Path, default=Path("reproduction"), help="folder (default: %(default)s)")
+    paper.add_argument("--write", type=Path, metavar="PAGE", help="page whose section 'main' is replaced")
+    study = commands.add_parser("accuracy", help="RFSC beside what a user would choose today")
+    _add_common(study, sets=(*SETS, *FAMILIES), methods=list(study_methods()))
+    study.add_argument("--parts", nargs="+", choices=ACCURACY_PARTS, default=ACCURACY_PARTS)
+    study.add_argument("--output", type=Path, default=Path("accuracy"), help="folder (default: %(default)s)")
+    study.add_argument("--write", type=Path, metavar="PAGE", help="page whose sections are replaced")
+    return root
+
+
+def _add_common(command: argparse.ArgumentParser, sets: Sequence[str], methods: Sequence[str]) -> None:
+    command.add_argument("--quick", action="store_true", help="a first look: one seed and two folds")
+    command.add_argument("--sets", nargs="+", choices=sets, metavar="SET", default=sets, help=", ".join(sets))
+    usual = [name for name in methods if name not in ONLY_ON_REQUEST]
+    text = f"default: all but {', '.join(ONLY_ON_REQUEST)}"
+    command.add_argument("--methods", nargs="+", choices=methods, metavar="METHOD", default=usual, help=text)
+    command.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], help="of the folds (default: 0 1 2)")
+    command.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
+
+
+def plan_of(options: argparse.Namespace) -> Plan:
+    """What `reproduce` runs."""
+    plan = Plan(
+        sets=tuple(name for name in SETS if name in options.sets),
+        methods=tuple(name for name in all_methods() if name in options.methods),
+        protocols=tuple(options.protocols),
+        seeds=tuple(dict.fromkeys(options.seeds)),
+    )
+    return plan.quick() if options.quick else plan
+
+
+def study_of(options: argparse.Namespace) -> Study:
+    """What `accuracy` runs."""
+    study = Study(
+        methods=tuple(name for name in study_methods() if name in options.methods),
+        sets=tuple(name for name in SETS if name in options.sets),
+        families=tuple(name for name in FAMILIES if name in options.sets),
+        seeds=tuple(dict.fromkeys(options.seeds)),
+    )
+    return study.quick() if options.quick else study
+
+
+def accuracy_sections(options: argparse.Namespace) -> dict[str, str]:
+    """Markdown by section of the page."""
+    sections: dict[str, str] = {}
+    if "study" in options.parts:
+        link = os.path.relpath(options.output, options.write.parent) if options.write else str(options.output)
+        sections |= run_study(study_of(options), options.output, n_jobs=options.jobs, link=link)
+    if "recovery" in options.parts:
+        sections["recovery"] = recovery_section(options.jobs)
+    if "settings" in options.parts:
+        sections["paper protocol"] = optimistic_section(options.jobs)
+    return sections
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what is missing, and print or write the results."""
+    options = parser().parse_args(arguments)
+    try:
+        if options.command == "reproduce":
+            page = reproduce(plan_of(options), options.output, n_jobs=options.jobs)
+            sections = {"main": page.with_name("main.md").read_text(encoding="utf-8").rstrip("\n")}
+            sys.stdout.write(f"{page}\n")
+        else:
+            sections = accuracy_sections(options)
+            sys.stdout.write("\n\n".join(sections.values()) + "\n")
+    except (ValueError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    for name, text in sections.items() if options.write else ():
+        replace_section(options.write, name, text)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
