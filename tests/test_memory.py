@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rfsc._search.rips import RIPs
-from rfsc._search.sampling import sample_population
+from rfsc._search.rips import sample_population
 from rfsc._terms.columns import BUDGET
 from torture.memory import allowed, growth
 
@@ -67,7 +67,7 @@ DRAW_FROM_LARGEST_SPACE = """
 import resource
 import numpy as np
 from rfsc._search.rips import RIPs
-from rfsc._search.sampling import sample_population
+from rfsc._search.rips import sample_population
 from rfsc._terms.monomials import MAX_IDS
 
 now = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()

@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ._engines import ENGINES, Criterion, choose_engine
+from ._fit.fitting import FitResult, fit_rows, open_checkpoint, settings_of
 from ._fit.gathering import gather
-from ._fit.plan import FitResult, fit_rows, open_checkpoint, settings_of
 from ._fit.rows import Rows, feature_names, read_rows
 from ._model.average import weighted_mean
 from ._model.predictor import FormulaPredictions, Predictor

@@ -11,8 +11,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from rfsc._fit import basis_choice
 from rfsc._fit.basis_choice import _best_shares, _log_loss
+from rfsc._fit.fitting import _spec
 from rfsc._fit.output import Job, OutputSearch
-from rfsc._fit.plan import _spec
 from rfsc._fit.rows import read_rows
 from rfsc._search.context import Context
 from rfsc._utils.seeds import child, seeds_of_searches

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from rfsc import Checkpoint, StopAfter
-from rfsc._fit import all_outputs
+from rfsc._fit import fitting
 from rfsc._fit.executor import _chosen_backend as chosen_backend
 from rfsc._search import context as context_module
 from rfsc.export.compare import compared_text
@@ -104,7 +104,7 @@ def test_what_was_finished_before_a_limit_is_kept(iris, tmp_path):
     settings = QUICK | {"n_restarts": 2000}
     with away(), pytest.MonkeyPatch.context() as patch:
         # searches that were not begun count, though all that were begun ended in good time
-        patch.setattr(all_outputs, "SEARCH_TIME_SHARE", 0.05)
+        patch.setattr(fitting, "SEARCH_TIME_SHARE", 0.05)
         clf = make(**settings, callbacks=[Checkpoint(path), StopAfter(40.0)]).fit(*iris)
     assert clf.stop_reason_ == "time_limit"
     assert all(reasons[-1] == "time_limit" for reasons in clf.manifest_["stop_reasons"])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rfsc._engines import FitOptions, Problem, Supports, make_engine
 from rfsc._fit import large_tables
-from rfsc._fit.large_tables import LargeTable, is_large, max_sample_rows
+from rfsc._fit.large_tables import LargeTable, max_sample_rows
 from rfsc._fit.streamed_refit import streamed_refit
 from rfsc._fit.targets import encode, row_weights
 from rfsc._model.inference import refit
@@ -25,6 +25,8 @@ from rfsc._utils.manifest import fingerprint
 
 N = 900
 SUPPORTS = [[0, 1, 2, 9], [0, 1, 4, 9, 12], [1]]
+from rfsc._utils import validation
+from rfsc._utils.validation import is_large
 
 
 @pytest.fixture(autouse=True)
@@ -194,7 +196,7 @@ def test_mapped_arrays_beyond_memory_are_streamed(table, tmp_path, monkeypatch):
     assert not is_large(mapped)
     assert not is_large(X)
     assert is_large(da.from_array(X))
-    monkeypatch.setattr(large_tables, "MEMORY_SHARE", 1e-12)
+    monkeypatch.setattr(validation, "MAPPED_MEMORY_SHARE", 1e-12)
     monkeypatch.setattr(large_tables, "MAPPED_CHUNK_CELLS", 1000)
     assert is_large(mapped)
     assert not is_large(X)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rfsc._engines import Criterion, Memo, Restricted, Supports, make_engine
 from rfsc._fit.output import _average
-from rfsc._search.sampling import admit
+from rfsc._search.rips import admit
 from rfsc._terms import MonomialSpace
 from rfsc._terms.rules import Rules
 from tests.reference import naive

@@ -18,7 +18,7 @@ from sklearn.model_selection import cross_val_score
 
 from rfsc import Checkpoint, RFSCClassifier, SearchSettings, StopAfter
 from rfsc._engines import FitOptions, Problem, Supports, make_engine
-from rfsc._fit import plan
+from rfsc._fit import fitting
 from rfsc._search import context as module
 from rfsc._search.context import Context, Signals, interruptible, uninterruptible_fits
 from rfsc._search.pool import Elimination, pool
@@ -96,7 +96,7 @@ def test_a_comparison_of_bases_that_was_cut_short_is_reported_and_keeps_no_searc
     whole = RFSCClassifier(**settings).fit(X, y)
     path = tmp_path / "fit.checkpoint"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "BASIS_CHOICE_TIME_SHARE", 1e-6)
+        patch.setattr(fitting, "BASIS_CHOICE_TIME_SHARE", 1e-6)
         part = RFSCClassifier(**settings, callbacks=[Checkpoint(path), StopAfter(6000)]).fit(X, y)
     assert part.basis_losses_ == {}
     assert part.stop_reason_ == part.manifest_["stop_reasons"][0][0] == "time_limit"

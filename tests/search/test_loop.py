@@ -11,8 +11,7 @@ from rfsc._engines import Criterion, Memo, Supports, make_engine
 from rfsc._engines.base import Evaluation
 from rfsc._fit.output import _average
 from rfsc._search.context import Context, Verdict
-from rfsc._search.rips import RIPs
-from rfsc._search.sampling import sample_population
+from rfsc._search.rips import RIPs, sample_population
 from rfsc._utils.seeds import stream
 from tests.reference import naive
 from tests.search.runs import restarts, search, watched

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rfsc._search.rips import RIPs
-from rfsc._search.sampling import sample_population
+from rfsc._search.rips import RIPs, sample_population
 
 
 def counts(supports, n_terms):

@@ -5,7 +5,6 @@ The best models of the search are then fitted to all rows, see `streamed_refit`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,25 +15,17 @@ from sklearn.base import BaseEstimator
 from .._search.subsamples import shares
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray, IntArray
-from .._utils.chunks import Chunk, aligned_chunks, is_lazy, reduced
+from .._utils.chunks import Chunk, aligned_chunks, reduced
 from .._utils.compat import check_feature_names, safe_indexing
 from .._utils.manifest import hash_of, numbers_of, texts_of
 from .._utils.optional import require
-from .._utils.validation import check_table
+from .._utils.validation import check_table, is_lazy
 from .targets import checked_weights, class_factors, encode, sortable
 
 MAX_SAMPLE_ROWS = 100_000
 MAX_SAMPLE_CELLS = 2**24  # 128 MiB, for tables of many features
 MAX_LABELS = 10_000  # more are not class labels, and a list of them is too much to send for each chunk
-MEMORY_SHARE = 0.25  # of the memory of the machine that a fit in memory may take for one copy of a mapped array
 MAPPED_CHUNK_CELLS = 2**22  # 32 MiB
-
-
-def is_large(X: Any) -> bool:
-    """Whether a table is read chunk by chunk: one of dask, or a memory-mapped array too large to be copied."""
-    if not isinstance(X, np.memmap) or X.ndim != 2 or not hasattr(os, "sysconf"):
-        return is_lazy(X)
-    return 8 * X.size > MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def max_sample_rows(n_features: int) -> int:

@@ -62,6 +62,8 @@ class OutputSpec:
 
     def rules(self, rows: Rows, space: TermSpace) -> Rules | None:
         """What the models must obey."""
+        if self.restrictions is None and not space.groups:
+            return None
         constant, most = rows.scaling.constant, self.max_terms
         return rules_for(self.restrictions, space, self.feature_names, constant=constant, max_terms=most)
 
@@ -167,6 +169,9 @@ class OutputSearch:
 
     @cached_property
     def _subsamples(self) -> Subsamples | None:
+        if self.job.spec.max_samples is None:
+            return None
+
         def engine_over(some: IntArray) -> Engine:
             # each subsample has a memo: late populations hold the same few supports many times
             return Memo(self.job.spec.engine_over(self.problem.take(some), self.rules))

@@ -13,10 +13,10 @@ from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import check_feature_names
 from .._utils.manifest import fingerprint
-from .._utils.validation import check_table
+from .._utils.validation import check_table, is_large
 from ..restrictions import Restrictions, barred_features, named_features
 from .distance_correlation import independence_test, threshold
-from .large_tables import LargeTable, is_large, max_sample_rows
+from .large_tables import LargeTable, max_sample_rows
 from .targets import Targets, encode, row_weights
 
 
@@ -103,6 +103,7 @@ class FeatureRules:
     def allowed(self, rows: Rows, tests: Sequence[FilterEvidence | None] | None = None) -> list[IntArray]:
         """Features of each output: not constant, not forbidden and, if tested, dependent on the output."""
         varies = ~rows.scaling.constant
-        varies[barred_features(self.restrictions, self.names)] = False
+        if self.restrictions is not None:
+            varies[barred_features(self.restrictions, self.names)] = False
         tests = self.tests(rows) if tests is None else tests
         return [np.flatnonzero(varies if test is None else varies & test.kept) for test in tests]

@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from .._utils.arrays import FloatArray
-from .._utils.chunks import is_lazy
-from .._utils.validation import check_table
+from .._utils.validation import check_table, is_lazy
 from .decision import class_codes, class_probabilities, decision_table
 from .lazy_predictions import lazy_accuracy, lazy_predictions
 from .recipe import Recipe

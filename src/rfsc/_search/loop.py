@@ -14,8 +14,7 @@ from .._utils.compat import Interval, StrOptions, validate_parameter_constraints
 from .._utils.seeds import Seed, stream
 from .context import EARLY, Context, Verdict
 from .history import Candidate, IterationRecord, SearchResult
-from .rips import RIPs, update
-from .sampling import admit, sample_population
+from .rips import RIPs, admit, sample_population, update
 from .subsamples import Subsamples, best_on_all_rows
 
 FIRST_SIZE = 1.0  # expected number of terms of the first models: the paper starts every RIP at 1 / n_terms

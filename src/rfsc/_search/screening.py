@@ -21,8 +21,7 @@ from .._terms.screening import Found, Part, parts_of, strongest
 from .._utils.arrays import FloatArray, IntArray
 from .history import Candidate
 from .loop import first_rips
-from .rips import RIPs
-from .sampling import admit
+from .rips import RIPs, admit
 
 KEEP = 200  # terms of a part that may get a RIP of their own
 HIGHEST = 0.4  # RIP of a term that stands out; it takes evidence from models to get beyond the cutoff

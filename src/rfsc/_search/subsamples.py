@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
@@ -18,8 +17,6 @@ from .history import Candidate
 
 N_FINALISTS = 3  # models of a search that are worth a fit on all rows
 LEAST_OF_A_CLASS = 20  # rows, if a class has as many: a rare class must be seen in every sample
-MOST_ROWS_AT_ONCE = 10_000  # of max_samples="auto"; longer tables are searched on
-AUTO_SAMPLES = 5_000  # rows at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,16 +52,6 @@ def shares(size: int, counts: IntArray) -> list[int]:
     """Rows of each class in a sample of about `size` rows: its share, but at least `LEAST_OF_A_CLASS`."""
     total = int(counts.sum())
     return [min(int(n), max(round(size * int(n) / total), LEAST_OF_A_CLASS)) for n in counts]
-
-
-def sample_size(max_samples: float | str | None, n_rows: int, n_classes: int) -> int | None:
-    """Rows that `max_samples` stands for; None for all. Never fewer than `LEAST_OF_A_CLASS` of every class."""
-    if max_samples == "auto":
-        max_samples = AUTO_SAMPLES if n_rows > MOST_ROWS_AT_ONCE else None
-    if max_samples is None:
-        return None
-    size = int(max_samples) if isinstance(max_samples, Integral) else round(float(max_samples) * n_rows)
-    return max(size, LEAST_OF_A_CLASS * n_classes)
 
 
 def best_on_all_rows(models: Sequence[Candidate], few_rows: Engine, all_rows: Engine) -> Candidate:

@@ -7,15 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .validation import REPEATED_NAMES
+from .validation import REPEATED_NAMES, is_lazy
 
 Chunk = tuple[Any, Any, Any]  # delayed features, labels and weights (None: all 1) of the same rows
 FAN_IN = 8  # results of chunks that one task combines
-
-
-def is_lazy(X: Any) -> bool:
-    """Whether a table is a dask array or data frame; dask itself is not imported to find out."""
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "npartitions")
 
 
 def aligned_chunks(X: Any, y: Any, sample_weight: Any, scheduler: str | None = None) -> list[Chunk]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +15,20 @@ from sklearn.utils.validation import validate_data
 from .arrays import IntArray
 from .words import listed
 
+MAPPED_MEMORY_SHARE = 0.25  # of the memory of the machine that a fit in memory may take for one copy of a mapped array
 REPEATED_NAMES = "X must have a different name for every column, but some repeat. Rename them."
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether a table is a dask array or data frame; dask itself is not imported to find out."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "npartitions")
+
+
+def is_large(X: Any) -> bool:
+    """Whether a table is read chunk by chunk: one of dask, or a memory-mapped array too large to be copied."""
+    if not isinstance(X, np.memmap) or X.ndim != 2 or not hasattr(os, "sysconf"):
+        return is_lazy(X)
+    return 8 * X.size > MAPPED_MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @contextmanager

@@ -1,30 +1,37 @@
-"""From the parameters of a classifier and its rows to the jobs of a fit, and what comes out of them."""
+"""A fit from its parameters and rows to models: the jobs, their searches through one executor, and what they give."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
 from .._engines import Criterion, FitOptions
 from .._model.evidence import FilterEvidence
-from .._search.context import TIME_LIMIT, Context
+from .._search.checkpoint import result_as_dict, result_from_dict
+from .._search.context import EARLY, TIME_LIMIT, Context, Verdict
+from .._search.history import IterationRecord, SearchResult
 from .._search.loop import SearchSettings
-from .._search.subsamples import sample_size
+from .._search.subsamples import LEAST_OF_A_CLASS
 from .._terms import Basis
 from .._utils.arrays import IntArray
 from .._utils.seeds import Seed, child, seeds_of_searches
 from .._utils.threads import thread_count
 from .._version import __version__
 from ..bases import auto_mixes, resolve
-from .all_outputs import fit_jobs
 from .basis_choice import BasisChoice, choose_basis
-from .output import Job, OutputFit, OutputSpec, pool_terms, start_by_size
+from .executor import Executor
+from .output import SEARCH_TIME_SHARE, Job, OutputFit, OutputSearch, OutputSpec, pool_terms, start_by_size
 from .rows import FeatureRules, Rows, feature_names
 
 BASIS_CHOICE_TIME_SHARE = 0.4  # of a time limit; the rest is for the searches with the basis that was chosen
+MOST_ROWS_AT_ONCE = 10_000  # of max_samples="auto"; longer tables are searched on
+AUTO_SAMPLES = 5_000  # rows at a time
 NO_EFFECT_ON_RESULT = {"callbacks", "verbose", "n_jobs"}  # parameters that may change when a checkpoint is continued
+
+Place = tuple[int, int]  # restart, position of its job
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,6 +118,16 @@ def _spec(estimator: Any, rows: Rows, layout_seed: int) -> OutputSpec:
     )
 
 
+def sample_size(max_samples: float | str | None, n_rows: int, n_classes: int) -> int | None:
+    """Rows that `max_samples` stands for; None for all. Never fewer than `LEAST_OF_A_CLASS` of every class."""
+    if max_samples == "auto":
+        max_samples = AUTO_SAMPLES if n_rows > MOST_ROWS_AT_ONCE else None
+    if max_samples is None:
+        return None
+    size = int(max_samples) if isinstance(max_samples, Integral) else round(float(max_samples) * n_rows)
+    return max(size, LEAST_OF_A_CLASS * n_classes)
+
+
 def _chooses_basis(estimator: Any) -> bool:
     return isinstance(estimator.basis, str) and estimator.basis == "auto"
 
@@ -139,3 +156,85 @@ def _jobs(specs: Sequence[OutputSpec], allowed: Sequence[IntArray], seeds: Seque
         for output, (features, own) in enumerate(zip(allowed, seeds, strict=True))
         for k, spec in enumerate(specs)
     ]
+
+
+def fit_jobs(rows: Rows, jobs: Sequence[Job], n_jobs: int | None, context: Context) -> list[OutputFit]:
+    """Fit every job; each gets its share of the time.
+
+    On a backend all searches are handed over together. Here, one job follows the other, because an engine holds many
+    columns; after an observer's "stop_all", what is left gets a single iteration.
+    """
+    executor = Executor(n_jobs)
+    together = len(jobs) if executor.is_elsewhere else 1
+    fits: list[OutputFit] = []
+    for first in range(0, len(jobs), together):
+        group, share = jobs[first : first + together], context.within(together / (len(jobs) - first))
+        if context.signals.stop_all:
+            fits += [_shortest_fit(rows, job, share) for job in group]
+        else:
+            fits += _fit_group(rows, group, executor, share)
+    return fits
+
+
+def _fit_group(rows: Rows, jobs: Sequence[Job], executor: Executor, context: Context) -> list[OutputFit]:
+    works = [OutputSearch(rows, job, context.within(1.0 / len(jobs))) for job in jobs]
+    searching = context.within(SEARCH_TIME_SHARE)
+    found = _searched(works, executor, searching)
+    reason = "" if context.signals.stop_all else searching.stop_reason
+    fits = []
+    for k, (work, job) in enumerate(zip(works, jobs, strict=True)):
+        own = [found[restart, k] for restart in range(len(job.seeds)) if (restart, k) in found]
+        is_short = len(own) < len(job.seeds) and not any(search.stop_reason in EARLY for search in own)
+        not_begun = reason if is_short else ""
+        if own:
+            fits.append(work.combined(own, context.within(1.0 / (len(jobs) - k)), not_begun))
+        else:
+            fits.append(replace(_shortest_fit(rows, job, context), not_begun=not_begun))
+    return fits
+
+
+def _shortest_fit(rows: Rows, job: Job, context: Context) -> OutputFit:
+    """A single iteration of a single search: some model for an output that had no time."""
+    work = OutputSearch(rows, job.shortened(), context)
+    return work.combined([work.run(0, context)], context)
+
+
+def _searched(works: Sequence[OutputSearch], executor: Executor, context: Context) -> dict[Place, SearchResult]:
+    """Results of all searches, by restart and job; those that a checkpoint knows are not run again."""
+    # the first restart of every output, then the second: if the fit is stopped, each has had its share
+    places = sorted((restart, k) for k, work in enumerate(works) for restart in range(len(work.job.seeds)))
+    keys = {(restart, k): _key(works[k].job, restart) for restart, k in places}
+    found: dict[Place, SearchResult] = {}
+    if context.checkpoint is not None:
+        known = {place: context.checkpoint.get(key) for place, key in keys.items()}
+        found = {place: result_from_dict(kept) for place, kept in known.items() if kept is not None}
+    todo = [place for place in places if place not in found]
+    tasks = ((works[k], restart, context) for restart, k in todo)
+    with closing(executor.run(tasks, context, n_large=len(works))) as results:
+        for place, result in zip(todo, results, strict=False):
+            if executor.is_elsewhere:
+                result = _as_watched(result, works[place[1]], place[0], context)
+            found[place] = result
+            if context.checkpoint is not None and result.stop_reason not in ("observer", *EARLY):
+                context.checkpoint.put(keys[place], result_as_dict(result))
+            if context.signals.stop_all or context.stop_reason:
+                break
+    return found
+
+
+def _key(job: Job, restart: int) -> str:
+    """Name of a search in a checkpoint."""
+    return f"search/{job.output}/{job.first + restart}"
+
+
+def _as_watched(result: SearchResult, work: OutputSearch, restart: int, context: Context) -> SearchResult:
+    """Show a search that ran elsewhere to the observers; if one stops it, run it again here up to that iteration."""
+    for record in result.history:
+        verdict = context.ask(record)
+        if verdict is not Verdict.CONTINUE:
+
+            def stop(seen: IterationRecord, last: int = record.iteration, verdict: Verdict = verdict) -> Verdict | None:
+                return verdict if seen.iteration == last else None
+
+            return work.run(restart, replace(context, observers=(stop,)))
+    return result
