@@ -21,12 +21,12 @@ from rfsc._fit.targets import encode, row_weights
 from rfsc._model.inference import refit
 from rfsc._terms import MonomialSpace
 from rfsc._terms.scaling import Scaling
+from rfsc._utils import validation
 from rfsc._utils.manifest import fingerprint
+from rfsc._utils.validation import is_large
 
 N = 900
 SUPPORTS = [[0, 1, 2, 9], [0, 1, 4, 9, 12], [1]]
-from rfsc._utils import validation
-from rfsc._utils.validation import is_large
 
 
 @pytest.fixture(autouse=True)
