@@ -1,4 +1,4 @@
-"""Both engines against statsmodels, brute force, the naive twin, and each other."""
+"""The engines of the CPU against statsmodels, brute force, a naive implementation, and each other."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def test_weights_equal_statsmodels_frequency_weights(name, rng, make_problem):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("criterion", list(Criterion))
 @pytest.mark.parametrize("weighted", [False, True])
-def test_evaluation_equals_the_naive_twin(name, criterion, weighted, rng, make_problem):
+def test_evaluation_equals_the_naive_one(name, criterion, weighted, make_problem):
+    rng = np.random.default_rng(0)
     weight = rng.integers(1, 4, size=60).astype(float) if weighted else None
     problem = make_problem(
         rng, n_rows=60, n_features=3, criterion=criterion, ridge=0.1, weight=weight, significance=0.1
@@ -104,8 +105,9 @@ def assert_engines_agree(problem, supports):
 
 
 @pytest.mark.parametrize("criterion", list(Criterion))
-@pytest.mark.parametrize("ridge", [0.0, 1e-2, 1.0])
-def test_engines_agree(criterion, ridge, rng, make_problem):
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
+def test_engines_agree(criterion, ridge, make_problem):
+    rng = np.random.default_rng(0)
     weight = rng.uniform(0.3, 2.0, size=230)
     problem = make_problem(rng, n_rows=230, criterion=criterion, ridge=ridge, weight=weight)
     assert_engines_agree(problem, random_supports(rng, 21, 60, largest=15))
@@ -114,7 +116,7 @@ def test_engines_agree(criterion, ridge, rng, make_problem):
 @pytest.mark.parametrize("significance", [0.05, KEEP_ALL])
 @pytest.mark.parametrize("order", ["drawn", "by class", "by feature"])
 def test_engines_agree_on_long_tables_in_any_order(order, significance, make_problem, monkeypatch):
-    """The compiled engine begins on part of the rows; what it sees of a sorted table may be poor, its answer not."""
+    """The compiled engine begins on part of the rows, which in a sorted table are unlike the others."""
     monkeypatch.setattr("rfsc._engines.numba_engine.GRAM_TERMS", 0)
     rng = np.random.default_rng(0)
     problem = make_problem(rng, n_rows=COARSE_ROWS + 100, significance=significance)
@@ -213,7 +215,7 @@ def test_a_duplicated_term_is_dropped_without_ridge(name, rng):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_empty_supports_score_as_the_method_says(name, rng, make_problem):
+def test_score_of_empty_supports(name, rng, make_problem):
     for criterion, expected in [(Criterion.ACCURACY, 0.0), (Criterion.KAPPA, 0.0), (Criterion.LOO_LOG_LOSS, 0.5)]:
         result = make_engine(name, make_problem(rng, criterion=criterion)).evaluate(Supports.from_lists([[], []]))
         assert result.score.tolist() == [expected] * 2
@@ -231,7 +233,7 @@ def test_kernel_functions_are_accurate():
 
 
 class CountingEngine:
-    """Notes what it is asked to fit."""
+    """Records what it is asked to fit."""
 
     def __init__(self, engine):
         self.engine, self.seen = engine, []

@@ -1,10 +1,10 @@
-"""Pruning under restrictions: both engines like the naive twin, and what is left of a support evaluates to itself."""
+"""Pruning under restrictions: as in the naive implementation, and what is left of a support evaluates to itself."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rfsc._engines import Criterion, FitOptions, Problem, Restricted, Supports, Ties, make_engine
@@ -18,7 +18,7 @@ NAMES = ["numpy", "numba"]
 
 
 def random_rules(rng, space):
-    """Restrictions that no term is forbidden by, fast and naive."""
+    """Restrictions that forbid no term, fast and naive."""
     groups = [set(rng.choice(space.n_terms, 3, replace=False).tolist()) for _ in range(rng.integers(0, 3))]
     hierarchy = bool(rng.integers(2))
     plain = NaiveRules(
@@ -35,8 +35,8 @@ def closed_supports(rng, plain, n_terms, n, largest=6):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("criterion", [Criterion.ACCURACY, Criterion.LOO_LOG_LOSS])
-@pytest.mark.parametrize("seed", range(4))
-def test_evaluation_equals_the_naive_twin(name, criterion, seed, make_problem):
+@pytest.mark.parametrize("seed", range(2))
+def test_evaluation_equals_the_naive_one(name, criterion, seed, make_problem):
     rng = np.random.default_rng(seed)
     problem = make_problem(rng, n_rows=70, n_features=3, criterion=criterion, ridge=0.1, significance=0.02)
     rules, plain = random_rules(rng, problem.space)
@@ -51,7 +51,7 @@ def test_evaluation_equals_the_naive_twin(name, criterion, seed, make_problem):
         assert plain.obeys(ids.tolist())
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_engines_agree(seed, make_problem):
     rng = np.random.default_rng(seed)
     problem = make_problem(rng, n_rows=150, ridge=0.01)
@@ -92,6 +92,7 @@ def test_bits_depend_neither_on_neighbours_nor_on_threads(name, rng, make_proble
 
 
 @pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), ridge=st.sampled_from([0.0, 0.1, 1.0]))
 def test_what_is_left_of_a_support_evaluates_to_itself(name, seed, ridge):
     rng = np.random.default_rng(seed)
@@ -108,7 +109,7 @@ def test_what_is_left_of_a_support_evaluates_to_itself(name, seed, ridge):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_product_keeps_parents_that_fail_the_test(name):
-    """Both parents fail, and without them the product fails as well: only together they make sense."""
+    """Both parents fail the test, and without them the product fails as well."""
     rng = np.random.default_rng(0)
     X = rng.random((2, 200))
     f = X[0] * X[1] - 0.25 * X[0] - 0.25 * X[1]
@@ -123,7 +124,7 @@ def test_a_product_keeps_parents_that_fail_the_test(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_group_stays_for_one_member_that_passes_and_goes_when_none_does(name):
+def test_a_group_stays_if_one_member_passes_and_goes_if_none_does(name):
     rng = np.random.default_rng(0)
     X = rng.random((4, 300))
     target = np.where(X[0] + 0.2 * rng.normal(size=300) > 0.5, 1.0, -1.0)

@@ -1,4 +1,4 @@
-"""The compiled heart of the Numba engine: one support in, one pruned and scored model out.
+"""The compiled kernels of the Numba engine: one support in, one pruned and scored model out.
 
 Read from the bottom up: `evaluate_supports` loops over supports; `_evaluate_support` fits, tests, drops and refits
 one; `_newton` fits; `_derivatives` makes the one pass over the rows that a Newton step needs.
@@ -465,12 +465,12 @@ def _stretch(decrement, total, from_zero):  # type: ignore[no-untyped-def]
 
 
 @njit(**ONCE)
-def _newton(m, threshold, stride, looked_up, tell_early, data, ws):  # type: ignore[no-untyped-def]
+def _newton(m, threshold, stride, looked_up, may_end_early, data, ws):  # type: ignore[no-untyped-def]
     """Fit the m terms of the workspace from `ws.coef`; leaves the factor at the solution and its inverse.
 
-    `looked_up`: the coefficients are zero, and the derivatives stand there already. With `tell_early` it ends before
-    the minimum where the outcome of the test is known and something is to be dropped. Returns (status, whether it
-    ended early, steps).
+    `looked_up`: the coefficients are zero, and the derivatives are in the workspace already. With `may_end_early` it
+    ends before the minimum if the outcome of the test is known and something is to be dropped. Returns (status, whether
+    it ended early, steps).
     """
     total = (data.upper + data.lower) / stride
     from_zero = True
@@ -490,7 +490,7 @@ def _newton(m, threshold, stride, looked_up, tell_early, data, ws):  # type: ign
             return STOPPED, False, n
         n += 1
         arrived = decrement <= (NEWTON_TOL if stride == 1 else COARSE_TOL)
-        early = tell_early and not arrived and decrement <= NEAR and _test_is_decided(m, threshold, decrement, ws)
+        early = may_end_early and not arrived and decrement <= NEAR and _test_is_decided(m, threshold, decrement, ws)
         if arrived or early:
             for j in range(m):
                 ws.coef[j] += ws.step[j]
@@ -647,7 +647,7 @@ def _drop_insignificant(m, threshold, start, ties, ws):  # type: ignore[no-untyp
 def _leave_one_out(m, data, ws):  # type: ignore[no-untyped-def]
     """Turn the predictor into its left-out value, f - u q r / (1 - u q p (1 - p)) with q = x' H^-1 x.
 
-    One observation is left out: u = 1, or the whole row where its weight is below one. Rows of weight 2 are thereby
+    One observation is left out: u = 1, or the whole row if its weight is below one. Rows of weight 2 are thereby
     the same as two rows.
     """
     q, v = ws.leverage, ws.whitened
@@ -727,12 +727,12 @@ def _evaluate_support(m, start, data, t_quantile, criterion, ties, ws):  # type:
     status, steps = EMPTY, 0
     # without a Gram matrix to begin with, the first fit of a long table begins on part of the rows
     stride = COARSE if data.gram.size == 0 and data.target.size >= COARSE_ROWS else 1
-    tell_early = True
+    may_end_early = True
     while m > 0:
         looked_up = status == EMPTY and data.gram.size > 0
         if looked_up:
             _look_up_derivatives(m, data, ws)
-        status, early, spent = _newton(m, t_quantile[m], stride, looked_up, tell_early and stride == 1, data, ws)
+        status, early, spent = _newton(m, t_quantile[m], stride, looked_up, may_end_early and stride == 1, data, ws)
         if stride > 1:
             stride = 1
             continue
@@ -740,7 +740,7 @@ def _evaluate_support(m, start, data, t_quantile, criterion, ties, ws):  # type:
         kept = _drop_insignificant(m, t_quantile[m], start, ties, ws)
         if kept == m and not early:
             break
-        tell_early = kept < m  # where ties hold all that was to be dropped, go on to the minimum
+        may_end_early = kept < m  # if ties hold all that was to be dropped, go on to the minimum
         m = kept
         _fill_tile(m, ws)
     if m == 0:

@@ -34,10 +34,6 @@ class Problem:
         """How many rows there are."""
         return self.target.size
 
-    def with_options(self, options: FitOptions) -> Problem:
-        """The same problem, fitted, tested or scored in another way."""
-        return replace(self, options=options)
-
     def store(self) -> ColumnStore:
         """An empty store for the columns of this problem."""
         return ColumnStore(self.space, self.table, self.weight, max_terms=self.max_terms)
@@ -47,13 +43,13 @@ class Problem:
         return self.options.t_quantiles(float(self.weight.sum()), self.max_terms)
 
 
-class Room(Protocol):
+class LimitedStore(Protocol):
     """Whatever holds a limited number of columns."""
 
     capacity: int
 
 
-def load_in_parts(store: Room, supports: Supports) -> list[tuple[int, int]]:
+def load_in_parts(store: LimitedStore, supports: Supports) -> list[tuple[int, int]]:
     """Cut a batch into ranges (first, last) whose distinct terms fit into the store together."""
     if np.unique(supports.ids).size <= store.capacity:
         return [(0, len(supports))]
