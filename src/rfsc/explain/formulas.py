@@ -81,10 +81,10 @@ def _formula(node: Expression, names: Sequence[str], to: Text) -> str:
             return to.product([to.power(_factor(part, names, to), k) for part, k in Counter(parts).items()])
         case Positive(part):
             return to.call("max", "0, " + _formula(part, names, to))
-        case Above(Scaled(p), knot, shown):
-            return to.true(to.infix(to.name(label(names[p])), ">", to.number(knot if shown is None else shown)))
-        case Equals(Scaled(p), level, shown):
-            return to.true(to.infix(to.name(label(names[p])), "=", to.number(level if shown is None else shown)))
+        case Above(Scaled(p), knot, user):
+            return to.true(to.infix(to.name(label(names[p])), ">", to.number(knot if user is None else user)))
+        case Equals(Scaled(p), level, user):
+            return to.true(to.infix(to.name(label(names[p])), "=", to.number(level if user is None else user)))
     return to.words(name_of(node, names))
 
 
