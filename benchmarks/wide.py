@@ -177,15 +177,14 @@ def peers() -> str:
     from threadpoolctl import threadpool_limits
 
     from rfsc._terms import MonomialSpace
-    from rfsc._terms.score_test import ScoreTest
-    from rfsc._terms.screening import parts_of, strongest
+    from rfsc._terms.score_tests import ScoreTest, strongest
 
     X, y, _ = planted_rows(N_ROWS, N_FEATURES, STRONG, 0)
     X = MinMaxScaler().fit_transform(X)
     features, target = np.ascontiguousarray(X.T), np.where(y > 0, 1.0, -1.0)
     test = ScoreTest.of_model(target, np.ones(N_ROWS))
     space = MonomialSpace(np.arange(N_FEATURES), 2)
-    single, pairs = parts_of(space, features, np.ones(N_ROWS))
+    single, pairs = space.parts(features, np.ones(N_ROWS))
     some = X[:, :200]  # 20,100 products; a peer needs their columns
     i, j = (which[:SOME_PRODUCTS] for which in np.triu_indices(200))
     lasso = LogisticRegression(penalty="l1", C=1.0, solver="liblinear", random_state=0)

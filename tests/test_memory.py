@@ -11,9 +11,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from rfsc._search.rips import RIPs
-from rfsc._search.rips import sample_population
-from rfsc._terms.columns import BUDGET
+from rfsc._search.rips import RIPs, sample_population
+from rfsc._terms.column_store import BUDGET
 from torture.memory import allowed, growth
 
 # The peak is read as VmHWM: the peak of getrusage starts at that of the process that started this one.
@@ -68,7 +67,7 @@ import resource
 import numpy as np
 from rfsc._search.rips import RIPs
 from rfsc._search.rips import sample_population
-from rfsc._terms.monomials import MAX_IDS
+from rfsc._terms.space import MAX_IDS
 
 now = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (now + 2**28, now + 2**28))

@@ -87,9 +87,9 @@ def fit(case: str, **more: Any) -> RFSCClassifier:
 
 # (module, constant, values): how much is worked on at a time
 CHUNKS: list[tuple[str, str, tuple[int, ...]]] = [
-    ("rfsc._terms.columns", "AT_A_TIME", (1, 50_000)),
-    ("rfsc._terms.screening", "COLUMN_BYTES", (1, 100_000)),
-    ("rfsc._terms.screening", "PAIR_FEATURES", (1, 7, 33)),
+    ("rfsc._terms.column_store", "AT_A_TIME", (1, 50_000)),
+    ("rfsc._terms.score_tests", "COLUMN_BYTES", (1, 100_000)),
+    ("rfsc._terms.score_tests", "PAIR_FEATURES", (1, 7, 33)),
     ("rfsc._engines.array_engine", "STACK_BYTES", (1, 1_000_000)),
 ]
 BUDGETS = (1, 2_000_000)  # bytes of the store of columns

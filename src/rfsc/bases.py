@@ -15,29 +15,13 @@ from ._terms.polynomial import Polynomial, monomials_of
 from ._terms.radial import Radial
 from ._terms.sigmoid import Sigmoid
 from ._terms.steps import Step
-from ._terms.transformed import Transformed
 
-__all__ = [
-    "CONSTANT",
-    "Centred",
-    "Fourier",
-    "Hinge",
-    "Polynomial",
-    "Radial",
-    "Sigmoid",
-    "Step",
-    "Transformed",
-    "auto_mixes",
-    "build_space",
-    "resolve",
-]
+__all__ = ["Centred", "Fourier", "Hinge", "Polynomial", "Radial", "Sigmoid", "Step"]
 
 CONSTANT = 0  # id of the constant in every space that `build_space` lays out
-BY_DEGREE: dict[str, Callable[[int], Basis]] = {
-    "polynomial": lambda degree: Polynomial(degree=degree),
-    "centred": lambda degree: Centred(degree=degree),
-}
-BY_NAME: dict[str, Callable[[], Basis]] = {
+FAMILIES: dict[str, Callable[[], Basis]] = {
+    "polynomial": Polynomial,
+    "centred": Centred,
     "hinge": Hinge,
     "radial": Radial,
     "fourier": Fourier,
@@ -45,73 +29,42 @@ BY_NAME: dict[str, Callable[[], Basis]] = {
     "step": Step,
 }
 # with two settings they would offer the same terms, or the same names, twice
-ONCE = (Centred, Hinge, Radial, Fourier, Step)
-MOST_FEATURES_OF_BUMPS = 200  # beyond, nobody can say what a bump is near to, and distances all look alike
+ONLY_ONCE = (Centred, Hinge, Radial, Fourier, Step)
+MAX_FEATURES_OF_RADIAL = 200  # beyond, a centre cannot be described, and distances are all alike
 
 
-def auto_mixes(n_features: int, degree: int = 2) -> dict[str, tuple[Basis, ...]]:
+def auto_mixes(n_features: int) -> dict[str, tuple[Basis, ...]]:
     """What `basis="auto"` chooses from, by name.
 
-    Parameters
-    ----------
-    degree : int
-        Of the polynomials.
-    n_features : int
-        Of the table; where there are very many, radial functions, each of which reads them all, are left out.
+    With very many features radial functions, each of which reads them all, are left out.
     """
     # few and unlike: more mixes, or mixes of all, chose no better on the folds that this was tuned with
-    mixes: dict[str, tuple[Basis, ...]] = {"polynomial": (Polynomial(degree=degree),), "hinge": (Hinge(),)}
-    if degree > 1:
-        mixes["centred"] = (Centred(degree=degree),)
-    if n_features <= MOST_FEATURES_OF_BUMPS:
+    mixes: dict[str, tuple[Basis, ...]] = {"polynomial": (Polynomial(),), "hinge": (Hinge(),), "centred": (Centred(),)}
+    if n_features <= MAX_FEATURES_OF_RADIAL:
         mixes["linear + radial"] = (Polynomial(degree=1), Radial())
     return mixes
 
 
-def resolve(basis: Any, degree: int = 2) -> tuple[Basis, ...]:
-    """Families behind what a user wrote: a name, a family, or a list of these.
-
-    Parameters
-    ----------
-    basis : str, Basis or sequence of these
-        "polynomial" and "centred" take their degree from `degree`.
-    degree : int
-        Of the classifier.
-
-    Returns
-    -------
-    tuple of Basis
-        In the order in which they were given; one that was given twice comes once.
-    """
+def resolve(basis: Any) -> tuple[Basis, ...]:
+    """Families behind what a user wrote (a name, a family, or a list of these), in this order, each once."""
     found: list[Basis] = []
-    for one in _flat(basis, degree):
-        if any(_same(one, other) for other in found):
+    for one in _flat(basis):
+        if one in found:
             continue
-        if isinstance(one, ONCE) and any(type(one) is type(other) for other in found):
+        if isinstance(one, ONLY_ONCE) and any(type(one) is type(other) for other in found):
             name = type(one).__name__
             msg = f"basis holds {name} with two different settings, whose terms overlap. Put them into one {name}(...)."
             raise ValueError(msg)
         found.append(one)
-    if any(isinstance(one, Centred) for one in found) and any(
-        isinstance(one, Polynomial) and one.degree for one in found
-    ):
+    polynomials = [one for one in found if isinstance(one, Polynomial) and one.degree]
+    if polynomials and any(isinstance(one, Centred) for one in found):
         msg = "basis holds both polynomials and centred products, which both hold the features themselves. Take one."
         raise ValueError(msg)
     return tuple(found)
 
 
 def build_space(bases: Sequence[Basis], training: Training, seed: int) -> TermSpace:
-    """Lay out all families for the training rows of one output; the constant is among the terms, once.
-
-    Parameters
-    ----------
-    bases : sequence of Basis
-        The families.
-    training : Training
-        What they may look at.
-    seed : int
-        Of the families that need randomness.
-    """
+    """Lay out all families for the training rows of one output; the constant is among the terms, once."""
     generators = np.random.default_rng(seed).spawn(len(bases))
     polynomials = [basis for basis in bases if isinstance(basis, Polynomial)]
     # one space for all polynomials, because they share terms: at least the constant
@@ -121,40 +74,26 @@ def build_space(bases: Sequence[Basis], training: Training, seed: int) -> TermSp
     return UnionSpace([first, *others]) if others else first
 
 
-def _flat(basis: Any, degree: int) -> list[Basis]:
-    """The families in the order in which they were written, those in lists within lists too."""
+def _flat(basis: Any) -> list[Basis]:
+    """The families in the order in which they were written, also those in lists within lists."""
     if isinstance(basis, list | tuple):
         if not basis:
             msg = (
                 "basis must name at least one family of terms, got an empty list. Leave it out to let the data choose."
             )
             raise ValueError(msg)
-        return [one for part in basis for one in _flat(part, degree)]
-    if isinstance(basis, str):
-        if basis in BY_DEGREE:
-            return [BY_DEGREE[basis](degree)]
-        if basis in BY_NAME:
-            return [BY_NAME[basis]()]
-    elif isinstance(basis, type):
+        return [one for part in basis for one in _flat(part)]
+    if isinstance(basis, str) and basis in FAMILIES:
+        return [FAMILIES[basis]()]
+    if isinstance(basis, type):
         msg = f"basis must be an object, got the class {basis.__name__}. Write {basis.__name__}(), with brackets."
         raise ValueError(msg)
-    elif callable(getattr(basis, "space", None)):
+    if callable(getattr(basis, "space", None)):
         return [basis]
-    elif hasattr(basis, "transform"):
-        return [Transformed(basis)]
     if isinstance(basis, str) and basis == "auto":
         msg = 'basis="auto" chooses families by itself and cannot stand in a list. Pass it alone, or name the families.'
         raise ValueError(msg)
-    known = ", ".join(repr(name) for name in (*BY_DEGREE, *BY_NAME, "auto"))
+    known = ", ".join(repr(name) for name in (*FAMILIES, "auto"))
     got = repr(basis) if isinstance(basis, str) else f"a {type(basis).__name__}"
-    msg = (
-        f"basis must be one of {known}, a family from rfsc.bases, a fitted transformer, or a list of these; got {got}."
-    )
+    msg = f"basis must be one of {known}, a family from rfsc.bases, or a list of these; got {got}."
     raise ValueError(msg)
-
-
-def _same(one: Basis, other: Basis) -> bool:
-    """Whether two families offer the same terms."""
-    if isinstance(one, Transformed) and isinstance(other, Transformed):
-        return one.transformer is other.transformer
-    return type(one) is type(other) and one == other

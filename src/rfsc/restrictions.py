@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 
 from ._terms import TermSpace
-from ._terms.monomials import read_factors
+from ._terms.polynomial import read_factors
 from ._terms.rules import Rules
 from ._utils.arrays import BoolArray
 
 # what names of terms hold beside features
-WORDS = frozenset(("max", "sin", "cos", "pi", "ramp", "near", "cluster", "narrow", "medium", "wide", "width"))
+KNOWN_WORDS = frozenset(
+    ("max", "exp", "sin", "cos", "pi", "ramp", "near", "cluster", "narrow", "medium", "wide", "width")
+)
 WORD = re.compile(r"(?<!\w)[^\W\d]\w*")
 NUMBER = re.compile(r"(?<![\w.])(?<!max\()\d+(?:\.\d+)?(?:e[+-]?\d+)?")  # not within the name of a feature such as x3
-MOST_NAMES = 5000  # terms of a space that is gone through for a name like one that it lacks
+MAX_TERMS_TO_SUGGEST = 5000  # terms of a space in which names similar to an unknown one are looked for
 
 
 class TermNotOfferedError(ValueError):
@@ -30,12 +32,12 @@ class TermNotOfferedError(ValueError):
 class Restrictions:
     """Which models are searched. Terms are named as `summary` and `term_names` write them, factors in any order.
 
-    Features have the names of the data frame's columns, or x0, x1, ... where X has none.
+    Features have the names of the data frame's columns, or x0, x1, ... if X has none.
 
     Parameters
     ----------
     force : sequence of str, default=()
-        Terms that every model holds, whatever the t-test says, such as ``"age"`` or ``"age*bmi"``.
+        Terms that every model holds, whatever their p-values, such as ``"age"`` or ``"age*bmi"``.
     forbid : sequence of str or of sequences of str, default=()
         What no model holds. A text is one term; a tuple of features stands for all terms that read all of them:
         ``("age",)`` bars a feature, ``("age", "sex")`` every term in which the two meet.
@@ -45,7 +47,7 @@ class Restrictions:
         comes in.
     hierarchy : bool, default=False
         Whether a product comes only with its parents: a monomial with all monomials of one degree less that divide
-        it, and so with theirs (but for the constant), a product of hinges with both hinges.
+        it, and so with theirs (except the constant), a product of hinges with both hinges.
 
     Examples
     --------
@@ -67,44 +69,22 @@ class Restrictions:
         # tuples and plain texts, so that equal restrictions are equal and hash alike
         set_ = object.__setattr__
         set_(self, "force", tuple(_text("force", one) for one in _items("force", self.force)))
-        set_(self, "forbid", tuple(_text_or_texts("forbid", one) for one in _items("forbid", self.forbid)))
-        set_(
-            self, "groups", tuple(_texts("each group", one, "groups=[[...]]") for one in _items("groups", self.groups))
-        )
+        forbid, groups = _items("forbid", self.forbid), _items("groups", self.groups)
+        set_(self, "forbid", tuple(str(one) if isinstance(one, str) else _texts("forbid", one) for one in forbid))
+        set_(self, "groups", tuple(_texts("each group", one, "groups=[[...]]") for one in groups))
         if not isinstance(self.hierarchy, bool | np.bool_):
             msg = f"hierarchy must be True or False, got {self.hierarchy!r}."
             raise TypeError(msg)
         set_(self, "hierarchy", bool(self.hierarchy))
 
-    @property
-    def apart(self) -> tuple[tuple[str, ...], ...]:
-        """Features that must not meet in a term; one alone is barred."""
-        return tuple(tuple(one) for one in self.forbid if not isinstance(one, str))
-
 
 def barred_features(restrictions: Restrictions | None, feature_names: Sequence[str]) -> list[int]:
-    """Features that no term may read.
-
-    Parameters
-    ----------
-    restrictions : Restrictions or None
-        What the user wrote.
-    feature_names : sequence of str
-        Names of all features.
-    """
+    """Features that no term may read."""
     return [next(iter(some)) for some in _apart(restrictions or Restrictions(), feature_names) if len(some) == 1]
 
 
 def named_features(restrictions: Restrictions | None, feature_names: Sequence[str]) -> list[int]:
-    """Features of the terms that are forced or grouped by name.
-
-    Parameters
-    ----------
-    restrictions : Restrictions or None
-        What the user wrote.
-    feature_names : sequence of str
-        Names of all features.
-    """
+    """Features of the terms that are forced or grouped by name."""
     if restrictions is None:
         return []
     names = (*restrictions.force, *(name for group in restrictions.groups for name in group))
@@ -119,21 +99,7 @@ def rules_for(
     constant: BoolArray,
     max_terms: int,
 ) -> Rules | None:
-    """What the restrictions, and the groups of the families, mean for the candidate terms; None if nothing.
-
-    Parameters
-    ----------
-    restrictions : Restrictions or None
-        What the user wrote.
-    space : TermSpace
-        The candidate terms.
-    feature_names : sequence of str
-        Names of all features.
-    constant : ndarray of bool
-        Which features do not vary; the space has no terms of them.
-    max_terms : int
-        Largest support.
-    """
+    """What the restrictions, and the groups of the families, mean for the candidate terms; None if nothing."""
     own = space.groups
     if restrictions in (None, Restrictions()) and not own:
         return None
@@ -160,11 +126,11 @@ class _Names:
         return self.space.terms(np.array([j]))[0].name(self.feature_names)
 
     def find(self, name: str) -> int | None:
-        """Id of a term."""
+        """Id of a term, None if there is none."""
         return self.space.find(name, self.feature_names)
 
     def forbidden(self, name: str) -> list[int]:
-        """The term to forbid; none where the basis lacks it but all its features exist."""
+        """The term to forbid; none if the basis lacks it but all its features exist."""
         j = self.find(name)
         if j is not None:
             return [j]
@@ -202,7 +168,7 @@ class _Names:
 
     def _suggestion(self, name: str) -> str:
         known: Iterable[str] = self.feature_names
-        if self.space.n_terms <= MOST_NAMES:
+        if self.space.n_terms <= MAX_TERMS_TO_SUGGEST:
             known = [term.name(self.feature_names) for term in self.space.terms(np.arange(self.space.n_terms))]
         close = [other for other in _close(name, known) if self.find(other) is not None]
         return _did_you_mean([other for other in close if _masked(other) == other])
@@ -259,25 +225,25 @@ def _merged(groups: Iterable[Sequence[int]]) -> dict[int, frozenset[int]]:
 
 def _apart(wanted: Restrictions, feature_names: Sequence[str]) -> list[frozenset[int]]:
     """The features of each tuple in forbid, by index."""
-    return [frozenset(_feature_index(name, feature_names) for name in some) for some in wanted.apart]
+    return [
+        frozenset(_feature_index(name, feature_names) for name in some)
+        for some in wanted.forbid
+        if not isinstance(some, str)
+    ]
 
 
 def _feature_index(name: str, feature_names: Sequence[str]) -> int:
     places = [p for p, known in enumerate(feature_names) if known == name]
     if len(places) != 1:
-        what = "two columns of X have that name. Rename one." if places else "X has no such column."
-        hint = (
-            ""
-            if places
-            else f"{_did_you_mean(_close(name, feature_names))} Without column names features are x0, x1, ..."
-        )
-        msg = f"restrictions.forbid names the feature {name!r}, but {what}{hint}"
+        hint = f"{_did_you_mean(_close(name, feature_names))} Without column names features are x0, x1, ..."
+        what = "two columns of X have that name. Rename one." if places else f"X has no such column.{hint}"
+        msg = f"restrictions.forbid names the feature {name!r}, but {what}"
         raise ValueError(msg)
     return places[0]
 
 
 def _features_in(name: str, feature_names: Sequence[str]) -> tuple[list[int], bool]:
-    """Features that the name of a term, of whatever family, tells of; and whether it holds a word that is none."""
+    """Features in the name of a term of any family, and whether the name holds a word that is no feature."""
     factors = read_factors(name, np.arange(len(feature_names)), feature_names)
     if factors is not None:
         return list(dict.fromkeys(factors)), False
@@ -288,7 +254,7 @@ def _features_in(name: str, feature_names: Sequence[str]) -> tuple[list[int], bo
         if rest != name:
             found.append(p)
             name = rest
-    return found, any(word not in WORDS for word in WORD.findall(name))
+    return found, any(word not in KNOWN_WORDS for word in WORD.findall(name))
 
 
 def _close(name: str, known: Iterable[str]) -> list[str]:
@@ -296,7 +262,7 @@ def _close(name: str, known: Iterable[str]) -> list[str]:
 
 
 def _masked(name: str) -> str:
-    """The name of a term with k for its numbers: they come from the data, which no error shows."""
+    """The name of a term with k for its numbers: they come from the data, which errors do not show."""
     return NUMBER.sub("k", name)
 
 
@@ -305,7 +271,7 @@ def _did_you_mean(names: Sequence[str]) -> str:
 
 
 def _items(field: str, value: Any, pattern: str | None = None) -> list[Any]:
-    """The items of a list, tuple, array or index; texts, mappings and sets are refused, sets for lack of an order."""
+    """The items of a list, tuple, array or index; texts, mappings and sets, which have no order, are refused."""
     if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
         got = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
         msg = (
@@ -328,7 +294,3 @@ def _texts(field: str, value: Any, pattern: str | None = None) -> tuple[str, ...
         msg = f"{field} holds an empty list; put at least one name into each, or leave it out."
         raise ValueError(msg)
     return found
-
-
-def _text_or_texts(field: str, value: Any) -> str | tuple[str, ...]:
-    return _text(field, value) if isinstance(value, str) else _texts(field, value)

@@ -10,13 +10,13 @@ from hypothesis.extra.numpy import arrays
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from rfsc import RFSCClassifier, SparseModel
-from rfsc._terms.monomials import Monomial
+from rfsc._terms import monomial
 from rfsc._terms.scaling import Scaling
 from rfsc.explain import contributions, for_and_against
 
 N_FEATURES = 3
 numbers = st.floats(-100, 100)
-factors = st.lists(st.integers(0, N_FEATURES - 1), max_size=3).map(lambda p: Monomial(tuple(sorted(p))))
+factors = st.lists(st.integers(0, N_FEATURES - 1), max_size=3).map(lambda p: monomial(sorted(p)))
 
 
 @st.composite
@@ -97,7 +97,7 @@ def test_features_share_terms_in_equal_parts(model, X):
 
 def test_contributions_of_frames_rows_and_several_classes():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    clf = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=60, random_state=0).fit(X, y)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0).fit(X, y)
     found = contributions(clf, X, label=2)
     np.testing.assert_allclose(found.values.sum(axis=1), clf.decision_function(X)[:, 2], atol=1e-9)
     assert found.label == 2

@@ -17,7 +17,7 @@ def fitted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 6))
     y = (X[:, 1] + X[:, 4] > 0).astype(int)
-    clf = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=20, filter_significance=0.001, random_state=0)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=1, filter_significance=0.001, random_state=0)
     return clf.fit(X, y), X, y
 
 
@@ -48,5 +48,5 @@ def test_shown_in_every_form(fitted):
 def test_no_filter_no_table():
     assert filter_table(model_of("step")) is None
     X, y = load_iris(return_X_y=True)
-    clf = RFSCClassifier(basis="step", n_restarts=1, max_iter=60, random_state=0).fit(X, y)
+    clf = RFSCClassifier(basis="step", n_restarts=1, random_state=0).fit(X, y)
     assert filter_table(clf, label=1) is None

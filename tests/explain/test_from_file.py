@@ -36,7 +36,7 @@ def sources(request):
     X.loc[::17, "age"] = np.nan
     numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
     before = ColumnTransformer([("n", numbers, ["age", "noise"]), ("c", OneHotEncoder(), ["city"])])
-    clf = RFSCClassifier(basis=["step", "sigmoid"], n_restarts=2, max_iter=60, filter_significance=0.01, random_state=0)
+    clf = RFSCClassifier(basis=["step", "sigmoid"], n_restarts=2, filter_significance=0.01, random_state=0)
     pipe = make_pipeline(before, clf).fit(X, y)
     return pipe, from_json(to_json(pipe)), X
 

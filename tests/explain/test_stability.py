@@ -145,12 +145,12 @@ def test_of_a_fitted_classifier():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 4))
     y = (X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=150) > 0).astype(int)
-    clf = RFSCClassifier(basis="polynomial", n_restarts=5, max_iter=40, random_state=0).fit(X, y)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=5, random_state=0).fit(X, y)
     found = stability(clf)
     assert (found.n_restarts, found.n_candidates) == (5, clf.n_terms_[0] - 1)
     assert -0.5 <= found.low <= found.index <= found.high <= 1
     assert "rough" in str(found)
-    one = stability(RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=40, random_state=0).fit(X, y))
+    one = stability(RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0).fit(X, y))
     assert one.index is None
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rfsc import RFSCClassifier
-from rfsc._terms import Monomial
-from rfsc._terms.hinges import HingeFactor, HingeTerm
+from rfsc._terms import Term, monomial
+from rfsc._terms.hinges import hinge
 from rfsc.explain import equation, stability, summary
 from rfsc.explain.tables import shortened
 
@@ -39,7 +39,7 @@ def test_search_figures_where_they_are_known():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 3))
     y = (X[:, 0] + 0.4 * rng.normal(size=150) > 0).astype(int)
-    clf = RFSCClassifier(basis="polynomial", n_restarts=2, max_iter=40, random_state=0).fit(X, y)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=2, random_state=0).fit(X, y)
     text = summary(clf.models_[0], width=200)
     head = next(line for line in text.splitlines() if line.startswith("term"))
     assert head.split() == ["term", "coef", "std.", "error", "p-value", "RIP", "restarts"]
@@ -67,9 +67,8 @@ def test_long_names_are_shortened_in_their_middle():
 def test_yes_or_no_features_are_on_their_own_scale():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 2, 80), rng.normal(50, 9, 80)]).astype(float)
-    clf = RFSCClassifier(basis=["polynomial", "hinge"], n_restarts=1, max_iter=10, random_state=0).fit(X, X[:, 0] == 1)
-    hinge = HingeTerm((HingeFactor(1, 1, 0.5, 50.0),))
-    terms = (Monomial((0,)), Monomial((1,)), hinge)
+    clf = RFSCClassifier(basis=["polynomial", "hinge"], n_restarts=1, random_state=0).fit(X, X[:, 0] == 1)
+    terms = (monomial((0,)), monomial((1,)), Term(hinge(1, 1, 0.5, 50.0)))
     model = replace(clf.models_[0], terms=terms, coef=np.array([1.0, 2.0, 3.0]), standard_error=None, evidence=None)
     text = summary(model)
     assert "f = 1*x0 + 2*scaled(x1) + 3*max(0, x1-50)/" in text

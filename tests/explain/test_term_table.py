@@ -14,7 +14,8 @@ from sklearn.datasets import load_iris
 from rfsc import RFSCClassifier
 from rfsc._model import Evidence, Predictor, weighted_mean
 from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
-from rfsc._terms.hinges import HingeFactor, HingeTerm
+from rfsc._terms import Term
+from rfsc._terms.hinges import hinge
 from rfsc.explain import term_table
 
 from .models import FAMILIES, NAMES, model_of, table
@@ -27,7 +28,7 @@ def fitted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4)) * [1, 10, 0.1, 1] + [0, 50, 0, 3]
     y = (X[:, 0] + (X[:, 1] - 50) / 10 + 0.8 * rng.normal(size=300) > 0).astype(int)
-    clf = RFSCClassifier(basis="polynomial", n_restarts=3, max_iter=40, ridge=1e-9, random_state=0).fit(X, y)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=3, ridge=1e-9, random_state=0).fit(X, y)
     return clf, X, y
 
 
@@ -91,7 +92,7 @@ def test_hinges_rise_where_the_table_says():
     """max(0, a-k) grows when a does, max(0, k-a) when a falls."""
     model = model_of("hinge", constant=False)
     span = 2 * model.scaling.half_span[0]
-    up, down = HingeTerm((HingeFactor(0, 1, 0.5, 50.0),)), HingeTerm((HingeFactor(0, -1, 0.5, 50.0),))
+    up, down = Term(hinge(0, 1, 0.5, 50.0)), Term(hinge(0, -1, 0.5, 50.0))
     found = term_table(replace(model, terms=(up, down), coef=np.array([1.0, 2.0]), standard_error=None))
     assert [float(words) for words in found.change] == pytest.approx([0.1 * span, -0.1 * span], rel=0.01)
     np.testing.assert_allclose(found.odds_ratio, np.exp([0.1, 0.2]))
@@ -179,7 +180,7 @@ def test_text_is_aligned_and_long_names_are_shortened():
 
 def test_label_picks_the_output():
     X, y = load_iris(return_X_y=True)
-    clf = RFSCClassifier(basis="step", n_restarts=1, max_iter=60, random_state=0).fit(X, y)
+    clf = RFSCClassifier(basis="step", n_restarts=1, random_state=0).fit(X, y)
     assert term_table(clf, label=2).term == clf.models_[2].names
     with pytest.raises(ValueError, match="there are 3 outputs: pass label, one of 0, 1, 2"):
         term_table(clf)

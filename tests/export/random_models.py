@@ -10,14 +10,11 @@ import numpy as np
 from rfsc._model import Predictor, SparseModel
 from rfsc._model.decision import class_codes, class_probabilities, decision_table
 from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
-from rfsc._terms.centred import CentredTerm, Deviation
-from rfsc._terms.fourier import FourierTerm
-from rfsc._terms.hinges import HingeFactor, HingeTerm
-from rfsc._terms.monomials import Monomial
-from rfsc._terms.radial import RadialTerm
+from rfsc._terms import Term, monomial
+from rfsc._terms.expression import Above, Divided, Equals, Exp, Number, Product, Ramp, Scaled, Sum, minus, product
+from rfsc._terms.fourier import wave
+from rfsc._terms.hinges import hinge
 from rfsc._terms.scaling import Scaling
-from rfsc._terms.sigmoid import SigmoidTerm
-from rfsc._terms.steps import LevelTerm, StepTerm
 
 FAMILIES = ("monomial", "centred", "hinge", "step", "level", "fourier", "radial", "sigmoid")
 # where the features of a random model lie: ordinary, counts from zero, narrow, tiny, and as wide as doubles go
@@ -38,27 +35,30 @@ def random_term(rng, family, scaling):
     p = some[0]
     knot = float(rng.choice([0.0, 1.0, 0.5, rng.random(), rng.random()]))
     if family == "monomial":
-        return Monomial(tuple(sorted(rng.choice(some, size=int(rng.integers(0, 6))).tolist())))
+        return monomial(sorted(rng.choice(some, size=int(rng.integers(0, 6))).tolist()))
     if family == "centred":
         centres = {q: float(rng.choice([0.0, rng.random()])) for q in some}
-        return CentredTerm(
-            tuple(sorted(Deviation(q, centres[q], 0.5) for q in rng.choice(some, rng.integers(2, 6)).tolist()))
-        )
+        factors = sorted(rng.choice(some, rng.integers(2, 6)).tolist())
+        return Term(product(*(minus(Scaled(q), centres[q], 0.5) for q in factors)))
     if family == "hinge":
-        return HingeTerm(tuple(HingeFactor(q, int(rng.choice([-1, 1])), knot, 0.5) for q in some[:2]))
+        return Term(product(*(hinge(q, int(rng.choice([-1, 1])), knot, 0.5) for q in some[:2])))
     if family == "step":
-        return StepTerm(p, knot, 0.5)
+        return Term(Above(Scaled(p), knot, 0.5))
     if family == "level":
-        return LevelTerm(p, float(rng.choice([0.0, 0.25, 1.0, 1 / 3])), 0.5)
+        return Term(Equals(Scaled(p), float(rng.choice([0.0, 0.25, 1.0, 1 / 3])), 0.5))
     if family == "fourier":
-        wave, frequency = str(rng.choice(["sin", "cos"])), int(rng.integers(1, 5))
-        return FourierTerm(p, wave, frequency, float(scaling.half_minimum[p]), float(scaling.half_span[p]))
+        kind, frequency = str(rng.choice(["sin", "cos"])), int(rng.integers(1, 5))
+        half_range = float(scaling.half_minimum[p]), float(scaling.half_span[p])
+        return Term(wave(kind, frequency, Scaled(p, half_range)))
     if family == "radial":
-        centre = tuple(float(rng.choice([0.0, rng.random()])) for _ in some)
-        width = tuple(rng.uniform(0.05, 2.0, len(some)).tolist())
-        return RadialTerm(tuple(some), centre, width, 1, "wide", ())
-    slopes = tuple((rng.standard_normal(len(some)) * 10.0 ** rng.integers(-1, 3)).tolist())
-    return SigmoidTerm(tuple(some), slopes, float(rng.standard_normal()), (0.0,) * (len(some) + 1))
+        centres = [float(rng.choice([0.0, rng.random()])) for _ in some]
+        widths = rng.uniform(0.05, 2.0, len(some)).tolist()
+        parts = [Divided(minus(Scaled(q), c), w) for q, c, w in zip(some, centres, widths, strict=True)]
+        bump = Exp(Product((Number(-1.0), Sum(tuple(Product((part, part)) for part in parts)))))
+        return Term(bump, ("near cluster 1, wide (…)",))
+    slopes = (rng.standard_normal(len(some)) * 10.0 ** rng.integers(-1, 3)).tolist()
+    parts = [Product((Number(slope), Scaled(q))) for q, slope in zip(some, slopes, strict=True)]
+    return Term(Ramp(Sum((Number(float(rng.standard_normal())), *parts))))
 
 
 def random_model(seed, *, families=FAMILIES, ranges=None, label="yes", n_terms=None, names=None) -> SparseModel:

@@ -8,10 +8,9 @@ import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, SplineTransformer, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rfsc import RFSCClassifier
-from rfsc.bases import Transformed
 from rfsc.export import from_json, to_c, to_json, to_python, to_spreadsheet, to_sql
 
 from .random_models import assert_agree
@@ -100,14 +99,3 @@ def test_the_model_file_exports_the_same_text(fitted):
     loaded = from_json(to_json(pipeline))
     for export in (to_sql, to_python, to_c, to_spreadsheet):
         assert export(loaded) == export(pipeline)
-
-
-def test_terms_of_a_transformer_are_refused():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 1))
-    y = (np.abs(X[:, 0]) > 0.6).astype(int)
-    basis = Transformed(SplineTransformer(n_knots=4, include_bias=False).fit(X))
-    clf = RFSCClassifier(basis=basis, n_restarts=1, max_iter=10, random_state=0).fit(X, y)
-    for export in (to_sql, to_python, to_c, to_spreadsheet):
-        with pytest.raises(TypeError, match="SplineTransformer"):
-            export(clf)

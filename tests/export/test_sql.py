@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rfsc import RFSCClassifier
 from rfsc._model import Predictor, SparseModel
-from rfsc._terms import Monomial
+from rfsc._terms import monomial
 from rfsc._terms.scaling import Scaling
 from rfsc.export import sql_expressions, to_sql
 from rfsc.export.sql_dialects import DIALECTS
@@ -239,7 +239,7 @@ def test_a_fitted_classifier(database):
 def test_sqlite_takes_texts_that_are_no_numbers_for_missing():
     """A file imported without types holds texts; SQLite itself would make 0 of them."""
     model = SparseModel(
-        (Monomial((0,)),), np.array([1.0]), None, Scaling(np.zeros(1), np.full(1, 0.5)), ("x",), "yes", 1.0, None
+        (monomial((0,)),), np.array([1.0]), None, Scaling(np.zeros(1), np.full(1, 0.5)), ("x",), "yes", 1.0, None
     )
     cells = ["12", " 12.5 ", "-1e3", 7, "NA", "unknown", " ", "", "12,5", None]
     expected = [12.0, 12.5, -1000.0, 7.0, None, None, None, None, None, None]
@@ -253,7 +253,7 @@ def test_sqlite_takes_texts_that_are_no_numbers_for_missing():
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 @pytest.mark.parametrize("constant", [True, False])
 def test_models_that_read_nothing(dialect, constant):
-    terms, coef = ((Monomial(()),), [-0.5]) if constant else ((), [])
+    terms, coef = ((monomial(()),), [-0.5]) if constant else ((), [])
     model = SparseModel(terms, np.array(coef), None, Scaling(np.zeros(1), np.full(1, 0.5)), ("x",), "yes", 1.0, None)
     connect = sqlite3.connect if dialect == "sqlite" else duckdb.connect
     with contextlib.closing(connect(":memory:")) as database:

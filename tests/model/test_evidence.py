@@ -12,11 +12,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, PowerTransformer, SplineTransformer, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, PowerTransformer, StandardScaler
 
 from rfsc import Restrictions, RFSCClassifier
 from rfsc._model import Predictor, as_predictor, models_of
-from rfsc.bases import Transformed
 
 QUICK = {"n_restarts": 3, "max_iter": 20, "random_state": 1}
 
@@ -150,16 +149,6 @@ def test_scalers_before_the_classifier_are_undone(basis):
     rows = dict(enumerate(table.T))
     f = sum(coef * term.column(rows, len(table)) for term, coef in parts.items())
     np.testing.assert_allclose(f, model.decision(table), rtol=1e-6, atol=1e-6)
-
-
-def test_a_transformer_between_scaler_and_model_cannot_be_undone():
-    X, y = load_iris(return_X_y=True)
-    scaled = StandardScaler().fit_transform(X)
-    clf = RFSCClassifier(basis=Transformed(SplineTransformer().fit(scaled)), **QUICK)
-    pipeline = make_pipeline(StandardScaler(), clf).fit(X, y == 1)
-    with pytest.raises(TypeError, match="Leave the scaler out"):
-        as_predictor(pipeline)
-    assert len(models_of(pipeline)) == 1
 
 
 def test_what_restrictions_name_is_spared_by_the_filter():

@@ -14,23 +14,23 @@ from sklearn.preprocessing import OneHotEncoder
 from rfsc import RFSCClassifier
 from rfsc._model import Evidence, SparseModel, Trace, as_predictor
 from rfsc._model.switches import plainer
-from rfsc._terms import Monomial
-from rfsc._terms.hinges import HingeFactor, HingeTerm
+from rfsc._terms import Term, monomial
+from rfsc._terms.expression import Above, Scaled
+from rfsc._terms.hinges import hinge
 from rfsc._terms.scaling import Scaling
-from rfsc._terms.steps import StepTerm
 from rfsc.explain import stability
 from rfsc.export import from_json, to_json
 
 SCALING = Scaling.from_rows(np.array([[0.0, 0.0, -3.0], [1.0, 1.0, 5.0]]))
 NAMES = ("a", "b", "age")
-HINGE, STEP = HingeTerm((HingeFactor(0, 1, 0.0, 0.0),)), StepTerm(1, 0.5, 0.5)
+HINGE, STEP = Term(hinge(0, 1, 0.0, 0.0)), Term(Above(Scaled(1), 0.5, 0.5))
 factor = st.integers(0, 2)
 terms = st.one_of(
-    st.lists(factor, max_size=4).map(lambda some: Monomial(tuple(sorted(some)))),
+    st.lists(factor, max_size=4).map(lambda some: monomial(sorted(some))),
     st.tuples(factor, st.sampled_from([1, -1]), st.sampled_from([0.0, 0.4])).map(
-        lambda part: HingeTerm((HingeFactor(*part, part[-1]),))
+        lambda part: Term(hinge(*part, part[-1]))
     ),
-    st.builds(lambda p, k: StepTerm(p, k, k), factor, st.sampled_from([0.0, 0.3, 1.0])),
+    st.builds(lambda p, k: Term(Above(Scaled(p), k, k)), factor, st.sampled_from([0.0, 0.3, 1.0])),
 )
 
 
@@ -48,13 +48,13 @@ def test_same_function(some, seed):
 
 
 def test_names():
-    falling = HingeTerm((HingeFactor(0, -1, 1.0, 1.0),))
-    found = plainer(model_of([HINGE, STEP, Monomial((0, 0, 2, 2)), falling, Monomial((2, 2))]), {0, 1})
+    falling = Term(hinge(0, -1, 1.0, 1.0))
+    found = plainer(model_of([HINGE, STEP, monomial((0, 0, 2, 2)), falling, monomial((2, 2))]), {0, 1})
     assert found.names == ("a", "b", "a*age^2", "max(0, 1-a)", "age^2")
 
 
 def test_two_terms_never_become_one():
-    model = model_of([HINGE, Monomial((0,))])
+    model = model_of([HINGE, monomial((0,))])
     assert plainer(model, {0, 1}) is model
 
 
@@ -64,7 +64,7 @@ def test_evidence_of_all_forms_is_put_together():
     evidence = Evidence(
         n_candidates=9,
         score="accuracy",
-        terms=(HINGE, Monomial((2,)), Monomial((0,)), Monomial((0, 0))),
+        terms=(HINGE, monomial((2,)), monomial((0,)), monomial((0, 0))),
         feature_names=NAMES,
         selected=np.array([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]], dtype=bool),
         rip=np.array([[0.9, 0.1, 0.0, 0.2], [0.0, 0.8, 0.7, 0.1], [0.1, 0.2, 0.3, 1.0]]),
@@ -72,7 +72,7 @@ def test_evidence_of_all_forms_is_put_together():
         traced=(0, 1, 2, 3),
         traces=(trace,) * 3,
     )
-    found = plainer(model_of([HINGE, Monomial((2,))], evidence), {0}).evidence
+    found = plainer(model_of([HINGE, monomial((2,))], evidence), {0}).evidence
     assert found.term_names == ("a", "age")
     np.testing.assert_array_equal(found.selected, [[1, 0], [1, 1], [1, 0]])
     np.testing.assert_array_equal(found.rip, [[0.9, 0.1], [0.7, 0.8], [1.0, 0.2]])
@@ -89,7 +89,7 @@ def test_pipelines(basis):
     steps = ColumnTransformer(
         [("text", OneHotEncoder(drop="if_binary"), [0]), ("number", SimpleImputer(add_indicator=True), [1])]
     )
-    search = RFSCClassifier(basis=basis, n_restarts=3, max_iter=30, random_state=0)
+    search = RFSCClassifier(basis=basis, n_restarts=3, random_state=0)
     pipeline = make_pipeline(steps, search).fit(X, y)
     predictor = as_predictor(pipeline)
     np.testing.assert_allclose(predictor.decision_function(X), pipeline.decision_function(X), rtol=1e-12)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from rfsc import RFSCClassifier, SparseModel
 from rfsc._model import Evidence, FilterEvidence, Trace
-from rfsc._terms.monomials import Monomial
+from rfsc._terms import monomial
 from rfsc._terms.scaling import Scaling
 
 
@@ -52,7 +52,7 @@ def made_up(n_features=60, n_terms=40, n_restarts=10, n_iter=25, seed=0):
     )
     products = [(p, q) for p in range(n_features) for q in range(p, n_features)]
     singles = [(p,) for p in range(n_features)]
-    terms = [Monomial(()), *(Monomial(factors) for factors in rng.permutation(np.array([*singles, *products], object)))]
+    terms = [monomial(()), *(monomial(factors) for factors in rng.permutation(np.array([*singles, *products], object)))]
     terms = terms[: n_terms + 30]
     coef = rng.normal(0, 5, n_terms)
     rips = np.clip(np.cumsum(rng.normal(0.02, 0.05, (n_restarts, n_iter, len(terms))), axis=1), 0, 1)

@@ -6,12 +6,18 @@ from collections import Counter
 
 import numpy as np
 
-from rfsc._terms.centred import Deviation
+from rfsc._terms.expression import Positive, Product, Sum
 
 
 def factors_of(term):
     """What a product is made of; a deviation of a feature counts as the feature, since products start from features."""
-    return tuple(f.feature if isinstance(f, Deviation) else f for f in getattr(term, "factors", ()))
+    node = term.expression
+    if term.factors is not None:
+        return term.factors
+    parts = node.parts if isinstance(node, Product) else (node,)
+    if isinstance(parts[0], Sum):
+        return tuple(part.parts[0].feature for part in parts)
+    return parts if isinstance(parts[0], Positive) else ()
 
 
 class NaiveRules:

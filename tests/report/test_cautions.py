@@ -11,7 +11,7 @@ import pytest
 from rfsc import RFSCClassifier
 from rfsc._model import Evidence, SparseModel
 from rfsc._model.predictor import Predictor
-from rfsc._terms import Monomial
+from rfsc._terms import monomial
 from rfsc._terms.scaling import Scaling
 from rfsc.report.cautions import LEVELS, find_cautions
 from rfsc.report.columns import summarize_columns
@@ -31,7 +31,7 @@ def rows(n=400, seed=0):
 
 def model_of(X, factors=((0,), (1,)), **changes):
     """A model by hand, whose search was stable and settled."""
-    terms = tuple(Monomial(f) for f in factors)
+    terms = tuple(monomial(f) for f in factors)
     evidence = Evidence(
         n_candidates=10,
         score="loo_log_loss",

@@ -20,7 +20,7 @@ from rfsc._terms import MonomialSpace, UnionSpace
 from rfsc._terms.centred import CentredSpace
 from rfsc._terms.rules import Rules
 from rfsc._terms.scaling import Scaling
-from rfsc._terms.screening import Found, Part
+from rfsc._terms.score_tests import Found, Part
 from tests.reference import naive_screening as naive
 from tests.search.runs import search
 
@@ -126,7 +126,7 @@ def test_terms_that_no_model_may_hold_are_not_raised(rng):
 
 
 def test_in_large_spaces_forbidden_terms_keep_the_usual_rip(monkeypatch, rng):
-    monkeypatch.setattr("rfsc._terms.rules.MOST_COUNTED", 10)
+    monkeypatch.setattr("rfsc._terms.rules.MAX_TERMS_LISTED", 10)
     problem = planted(int(rng.integers(100)))
     barred = problem.space.rank([1, 2])
     rips = rips_of(problem, Rules(problem.space, forbidden=frozenset({barred})))

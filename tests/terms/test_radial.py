@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -10,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc._terms import radial
-from rfsc._terms.knots import rounded
-from rfsc._terms.radial import Radial, RadialTerm
+from rfsc._terms import Mention, Term, radial
+from rfsc._terms.naming import rounded
+from rfsc._terms.radial import Radial, bump, near
 from rfsc._terms.scaling import Scaling
 
 from .layout import all_terms, training_of
@@ -30,43 +29,40 @@ def tables(draw):
     return draw(st.sampled_from([0.0, 40.0, -3.0])) + draw(st.sampled_from([1e-3, 1.0, 1e4])) * X
 
 
-def naive_bump(term, point):
-    distance = sum(((point[p] - c) / w) ** 2 for p, c, w in zip(term.features, term.centre, term.width, strict=True))
-    return math.exp(-distance)
+def distances_of(term):
+    """Feature, centre and width of every distance."""
+    squares = term.expression.part.parts[1].parts
+    found = [(part.parts[0].part.parts, part.parts[0].by) for part in squares]
+    return [(x.feature, -number.value, width) for (x, number), width in found]
+
+
+def centre_of(term):
+    return np.array([centre for _, centre, _ in distances_of(term)])
+
+
+def width_of(term):
+    return distances_of(term)[0][2]
 
 
 @given(X=tables(), seed=st.integers(0, 9))
-def test_laws_of_every_space(X, seed):
+def test_columns_are_those_of_plain_python(X, seed):
     training = training_of(X)
     space = Radial(n_centres=6).space(training, np.random.default_rng(seed))
-    terms, ids = all_terms(space), np.arange(space.n_terms)
-    columns = space.columns(training.table, ids)
-    assert columns.shape == (space.n_terms, len(X))
-    assert columns.flags.c_contiguous
-    assert len({term.name(NAMES) for term in terms}) == space.n_terms
-    for term, column in zip(terms, columns, strict=True):
-        rows = training.scaling.rows(X, term.features)
-        np.testing.assert_array_equal(term.column(rows, len(X)), column)
-        np.testing.assert_allclose(column, [naive_bump(term, row) for row in training.table.T], rtol=1e-9)
-        ((raw, factor),) = term.unscaled(training.scaling).items()
-        np.testing.assert_allclose(factor * raw.column(dict(enumerate(X.T)), len(X)), column, rtol=1e-9, atol=1e-300)
-        assert raw.name(NAMES) == term.name(NAMES)
-        for one in (term, raw):
-            again = RadialTerm.from_dict(json.loads(json.dumps(one.as_dict(), allow_nan=False)))
-            assert again == one
-            assert hash(again) == hash(one)
+    for term, column in zip(all_terms(space), space.columns(training.table, np.arange(space.n_terms)), strict=True):
+        squares = [((training.table[p] - centre) / width) ** 2 for p, centre, width in distances_of(term)]
+        np.testing.assert_allclose(column, [math.exp(-value) for value in np.sum(squares, axis=0)], rtol=1e-9)
 
 
-@given(X=tables(), seed=st.integers(0, 9), most=st.sampled_from([radial.MOST_POINTS, 9]))
+@given(X=tables(), seed=st.integers(0, 9), most=st.sampled_from([radial.MAX_POINTS, 9]))
 def test_a_centre_is_a_mean_of_three_rows_and_never_a_row(X, seed, most):
     training = training_of(X)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(radial, "MOST_POINTS", most)
+        patch.setattr(radial, "MAX_POINTS", most)
         space = Radial(n_centres=50).space(training, np.random.default_rng(seed))
     assert space.n_terms <= 3 * (most // 3)
     for term in all_terms(space):
         rows = training.table[list(term.features)].T
-        assert np.abs(rows - np.array(term.centre)).max(axis=1).min() > 1e-7
+        assert np.abs(rows - centre_of(term)).max(axis=1).min() > 1e-7
         assert len(np.unique(rows, axis=0)) >= 3
 
 
@@ -75,7 +71,7 @@ def test_a_lonely_patient_is_no_centre(rng):
     one, two = [30.0, 30.0], [30.1, 30.1]
     for lonely in ([one], [one] * 9, [one, two], [one, two] * 4):
         training = training_of(np.vstack([crowd, lonely]))
-        centres = np.array([term.centre for term in all_terms(Radial(5).space(training, rng))])
+        centres = np.array([centre_of(term) for term in all_terms(Radial(5).space(training, rng))])
         assert len(centres)
         assert centres.max() < 0.5  # all in the crowd
 
@@ -90,9 +86,9 @@ def test_centres_are_found_and_numbered_by_size():
     X = np.vstack([rng.normal([40, 20], 0.5, size=(30, 2)), rng.normal([61, 31], 0.5, size=(10, 2))])
     space = Radial(n_centres=2, widths=(1.0,)).space(training_of(X), rng)
     big, small = all_terms(space)
-    assert [big.cluster, small.cluster] == [1, 2]
+    assert big.name(["age", "bmi"]).startswith("near cluster 1 (")
     ((raw, _),) = small.unscaled(Scaling.from_rows(X)).items()
-    np.testing.assert_allclose(raw.centre, X[30:].mean(axis=0), rtol=1e-4)
+    np.testing.assert_allclose(centre_of(raw), X[30:].mean(axis=0), rtol=1e-4)
     age, bmi = (float(f"{value:.3g}") for value in X[30:].mean(axis=0))
     assert small.name(["age", "bmi"]) in (
         f"near cluster 2 (age≈{age:g}, bmi≈{bmi:g})",
@@ -109,11 +105,12 @@ def test_centres_are_found_and_numbered_by_size():
     ],
 )
 def test_names(size, shown, name):
-    assert RadialTerm((0, 1), (0.5, 0.5), (0.1, 0.1), 7, size, shown).name(["age", "bmi"]) == name
+    label = near(7, size, [Mention(*pair) for pair in shown], is_more=len(shown) < 2)
+    assert Term(bump([0, 1], [0.5, 0.5], 0.1), label).name(["age", "bmi"]) == name
 
 
 def test_names_that_could_be_misread_stand_in_brackets():
-    term = RadialTerm((0, 1), (0.5, 0.5), (0.1, 0.1), 1, "", ((0, 1.0), (1, 2.0)))
+    term = Term(bump([0, 1], [0.5, 0.5], 0.1), near(1, "", [Mention(0, 1.0), Mention(1, 2.0)], is_more=False))
     assert term.name(["size, cm", "a-b"]) == "near cluster 1 ([size, cm]≈1, a-b≈2)"
 
 
@@ -139,32 +136,23 @@ def test_names_show_what_is_unusual_and_not_more_than_three_features():
 def test_widths_have_words_and_grow(widths, words, rng):
     training = training_of(rng.normal(size=(40, 3)))
     terms = all_terms(Radial(n_centres=4, widths=widths).space(training, rng))[: len(widths)]
-    assert [term.size for term in terms] == words
-    reach = np.array([term.width[0] for term in terms])
+    names = [term.name(NAMES) for term in terms]
+    assert [name[len("near cluster 1") : name.index(" (")].removeprefix(", ") for name in names] == words
+    reach = np.array([width_of(term) for term in terms])
     np.testing.assert_allclose(reach / reach[0], np.sort(widths) / min(widths))
 
 
 def test_a_width_of_one_is_the_typical_distance(rng):
     training = training_of(rng.normal(size=(80, 3)))
     terms = all_terms(Radial(n_centres=5, widths=(1.0,)).space(training, rng))
-    distance = [min(math.dist(row, term.centre) for term in terms) for row in training.table.T]
-    assert terms[0].width[0] == pytest.approx(math.sqrt(2) * np.median(distance), rel=0.05)
+    distance = [min(math.dist(row, centre_of(term)) for term in terms) for row in training.table.T]
+    assert width_of(terms[0]) == pytest.approx(math.sqrt(2) * np.median(distance), rel=0.05)
 
 
-@given(X=tables(), seed=st.integers(0, 2**32 - 1))
-def test_bound_holds(X, seed):
-    rng = np.random.default_rng(seed)
-    low = rng.uniform(-1.0, 1.0, X.shape[1])
-    ranges = {p: (a, a + rng.uniform(0.0, 0.5)) for p, a in enumerate(low)}
-    rows = {p: rng.uniform(*ends, 50) for p, ends in ranges.items()}
-    for term in all_terms(Radial(n_centres=3).space(training_of(X), rng)):
-        assert term.column(rows, 50).max() <= term.bound(ranges) <= 1.0
-
-
-@pytest.fixture(params=[radial.MOST_POINTS, 25], ids=["all rows", "long table"])
+@pytest.fixture(params=[radial.MAX_POINTS, 25], ids=["all rows", "long table"])
 def _points(request, monkeypatch):
     """Clusters of all distinct rows, and of some."""
-    monkeypatch.setattr(radial, "MOST_POINTS", request.param)
+    monkeypatch.setattr(radial, "MAX_POINTS", request.param)
 
 
 @pytest.mark.usefixtures("_points")
@@ -191,26 +179,6 @@ def test_a_weight_of_two_is_a_row_that_comes_twice(rng):
         for rows, weight in [(X, np.full(40, 2.0)), (np.vstack([X, X]), None)]
     ]
     assert all_terms(spaces[0]) == all_terms(spaces[1])
-
-
-@pytest.mark.parametrize("features", [[], [1], [1, 2]])
-def test_only_allowed_features_that_vary_are_used(features, rng):
-    X = rng.normal(size=(30, 4))
-    X[:, 1] = 7.0
-    training = training_of(X, features=np.array(features, dtype=np.int64))
-    space = Radial(3).space(training, rng)
-    assert {term.features for term in all_terms(space)} == ({(2,)} if 2 in features else set())
-    assert space.columns(training.table, np.arange(space.n_terms)).shape == (space.n_terms, 30)
-
-
-@pytest.mark.parametrize("ids", [[-1], [6], [0, 6]])
-def test_ids_out_of_range_raise(ids):
-    training = training_of(np.random.default_rng(0).normal(size=(30, 2)))
-    space = Radial(2).space(training, np.random.default_rng(0))
-    assert space.n_terms == 6
-    for ask in (space.terms, lambda ids: space.columns(training.table, ids)):
-        with pytest.raises(IndexError, match=r"must lie in \[0, 6\)"):
-            ask(np.array(ids))
 
 
 def test_far_away_is_zero_without_a_warning(rng):

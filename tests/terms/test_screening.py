@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rfsc._terms import Monomial, MonomialSpace, Training, screening
-from rfsc._terms.centred import CentredTerm
+from rfsc._terms import MonomialSpace, Training, score_tests
+from rfsc._terms.expression import Product, Sum
 from rfsc._terms.scaling import Scaling
-from rfsc._terms.score_test import ScoreTest
-from rfsc._terms.screening import parts_of, strongest
+from rfsc._terms.score_tests import ScoreTest, strongest
 from rfsc.bases import Centred, Hinge, Polynomial, Step, build_space
 from tests.reference import naive_screening as naive
 
@@ -26,6 +25,10 @@ FAMILIES = {
     "hinges": [Hinge(n_knots=2, products=True)],
     "several": [Polynomial(degree=2, interaction_only=True), Hinge(n_knots=2), Step()],
 }
+
+
+def parts_of(space, table, weight):
+    return [part for part in space.parts(table, weight) if part.n_terms]
 
 
 @pytest.fixture
@@ -45,8 +48,8 @@ def layout(rng):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(screening, "PAIR_FEATURES", 3)
-    monkeypatch.setattr(screening, "COLUMN_BYTES", 8 * 90 * 5)
+    monkeypatch.setattr(score_tests, "PAIR_FEATURES", 3)
+    monkeypatch.setattr(score_tests, "COLUMN_BYTES", 8 * 90 * 5)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -59,10 +62,12 @@ def test_every_term_is_tested_once_as_by_least_squares(name, layout, small_block
     assert sorted(ids) == list(range(1, space.n_terms))  # all but the constant
 
     def is_product(term):  # squares go with the products where a space has them, else with the powers
-        return isinstance(term, Monomial | CentredTerm) and len(term.factors) == 2 and name != "powers"
+        node = term.expression
+        plain = term.factors is not None or (isinstance(node, Product) and isinstance(node.parts[0], Sum))
+        return plain and isinstance(node, Product) and len(node.parts) == 2 and name != "powers"
 
     def deviations(term):
-        if not isinstance(term, Monomial) or len(term.factors) < (2 if name == "powers" else 3):
+        if term.factors is None or len(term.factors) < (2 if name == "powers" else 3):
             return None
         return np.prod([table[p] - np.average(table[p], weights=WEIGHT) for p in term.factors], axis=0)
 

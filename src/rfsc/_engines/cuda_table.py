@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._terms.monomials import Monomial, MonomialSpace
-from .._terms.polynomial import RestrictedMonomialSpace
+from .._terms.polynomial import MonomialSpace, RestrictedMonomialSpace
 from .._utils.arrays import FloatArray, IntArray
 from .base import Supports
 from .cuda_device import Array, Device
@@ -113,7 +112,7 @@ class DeviceTable:
         """Find out what terms are made of."""
         new = np.array([j for j in np.unique(ids).tolist() if j not in self._monomials], dtype=np.int64)
         for j, term in zip(new.tolist(), self._problem.space.terms(new), strict=True):
-            self._monomials[j] = term.factors if isinstance(term, Monomial) else None
+            self._monomials[j] = term.factors
 
     def _rows_of(self, j: int) -> tuple[int, ...]:
         if j == PADDING:

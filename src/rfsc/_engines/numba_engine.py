@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._terms import ColumnStore
-from .._terms.columns import aligned
+from .._terms.column_store import aligned
 from .._utils.arrays import FloatArray, IntArray
 from .base import Evaluation, Supports, Ties
 from .problem import Problem, load_in_parts, slots_of

@@ -12,8 +12,7 @@ from scipy.optimize import minimize
 from .._model.decision import class_probabilities, decision_table
 from .._search.context import Context
 from .._terms import Basis
-from .._terms.distinct import distinct_rows
-from .._utils.arrays import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray, distinct_rows
 from .._utils.blas import one_blas_thread
 from .._utils.seeds import Seed
 from ..restrictions import TermNotOfferedError

@@ -10,9 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._terms import Monomial, Term
-from .._terms.hinges import HingeTerm
-from .._terms.steps import StepTerm
+from .._terms import Term, monomial
+from .._terms.expression import Above, Number, Positive, Scaled, Sum
 from .evidence import Evidence
 from .recipe import LevelOf, MissingIn, Recipe
 from .sparse_model import SparseModel
@@ -33,14 +32,13 @@ def plainer(model: SparseModel, of: Collection[int]) -> SparseModel:
 
 
 def _plainer(term: Term, of: Collection[int]) -> Term:
-    match term:
-        case Monomial(factors):
-            once = [p for i, p in enumerate(factors) if p not in of or p not in factors[:i]]
-            return Monomial(tuple(once))
-        case HingeTerm((factor,)) if factor.feature in of and factor.sign > 0 and factor.knot == 0.0:
-            return Monomial((factor.feature,))
-        case StepTerm(feature, knot) if feature in of and 0.0 <= knot < 1.0:
-            return Monomial((feature,))
+    if term.factors is not None:
+        return monomial(p for i, p in enumerate(term.factors) if p not in of or p not in term.factors[:i])
+    match term.expression:
+        case Positive(Sum((Scaled(p), Number(0.0)))) if p in of:
+            return monomial([p])
+        case Above(Scaled(p), knot) if p in of and 0.0 <= knot < 1.0:
+            return monomial([p])
     return term
 
 

@@ -16,8 +16,7 @@ from scipy.special import ndtr
 from .._engines.base import Engine, Supports
 from .._engines.problem import Problem
 from .._terms.rules import Rules
-from .._terms.score_test import ScoreTest
-from .._terms.screening import Found, Part, parts_of, strongest
+from .._terms.score_tests import Found, Part, ScoreTest, strongest
 from .._utils.arrays import FloatArray, IntArray
 from .history import Candidate
 from .loop import first_rips
@@ -48,8 +47,8 @@ class Screening:
     def _split(self) -> tuple[list[Part], list[Part]]:
         """The parts to test and those to leave out; searches that begin uniform never ask, and may copy no table."""
         problem = self._problem
-        parts = parts_of(problem.space, problem.table, problem.weight)
-        return affordable(parts, problem.target.size, self._most_work)
+        parts = problem.space.parts(problem.table, problem.weight)
+        return affordable([part for part in parts if part.n_terms], problem.target.size, self._most_work)
 
     @property
     def n_tested(self) -> int:

@@ -1,19 +1,20 @@
-"""The space of candidate terms: an id stands for a term, its column is computed when needed."""
+"""Terms: what they compute, and the spaces of candidates, in which an id stands for a term until it is needed."""
 
-from .base import Basis, Term, TermSpace, Training
-from .columns import ColumnStore
-from .monomials import Monomial, MonomialSpace
-from .serial import term_from_dict
-from .union import UnionSpace
+from .column_store import ColumnStore
+from .polynomial import MonomialSpace, monomial
+from .space import Basis, TermSpace, Training, UnionSpace
+from .term import DamagedTermError, Label, Mention, Term
 
 __all__ = [
     "Basis",
     "ColumnStore",
-    "Monomial",
+    "DamagedTermError",
+    "Label",
+    "Mention",
     "MonomialSpace",
     "Term",
     "TermSpace",
     "Training",
     "UnionSpace",
-    "term_from_dict",
+    "monomial",
 ]

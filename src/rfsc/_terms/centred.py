@@ -7,119 +7,33 @@ can find it. Ids are those of `MonomialSpace` less one, because the constant is 
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
-from .base import DamagedTermError, Term, Training, check_count, checked_ids, mentioned
-from .expression import Expression, Product, Scaled, minus
-from .knots import label, quantile_positions, readable, shifted, sorted_blocks, to_scaled, to_user
-from .monomials import Monomial, MonomialSpace, read_factors, read_product
-from .polynomial import check_degree
+from .expression import Expression, Scaled, minus, product
+from .knots import quantile_positions, readable, sorted_blocks, to_scaled, to_user
+from .naming import name_of
+from .polynomial import MonomialSpace, check_degree, monomial, read_factors, read_product
 from .scaling import Scaling
-from .screening import Part, column_part, pair_part
+from .score_tests import Part, column_part, pair_part
+from .space import TermSpace, Training, check_count, checked_ids, mentioned
+from .term import Term
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Deviation:
-    """x - centre.
-
-    Parameters
-    ----------
-    feature : int
-        Index of the feature x.
-    centre : float
-        In the units of the rows that it is evaluated on.
-    shown : float
-        The same in the user's own units, for the name.
-    """
-
-    feature: int
-    centre: float
-    shown: float
-
-    def name(self, feature_names: Sequence[str]) -> str:
-        """``(age-52)``; ``(age-0)`` where the centre is zero, for ``age`` is the feature on [0, 1]."""
-        name = label(feature_names[self.feature])
-        return f"({shifted(name, self.shown)})" if self.shown else f"({name}-0)"
-
-
-@dataclass(frozen=True, slots=True)
-class CentredTerm:
-    """A product of two or more deviations; `factors` are ordered by feature and repeated for powers."""
-
-    factors: tuple[Deviation, ...]
-
-    @property
-    def features(self) -> tuple[int, ...]:
-        """Indices of the features in the product, each once."""
-        return tuple(sorted({factor.feature for factor in self.factors}))
-
-    def name(self, feature_names: Sequence[str]) -> str:
-        """The product in the user's own units, such as ``(age-52)*(bmi-27)`` or ``(age-52)^2``."""
-        powers = Counter(self.factors)
-        return "*".join(f.name(feature_names) + (f"^{k}" if k > 1 else "") for f, k in powers.items())
-
-    def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
-        """Values of the product."""
-        out = np.ones(n_samples)
-        for factor in self.factors:
-            out *= rows[factor.feature] - factor.centre
-        return out
-
-    def expression(self) -> Expression:
-        """The deviations multiplied."""
-        return Product(tuple(minus(Scaled(f.feature), f.centre) for f in self.factors))
-
-    def unscaled(self, scaling: Scaling) -> dict[Term, float]:
-        """Deviations from the centres shown, times the slopes of the features."""
-        raw = tuple(Deviation(f.feature, f.shown, f.shown) for f in self.factors)
-        return {CentredTerm(raw): math.prod(scaling.slope(f.feature) for f in self.factors)}
-
-    def bound(self, ranges: Mapping[int, tuple[float, float]]) -> float:
-        """Product of the largest deviations."""
-        return math.prod(max(abs(end - f.centre) for end in ranges[f.feature]) for f in self.factors)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The deviations as lists of feature, centre and the centre shown."""
-        return {"kind": "centred", "factors": [[f.feature, f.centre, f.shown] for f in self.factors]}
-
-    @classmethod
-    def from_dict(cls, d: Mapping[str, Any]) -> Self:
-        """The term that `as_dict` described."""
-        factors = tuple(Deviation(int(p), float(c), float(u)) for p, c, u in d["factors"])
-        if (
-            len(factors) < 2
-            or list(factors) != sorted(factors)
-            or len(set(factors)) > len({f.feature for f in factors})
-        ):
-            msg = "there must be two or more deviations, ascending, with one centre for each feature"
-            raise DamagedTermError(msg)
-        return cls(factors)
-
-
-class CentredSpace:
+class CentredSpace(TermSpace):
     """The features themselves and all products of their deviations up to a degree.
 
-    Parameters
-    ----------
-    features : array of int
-        Indices of the features to combine, ascending.
-    centres, shown : array of float
-        Centre of each of them, in scaled and in the user's own units.
-    degree : int
-        Largest total degree.
+    `centres` and `shown` are the centre of each feature in scaled and in the user's own units.
     """
 
     def __init__(self, features: IntArray, centres: FloatArray, shown: FloatArray, degree: int) -> None:
         self._monomials = MonomialSpace(features, degree)
-        self._deviations = {
-            int(p): Deviation(int(p), float(c), float(u)) for p, c, u in zip(features, centres, shown, strict=True)
+        self._deviations: dict[int, Expression] = {
+            p: minus(Scaled(p), centre, user)
+            for p, centre, user in zip(features.tolist(), centres.tolist(), shown.tolist(), strict=True)
         }
         self._centre = np.zeros(int(features.max(initial=-1)) + 1)
         self._centre[features] = centres
@@ -136,12 +50,16 @@ class CentredSpace:
             out[present] *= table[used] - np.where(single[present], 0.0, self._centre[used])[:, None]
         return out
 
+    def term(self, j: int) -> Term:
+        """The feature or product behind an id."""
+        return self.terms(np.array([j]))[0]
+
     def terms(self, ids: IntArray) -> tuple[Term, ...]:
         """The features and products behind `ids`."""
         return tuple(self._term([p for p in row if p >= 0]) for row in self._factors(ids).tolist())
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
-        """Id of the feature or product that is written so, its factors in any order; None where there is none.
+        """Id of the feature or product with this name, its factors in any order; None if there is none.
 
         ``age*bmi`` is read as the product of the two deviations: who forbids or forces it under "auto" means both.
         """
@@ -149,7 +67,7 @@ class CentredSpace:
         factors = read_factors(name, features, feature_names)
         if factors is None:
             near = mentioned(name, features, feature_names).tolist()
-            factors = read_product(name, {self._deviations[p].name(feature_names): p for p in near})
+            factors = read_product(name, {name_of(self._deviations[p], feature_names): p for p in near})
             if factors is not None and len(factors) == 1:
                 return None
         if factors is None or not 1 <= len(factors) <= self._monomials.degree:
@@ -162,7 +80,7 @@ class CentredSpace:
         return [tuple(j - 1 for j in above) for above in self._monomials.parents(ids + 1)]
 
     def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:  # noqa: ARG002  the centres are known
-        """Degree by degree as those of the monomials, but a product shows what it is without its parents."""
+        """Degree by degree as in `MonomialSpace`, but a product shows what it is without its parents."""
         monomials = self._monomials
         parts = [column_part(self, table, a - 1, b - 1) for a, b in monomials.by_degree]
         if monomials.degree > 1:
@@ -170,18 +88,13 @@ class CentredSpace:
             parts[1] = pair_part(table, monomials.features, number, squares=True, leans=False)
         return parts
 
-    @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        """None: every term may come in alone."""
-        return ()
-
     def _factors(self, ids: IntArray) -> IntArray:
         return self._monomials.factors(checked_ids(ids, self.n_terms) + 1)
 
     def _term(self, factors: list[int]) -> Term:
         if len(factors) == 1:
-            return Monomial(tuple(factors))
-        return CentredTerm(tuple(self._deviations[p] for p in factors))
+            return monomial(factors)
+        return Term(product(*(self._deviations[p] for p in factors)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,17 @@
-"""What a term computes, as a tree of a dozen kinds of nodes: the one thing that every code generator prints.
+"""What a term computes, as a tree of a dozen kinds of nodes: what is evaluated, bounded, saved and printed.
 
-In a model all features are on [0, 1]. The nodes are the very operations of `Term.column`, in the same order, so that
-what is generated from them agrees with the model to the last bits.
+In a model all features are on [0, 1]. Numbers may carry what stands in their place in the user's own units, for names
+and for formulas over unscaled features; these annotations change nothing of what is computed, so two expressions that
+differ only in them are equal.
 """
 
 from __future__ import annotations
 
+import math
+import sys
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add, mul
 
@@ -16,12 +20,16 @@ from scipy.special import expit
 
 from .._utils.arrays import FloatArray
 
+Interval = tuple[float, float]
+ROUNDING = 1e-9  # relative, of exponentials and logistic functions, by which their bounds are widened
+
 
 @dataclass(frozen=True, slots=True)
 class Number:
     """A constant."""
 
     value: float
+    shown: float | None = field(default=None, compare=False)  # the same where features are in the user's units
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,8 @@ class Scaled:
     """The feature of this index as the term reads it: in a model, scaled to [0, 1] by its training range."""
 
     feature: int
+    # half the minimum and half the range in the user's units, as `Scaling` holds them, if the name needs them
+    half_range: tuple[float, float] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,55 +94,184 @@ class Wave:
 
 @dataclass(frozen=True, slots=True)
 class Above:
-    """1 where a part exceeds the knot, else 0."""
+    """1 if a part exceeds the knot, else 0."""
 
     part: Expression
     knot: float
+    shown: float | None = field(default=None, compare=False)  # the knot in the user's units
 
 
 @dataclass(frozen=True, slots=True)
 class Equals:
-    """1 where a part is exactly the level, else 0."""
+    """1 if a part is exactly the level, else 0."""
 
     part: Expression
     level: float
+    shown: float | None = field(default=None, compare=False)  # the level in the user's units
 
 
 Expression = Number | Scaled | Sum | Product | Divided | Positive | Exp | Ramp | Wave | Above | Equals
 
 
-def minus(part: Expression, number: float) -> Expression:
-    """The part less a number."""
-    return Sum((part, Number(-number)))
+def product(*parts: Expression) -> Expression:
+    """The parts multiplied; a single one stands alone, and none are the constant 1."""
+    return Product(parts) if len(parts) > 1 else parts[0] if parts else Number(1.0)
 
 
-def evaluate(expression: Expression, rows: Mapping[int, FloatArray]) -> FloatArray:
+def minus(part: Expression, number: float, shown: float | None = None) -> Expression:
+    """The part less a number; `shown` is the number in the user's units."""
+    return Sum((part, Number(-number, None if shown is None else -shown)))
+
+
+def falling(part: Expression, number: float, shown: float | None = None) -> Expression:
+    """A number less the part; `shown` is the number in the user's units."""
+    return Sum((Product((Number(-1.0), part)), Number(number, shown)))
+
+
+def as_difference(node: Expression) -> tuple[Scaled, int, Number] | None:
+    """Feature, sign and number of an expression that `minus` or `falling` made of a feature; None for others."""
+    match node:
+        case Sum((Scaled() as x, Number() as number)):
+            return x, 1, number
+        case Sum((Product((Number(-1.0), Scaled() as x)), Number() as number)):
+            return x, -1, number
+    return None
+
+
+def as_line(node: Expression) -> tuple[Number, list[tuple[Number, Scaled]]] | None:
+    """Offset and slopes of a sum of a number and multiples of features, in this order; None for others."""
+    match node:
+        case Sum((Number() as offset, *rest)):
+            pairs = [part.parts for part in rest if isinstance(part, Product)]
+            slopes = [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]
+            found = [(a, x) for a, x in slopes if isinstance(a, Number) and isinstance(x, Scaled)]
+            return (offset, found) if found and len(found) == len(rest) else None
+    return None
+
+
+def factors_of(node: Expression) -> tuple[int, ...] | None:
+    """Features whose plain product an expression is, repeated for powers, () for the constant 1; None for others."""
+    if node == Number(1.0):
+        return ()
+    parts = node.parts if isinstance(node, Product) else (node,)
+    found = tuple(part.feature for part in parts if isinstance(part, Scaled))
+    return found if len(found) == len(parts) else None
+
+
+def parts_of(node: Expression) -> tuple[Expression, ...]:
+    """The expressions directly below a node."""
+    match node:
+        case Sum(parts) | Product(parts):
+            return parts
+        case Number() | Scaled():
+            return ()
+    return (node.part,)
+
+
+def features_of(node: Expression) -> set[int]:
+    """Features that an expression reads."""
+    if isinstance(node, Scaled):
+        return {node.feature}
+    return set().union(*(features_of(part) for part in parts_of(node)))
+
+
+Rows = Mapping[int, FloatArray] | FloatArray  # values of every feature that is read, by its index
+
+
+def evaluate(expression: Expression, rows: Rows) -> FloatArray:
     """Values of an expression."""
-    return np.asarray(_value(expression, rows), dtype=np.float64)
+    with np.errstate(over="ignore"):  # infinitely far from a centre is exp(-inf) = 0
+        return np.asarray(_value(expression, rows), dtype=np.float64)
 
 
-def _value(node: Expression, rows: Mapping[int, FloatArray]) -> FloatArray | float:
-    with np.errstate(over="ignore"):  # infinitely far from a bump is exp(-inf) = 0
-        match node:
-            case Number(value):
-                return value
-            case Scaled(feature):
-                return rows[feature]
-            case Sum(parts):
-                return reduce(add, (_value(part, rows) for part in parts))
-            case Product(parts):
-                return reduce(mul, (_value(part, rows) for part in parts))
-            case Divided(part, by):
-                return _value(part, rows) / by
-            case Positive(part):
-                return np.maximum(_value(part, rows), 0.0)
-            case Exp(part):
-                return np.asarray(np.exp(_value(part, rows)))
-            case Ramp(part):
-                return np.asarray(expit(_value(part, rows)))
-            case Wave(kind, part):
-                return np.asarray((np.sin if kind == "sin" else np.cos)(_value(part, rows)))
-            case Above(part, knot):
-                return np.asarray(_value(part, rows) > knot, dtype=np.float64)
-            case Equals(part, level):
-                return np.asarray(_value(part, rows) == level, dtype=np.float64)
+def _value(node: Expression, rows: Rows) -> FloatArray | float:
+    match node:
+        case Number(value):
+            return value
+        case Scaled(feature):
+            return rows[feature]
+        case Sum(parts):
+            return reduce(add, (_value(part, rows) for part in parts))
+        case Product((part, same)) if part is same:  # squares of distances, computed once
+            root = _value(part, rows)
+            return root * root
+        case Product(parts):
+            return reduce(mul, (_value(part, rows) for part in parts))
+        case Divided(part, by):
+            return _value(part, rows) / by
+        case Positive(part):
+            return np.maximum(_value(part, rows), 0.0)
+        case Exp(part):
+            return np.asarray(np.exp(_value(part, rows)))
+        case Ramp(part):
+            return np.asarray(expit(_value(part, rows)))
+        case Wave(kind, part):
+            return np.asarray((np.sin if kind == "sin" else np.cos)(_value(part, rows)))
+        case Above(part, knot):
+            return np.asarray(_value(part, rows) > knot, dtype=np.float64)
+        case Equals(part, level):
+            return np.asarray(_value(part, rows) == level, dtype=np.float64)
+
+
+def bound(node: Expression, ranges: Mapping[int, Interval]) -> float:
+    """A number that the absolute value of an expression does not exceed if every feature is within its range.
+
+    Rounding is monotone, so bounds that are computed by the operations of `evaluate`, in their order, hold for what
+    it computes and not only for exact numbers.
+    """
+    if isinstance(node, Product):
+        return math.prod(bound(part, ranges) for part in node.parts)
+    return max(map(abs, interval(node, ranges)))
+
+
+def interval(node: Expression, ranges: Mapping[int, Interval]) -> Interval:
+    """Lowest and highest value of an expression if every feature is within its range, by interval arithmetic."""
+    match node:
+        case Number(value):
+            return value, value
+        case Scaled(feature):
+            return ranges[feature]
+        case Sum(parts):
+            ends = [interval(part, ranges) for part in parts]
+            return reduce(add, (low for low, _ in ends)), reduce(add, (high for _, high in ends))
+        case Product(parts):
+            powers = [_power(interval(part, ranges), times) for part, times in Counter(parts).items()]
+            return reduce(_times, powers)
+        case Divided(part, by):
+            low, high = interval(part, ranges)
+            return low / by, high / by
+        case Positive(part):
+            low, high = interval(part, ranges)
+            return max(low, 0.0), max(high, 0.0)
+        case Exp(part):
+            low, high = interval(part, ranges)
+            return _widened(float(np.exp(min(low, 0.0))), float(np.exp(min(high, 0.0))))
+        case Ramp(part):
+            low, high = interval(part, ranges)
+            return _widened(float(expit(low)), float(expit(high)))
+        case Wave():
+            return -1.0, 1.0
+        case Above(part, knot):
+            low, high = interval(part, ranges)
+            return float(low > knot), float(high > knot)
+        case Equals(part, level):
+            low, high = interval(part, ranges)
+            return float(low == level == high), float(low <= level <= high)
+
+
+def _power(ends: Interval, times: int) -> Interval:
+    """Of the same value multiplied several times: a square is never negative."""
+    low, high = ends
+    if times % 2 == 0:
+        low, high = (0.0 if low <= 0.0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
+    return math.prod([low] * times), math.prod([high] * times)
+
+
+def _times(one: Interval, other: Interval) -> Interval:
+    ends = [a * b if a and b else 0.0 for a in one for b in other]  # zero times infinity is no number
+    return min(ends), max(ends)
+
+
+def _widened(low: float, high: float) -> Interval:
+    """Bounds of a value between 0 and 1, for functions that libraries do not round in one and the same way."""
+    return low * (1.0 - ROUNDING), min(1.0, high * (1.0 + ROUNDING) + sys.float_info.min)

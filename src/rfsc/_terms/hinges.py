@@ -8,119 +8,29 @@ features: by the first hinge, then by the second, which belongs to a later featu
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
-from .base import DamagedTermError, Term, Training, check_count, checked_ids, mentioned
-from .expression import Expression, Number, Positive, Product, Scaled, Sum, minus
-from .knots import label, quantile_positions, readable, shifted, sorted_blocks, to_scaled, to_user, written
+from .expression import Expression, Positive, Scaled, falling, minus, product
+from .knots import quantile_positions, readable, sorted_blocks, to_scaled, to_user
 from .scaling import Scaling
+from .space import TermSpace, Training, check_count, checked_ids, mentioned
+from .term import Term
 
 
-@dataclass(frozen=True, slots=True)
-class HingeFactor:
-    """max(0, x - knot) for sign 1, max(0, knot - x) for sign -1.
-
-    Parameters
-    ----------
-    feature : int
-        Index of the feature x.
-    sign : {1, -1}
-        On which side of the knot the hinge rises.
-    knot : float
-        Where it bends, in the units of the rows that it is evaluated on.
-    shown : float
-        The same in the user's own units, for the name.
-    """
-
-    feature: int
-    sign: int
-    knot: float
-    shown: float
-
-    def name(self, feature_names: Sequence[str]) -> str:
-        """``max(0, age-52)`` or ``max(0, 52-age)``."""
-        name = label(feature_names[self.feature])
-        if self.sign > 0:
-            return f"max(0, {shifted(name, self.shown)})"
-        return f"max(0, {written(self.shown) if self.shown else ''}-{name})"
-
-    def expression(self) -> Expression:
-        """The hinge over the scaled feature."""
-        x = Scaled(self.feature)
-        return Positive(minus(x, self.knot) if self.sign > 0 else Sum((Product((Number(-1.0), x)), Number(self.knot))))
-
-    def bound(self, low: float, high: float) -> float:
-        """Largest value between two values of the feature."""
-        return max(0.0, self.sign * (low - self.knot), self.sign * (high - self.knot))
+def hinge(feature: int, sign: int, knot: float, shown: float) -> Expression:
+    """max(0, x - knot) for sign 1, max(0, knot - x) for sign -1; `shown` is the knot in the user's units."""
+    return Positive((minus if sign > 0 else falling)(Scaled(feature), knot, shown))
 
 
-@dataclass(frozen=True, slots=True)
-class HingeTerm:
-    """One hinge, or the product of hinges of different features; `factors` are ordered by feature."""
-
-    factors: tuple[HingeFactor, ...]
-
-    @property
-    def features(self) -> tuple[int, ...]:
-        """Indices of the features, ascending."""
-        return tuple(factor.feature for factor in self.factors)
-
-    def name(self, feature_names: Sequence[str]) -> str:
-        """The hinges in the user's own units, such as ``max(0, age-52)*max(0, 30-bmi)``."""
-        return "*".join(factor.name(feature_names) for factor in self.factors)
-
-    def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
-        """Values of the product."""
-        out = np.ones(n_samples)
-        for factor in self.factors:
-            out *= _rise(rows[factor.feature], factor.sign, factor.knot)
-        return out
-
-    def expression(self) -> Expression:
-        """The hinges multiplied."""
-        return Product(tuple(factor.expression() for factor in self.factors))
-
-    def unscaled(self, scaling: Scaling) -> dict[Term, float]:
-        """The hinges at the knots shown, times the slopes of the features."""
-        raw = tuple(HingeFactor(f.feature, f.sign, f.shown, f.shown) for f in self.factors)
-        return {HingeTerm(raw): math.prod(scaling.slope(p) for p in self.features)}
-
-    def bound(self, ranges: Mapping[int, tuple[float, float]]) -> float:
-        """Product of the largest values of the hinges."""
-        return math.prod(factor.bound(*ranges[factor.feature]) for factor in self.factors)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The hinges as lists of feature, sign, knot and the knot shown."""
-        return {"kind": "hinge", "factors": [[f.feature, f.sign, f.knot, f.shown] for f in self.factors]}
-
-    @classmethod
-    def from_dict(cls, d: Mapping[str, Any]) -> Self:
-        """The term that `as_dict` described."""
-        if not d["factors"] or not all(sign in (1, -1) for _, sign, _, _ in d["factors"]):
-            msg = "there must be at least one hinge, and each sign must be 1 or -1"
-            raise DamagedTermError(msg)
-        return cls(tuple(HingeFactor(int(p), int(s), float(k), float(u)) for p, s, k, u in d["factors"]))
-
-
-class HingeSpace:
+class HingeSpace(TermSpace):
     """All hinges at given knots and, if asked for, all products of hinges of two different features.
 
-    Parameters
-    ----------
-    features : array of int
-        Indices of the features with at least one knot, ascending.
-    n_knots : array of int
-        How many knots each of them has.
-    knots, shown : array of float
-        The knots, feature by feature and ascending, in scaled and in the user's own units.
-    products : bool
-        Whether products of two hinges are candidates too.
+    `features` are those with at least one knot, ascending; `n_knots` says how many each has. `knots` and `shown` are
+    the knots, feature by feature and ascending, in scaled and in the user's own units.
     """
 
     def __init__(
@@ -146,12 +56,16 @@ class HingeSpace:
             out[present] *= _rise(table[feature], sign[:, None], self.knots[at][:, None])
         return out
 
-    def terms(self, ids: IntArray) -> tuple[HingeTerm, ...]:
+    def term(self, j: int) -> Term:
+        """The hinge or product behind an id."""
+        return self.terms(np.array([j]))[0]
+
+    def terms(self, ids: IntArray) -> tuple[Term, ...]:
         """The hinges and products behind `ids`."""
-        return tuple(HingeTerm(self._factors(row[row >= 0])) for row in self._hinges(ids))
+        return tuple(Term(product(*self._expressions(row[row >= 0]))) for row in self._hinges(ids))
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
-        """Id of the hinge or product that is written so, its hinges in any order; None where there is none."""
+        """Id of the hinge or product with this name, its hinges in any order; None if there is none."""
         group = np.flatnonzero(np.isin(self.features, mentioned(name, self.features, feature_names)))
         ids = np.concatenate([np.empty(0, np.int64), *(np.arange(self._first[g], self._end[g]) for g in group)])
         terms = zip(ids.tolist(), self.terms(ids), strict=True)
@@ -165,11 +79,6 @@ class HingeSpace:
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
         """For every product its two hinges."""
         return [(a, b) if b >= 0 else () for a, b in self._hinges(ids).tolist()]
-
-    @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        """None: every hinge may come in alone."""
-        return ()
 
     def _pair(self, first: int, second: int) -> int | None:
         """Id of the product of two hinges, given in the order of their ids; None for two of one feature."""
@@ -198,9 +107,9 @@ class HingeSpace:
         at = self._first_knot[group] + np.where(falls, local - n_knots + 1, local)
         return self.features[group], np.where(falls, -1, 1), at
 
-    def _factors(self, hinges: IntArray) -> tuple[HingeFactor, ...]:
-        parts = zip(*self._parts(hinges), strict=True)
-        return tuple(HingeFactor(int(p), int(s), float(self.knots[k]), float(self.shown[k])) for p, s, k in parts)
+    def _expressions(self, hinges: IntArray) -> list[Expression]:
+        parts = zip(*(part.tolist() for part in self._parts(hinges)), strict=True)
+        return [hinge(p, sign, float(self.knots[at]), float(self.shown[at])) for p, sign, at in parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +119,7 @@ class Hinge:
     Parameters
     ----------
     n_knots : int, default=8
-        Quantiles at which a feature may bend; fewer where several of them coincide.
+        Quantiles at which a feature may bend; fewer if several of them coincide.
     products : bool, default=False
         Whether products of two hinges of different features are candidates too.
     """

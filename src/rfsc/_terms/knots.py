@@ -1,7 +1,7 @@
-"""Where the terms of one feature bend or jump, and how numbers are written in the names of terms.
+"""Where the terms of one feature bend or jump.
 
 Knots are weighted quantiles, moved to round numbers in the user's own units. They are found for many features at once,
-since a loop over 20,000 of them would be felt before the search begins.
+because a loop over 20,000 of them would delay the search.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
-from .base import Training, quoted
+from .naming import MAX_DIGITS
 from .scaling import Scaling
+from .space import Training
 
-MARKS = "*^+-/()[]<>=,"  # what could be misread in a feature's name next to numbers and brackets
 BLOCK = 2**20  # numbers sorted at once
-FEWEST_DIGITS, MAX_DIGITS = 3, 17  # of a number in a name that may be rounded; enough to tell any two apart
 
 
 def sorted_blocks(training: Training) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
@@ -28,7 +27,7 @@ def sorted_blocks(training: Training) -> Iterator[tuple[IntArray, FloatArray, Fl
     for first in range(0, features.size, size):
         block = features[first : first + size]
         values = training.table[np.ix_(block, rows)]
-        if np.all(weight == 1.0):  # many times faster than to sort weights along, and felt where the table is long
+        if np.all(weight == 1.0):  # many times faster than sorting the weights too
             values.sort(axis=1)
             cumulative = np.broadcast_to(np.arange(1.0, rows.size + 1), values.shape)
         else:
@@ -81,31 +80,3 @@ def readable(
         out[left[fits]] = short[fits]
         left = left[~fits]
     return out + 0.0  # no negative zero
-
-
-def rounded(value: float, error: float) -> float:
-    """`value` with three digits, or as many more as it takes to come within `error`; next to nothing becomes 0."""
-    if abs(value) <= error * 1e-4:  # what rounding has left of a zero
-        return 0.0
-    for digits in range(FEWEST_DIGITS, MAX_DIGITS):
-        short = float(f"{value:.{digits}g}")
-        if abs(short - value) <= error:
-            return short
-    return value
-
-
-def written(value: float) -> str:
-    """The shortest text that reads back as the same number, without a trailing ``.0``."""
-    return repr(float(value)).removesuffix(".0")
-
-
-def label(name: str) -> str:
-    """The name of a feature, in brackets where it could be misread in a formula with numbers: ``[a-b]``, ``[52]``."""
-    return quoted(name, MARKS)
-
-
-def shifted(name: str, origin: float) -> str:
-    """``age-52``; a negative origin is added: ``x+3``; zero is left out."""
-    if origin == 0:
-        return name
-    return f"{name}-{written(origin)}" if origin > 0 else f"{name}+{written(-origin)}"

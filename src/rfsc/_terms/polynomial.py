@@ -1,4 +1,10 @@
-"""The polynomial basis with its restrictions, and monomials of few features numbered without a table.
+"""Polynomials: monomials of the features, numbered without a table.
+
+`MonomialSpace` holds all monomials up to a degree, in the order of scikit-learn's PolynomialFeatures: an id is the rank
+of a monomial, first by degree, then by its factors in lexicographic order. A monomial of degree d in n features is a
+multiset p_1 <= ... <= p_d; adding 0, 1, ..., d - 1 makes it a combination c_1 < ... < c_d out of m = n + d - 1 numbers,
+whose lexicographic rank is C(m, d) - 1 - sum_i C(m - 1 - c_i, d - i + 1). All of it is exact integer arithmetic, so
+20,000 features at degree 2 (200 million terms) cost nothing until a column is asked for.
 
 The shape of a monomial is its degree d and its number k of distinct features. Restricted monomials come in one block
 for each shape: every choice of k features out of n, times every way to share out the degree among them (compositions
@@ -8,28 +14,29 @@ of d into k parts). A restriction is a set of shapes, so several of them togethe
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
-from .base import TermSpace, Training, check_count, checked_ids
-from .monomials import (
-    MAX_IDS,
-    Monomial,
-    MonomialSpace,
-    positions,
-    quotients,
-    rank_subset,
-    read_factors,
-    unrank_subsets,
-)
-from .screening import Part, centred, column_part, pair_part
+from .expression import Scaled, product
+from .naming import quoted
+from .score_tests import Part, centred, column_part, pair_part
+from .space import MAX_IDS, TermSpace, Training, check_count, checked_ids, mentioned
+from .term import Term
 
+AFTER_A_FACTOR = re.compile(r"(?:\^([1-9]))?(?:\*(?=.)|\Z)", re.DOTALL)
+LONG = 1024  # rows, from which products are quicker one by one than all together
 LARGEST_DEGREE = 5
+
+
+def monomial(factors: Iterable[int]) -> Term:
+    """The product of features, repeated for powers; of none, the constant 1."""
+    return Term(product(*map(Scaled, factors)))
 
 
 def check_degree(degree: int) -> None:
@@ -87,16 +94,104 @@ def monomials_of(families: Sequence[Polynomial], features: IntArray) -> TermSpac
     return RestrictedMonomialSpace(features, shapes)
 
 
-class RestrictedMonomialSpace:
-    """The constant and all monomials of certain shapes, by degree, then by number of distinct features.
+class MonomialSpace(TermSpace):
+    """All monomials of some features, given in ascending order, up to a degree; the constant is the first."""
 
-    Parameters
-    ----------
-    features : array of int
-        Indices of the features to combine, ascending.
-    shapes : iterable of (int, int)
-        Degree and number of distinct features, both at least 1.
-    """
+    def __init__(self, features: IntArray, degree: int) -> None:
+        self.features = np.asarray(features, dtype=np.int64)
+        self.degree = degree
+        n = self.features.size
+        count = math.comb(n + degree, degree)
+        if count > MAX_IDS:
+            msg = (
+                f"{n:,} features at degree {degree} give {count:.1e} terms, more than the {MAX_IDS:.1e} that can be "
+                "numbered. Lower degree, or keep fewer features with filter_significance."
+            )
+            raise ValueError(msg)
+        self.n_terms = count
+        self._last = (np.empty(0, np.int64), np.empty((0, degree), np.int64))
+        self._first = np.array([math.comb(n + d - 1, d - 1) if d else 0 for d in range(degree + 1)], dtype=np.int64)
+
+    def factors(self, ids: IntArray) -> IntArray:
+        """Feature indices of every id, shape (n_ids, degree), ascending; -1 fills up lower degrees in front."""
+        ids = checked_ids(ids, self.n_terms)
+        last = self._last
+        if np.array_equal(ids, last[0]):  # a table is gone through chunk by chunk, with the same terms each time
+            return last[1]
+        out = np.full((ids.size, self.degree), -1, dtype=np.int64)
+        degree_of = np.searchsorted(self._first, ids, side="right") - 1
+        for d in range(1, self.degree + 1):
+            rows = np.flatnonzero(degree_of == d)
+            if rows.size:
+                local = _unrank(ids[rows] - self._first[d], self.features.size, d)
+                out[rows, self.degree - d :] = self.features[local]
+        out.flags.writeable = False
+        self._last = ids.copy(), out
+        return out
+
+    def term(self, j: int) -> Term:
+        """The monomial behind an id."""
+        return self.terms(np.array([j]))[0]
+
+    def terms(self, ids: IntArray) -> tuple[Term, ...]:
+        """The monomials behind `ids`."""
+        return tuple(monomial(p for p in row if p >= 0) for row in self.factors(ids).tolist())
+
+    def rank(self, factors: Sequence[int]) -> int:
+        """Id of the product of the given feature indices."""
+        local = positions(self.features, sorted(factors))
+        if not local:
+            return 0
+        d = len(local)
+        return int(self._first[d]) + rank_subset([p + i for i, p in enumerate(local)], self.features.size + d - 1)
+
+    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
+        """Id of the product with this name, its factors in any order; None if there is none."""
+        factors = read_factors(name, self.features, feature_names)
+        return None if factors is None or len(factors) > self.degree else self.rank(factors)
+
+    def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
+        """For every id the monomials of one degree less that divide it."""
+        products = ([p for p in row if p >= 0] for row in self.factors(ids).tolist())
+        return [tuple(self.rank(shorter) for shorter in quotients(factors)) for factors in products]
+
+    def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
+        """Values of the terms `ids`, one contiguous row for each."""
+        factors = self.factors(ids)
+        if table.shape[1] >= LONG:
+            return _products(table, factors)
+        out = np.ones((len(ids), table.shape[1]))
+        for p in factors.T:
+            present = np.flatnonzero(p >= 0)
+            out[present] *= table[p[present]]
+        return out
+
+    def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
+        """The monomials but for the constant, degree by degree.
+
+        Of degree three and more they are tested as products of deviations from the means: on [0, 1] they would mostly
+        show what their factors do.
+        """
+        deviations = centred(table, weight) if self.degree > 2 else table
+        parts = [column_part(self, deviations, a, b, leans=True) for a, b in self.by_degree]
+        if self.degree > 0:
+            parts[0] = column_part(self, table, *self.by_degree[0])
+        if self.degree > 1:
+            parts[1] = pair_part(table, self.features, self.pair_ids, squares=True, leans=True)
+        return parts
+
+    @property
+    def by_degree(self) -> list[tuple[int, int]]:
+        """Range of the ids of every degree from 1 on."""
+        return list(pairwise([*self._first[1:].tolist(), self.n_terms]))
+
+    def pair_ids(self, i: IntArray, j: IntArray) -> IntArray:
+        """Ids of the products of the features at positions i <= j within `features`."""
+        return np.asarray(self._first[2] + i * self.features.size - i * (i + 1) // 2 + j)
+
+
+class RestrictedMonomialSpace(TermSpace):
+    """The constant and all monomials of certain shapes, by degree, then by number of distinct features."""
 
     def __init__(self, features: IntArray, shapes: Iterable[tuple[int, int]]) -> None:
         self.features = np.asarray(features, dtype=np.int64)
@@ -113,22 +208,19 @@ class RestrictedMonomialSpace:
         self.n_terms = sum(sizes)
         self._first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
-    def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
-        """Values of the terms `ids`, one contiguous row for each."""
-        out = np.ones((len(ids), table.shape[1]))
-        for row, term in zip(out, self.terms(ids), strict=True):
-            for p in term.factors:
-                row *= table[p]
-        return out
+    def term(self, j: int) -> Term:
+        """The monomial behind an id."""
+        return monomial(self._factors(j))
 
-    def terms(self, ids: IntArray) -> tuple[Monomial, ...]:
-        """The monomials behind `ids`."""
-        ids = checked_ids(ids, self.n_terms)
-        block = np.searchsorted(self._first, ids, side="right") - 1
-        return tuple(self._term(int(b), int(j - self._first[b])) for b, j in zip(block, ids, strict=True))
+    def _factors(self, j: int) -> list[int]:
+        block = int(np.searchsorted(self._first, j, side="right")) - 1
+        k, shares = self._blocks[block]
+        which, powers = divmod(j - int(self._first[block]), len(shares))
+        chosen = self.features[unrank_subsets(np.array([which]), self.features.size, k)[0]].tolist()
+        return [p for p, times in zip(chosen, shares[powers], strict=True) for _ in range(times)]
 
     def rank(self, factors: Sequence[int]) -> int | None:
-        """Id of the product of the given feature indices, None where its shape is left out."""
+        """Id of the product of the given feature indices, None if its shape is left out."""
         powers = sorted(Counter(factors).items())
         shape = tuple(times for _, times in powers)
         for first, (k, shares) in zip(self._first.tolist(), self._blocks, strict=False):
@@ -138,13 +230,13 @@ class RestrictedMonomialSpace:
         return None
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
-        """Id of the product that is written so, its factors in any order; None where there is none."""
+        """Id of the product with this name, its factors in any order; None if there is none."""
         factors = read_factors(name, self.features, feature_names)
         return None if factors is None else self.rank(factors)
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
-        """For every id the monomials of one degree less that divide it; all of them where families give the shapes."""
-        ranks = ([self.rank(shorter) for shorter in quotients(term.factors)] for term in self.terms(ids))
+        """For every id those of the monomials of one degree less that divide it that are in the space."""
+        ranks = ([self.rank(shorter) for shorter in quotients(self._factors(j))] for j in ids.tolist())
         return [tuple(j for j in row if j is not None) for row in ranks]
 
     def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
@@ -165,19 +257,101 @@ class RestrictedMonomialSpace:
         """Lexicographic rank of the pairs i < j."""
         return np.asarray(i * (self.features.size - 1) - i * (i + 1) // 2 + j - 1)
 
-    @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        """None: every monomial may come in alone."""
-        return ()
-
-    def _term(self, block: int, rank: int) -> Monomial:
-        k, shares = self._blocks[block]
-        which, powers = divmod(rank, len(shares))
-        chosen = self.features[unrank_subsets(np.array([which]), self.features.size, k)[0]]
-        return Monomial(tuple(int(p) for p, times in zip(chosen, shares[powers], strict=True) for _ in range(times)))
-
 
 def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
     """Ways to write a total as a sum of so many positive numbers, in order."""
     cuts = [(0, *cut, total) for cut in combinations(range(1, total), parts - 1)]
     return [tuple(b - a for a, b in pairwise(cut)) for cut in cuts]
+
+
+def quotients(factors: Sequence[int]) -> list[tuple[int, ...]]:
+    """A product with each of its distinct factors taken out once; nothing for a single feature."""
+    if len(factors) < 2:
+        return []
+    places = [i for i, p in enumerate(factors) if p not in factors[:i]]
+    return [(*factors[:i], *factors[i + 1 :]) for i in places]
+
+
+def read_factors(name: str, features: IntArray, feature_names: Sequence[str]) -> tuple[int, ...] | None:
+    """Feature indices of the product with this name, in the order written; None if it is none."""
+    if name == "1":
+        return ()
+    return read_product(name, {quoted(feature_names[p]): p for p in mentioned(name, features, feature_names).tolist()})
+
+
+def read_product(text: str, labels: Mapping[str, int]) -> tuple[int, ...] | None:
+    """The factors of a text, each written as one of the labels; every label is tried, since some may begin alike."""
+    for label, p in labels.items():
+        follows = AFTER_A_FACTOR.match(text, len(label)) if text.startswith(label) else None
+        if follows is None:
+            continue
+        rest = text[follows.end() :]
+        others = read_product(rest, labels) if rest else ()
+        if others is not None:
+            return (p,) * int(follows[1] or 1) + others
+    return None
+
+
+def positions(features: IntArray, wanted: Sequence[int]) -> list[int]:
+    """Where in the ascending `features` the wanted ones stand; a KeyError if one is missing."""
+    at = np.searchsorted(features, wanted)
+    if not len(wanted):
+        return []
+    if at.max() >= features.size or not np.array_equal(features[at], wanted):
+        msg = "a factor is not among the features of the space."
+        raise KeyError(msg)
+    return [int(i) for i in at]
+
+
+def rank_subset(chosen: Sequence[int], n: int) -> int:
+    """Lexicographic rank of an ascending subset of range(n) among those of its size."""
+    k = len(chosen)
+    return math.comb(n, k) - 1 - sum(math.comb(n - 1 - c, k - i) for i, c in enumerate(chosen))
+
+
+def _products(table: FloatArray, factors: IntArray) -> FloatArray:
+    """Products of rows of the table, one by one: no copies of the factors are made."""
+    out = np.empty((len(factors), table.shape[1]))
+    for row, padded in zip(out, factors.tolist(), strict=True):
+        own = [p for p in padded if p >= 0]
+        if len(own) < 2:
+            row[:] = table[own[0]] if own else 1.0
+            continue
+        np.multiply(table[own[0]], table[own[1]], out=row)
+        for p in own[2:]:
+            row *= table[p]
+    return out
+
+
+def _unrank(rank: IntArray, n: int, d: int) -> IntArray:
+    """Multisets of size d out of range(n) with the given lexicographic ranks, shape (n_ranks, d)."""
+    return unrank_subsets(rank, n + d - 1, d) - np.arange(d)
+
+
+def unrank_subsets(rank: IntArray, n: int, k: int) -> IntArray:
+    """Subsets of k numbers out of range(n) with the given lexicographic ranks, shape (n_ranks, k), ascending."""
+    rest = math.comb(n, k) - 1 - rank  # what the sum of binomials must come to
+    out = np.empty((rank.size, k), dtype=np.int64)
+    for i in range(k):
+        top = _largest_with_binomial_at_most(rest, n, k - i)
+        rest = rest - _binomial(top, k - i)
+        out[:, i] = n - 1 - top
+    return out
+
+
+def _largest_with_binomial_at_most(value: IntArray, m: int, k: int) -> IntArray:
+    """Largest t < m with C(t, k) <= value, for every value, by bisection."""
+    low, high = np.zeros_like(value), np.full_like(value, m)
+    while np.any(high - low > 1):
+        middle = (low + high) // 2
+        fits = _binomial(middle, k) <= value
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return low
+
+
+def _binomial(n: IntArray, k: int) -> IntArray:
+    """C(n, k), exact while it fits in int64: every partial product is itself a binomial coefficient."""
+    out = np.ones_like(n)
+    for i in range(k):
+        out = out * np.maximum(n - i, 0) // (i + 1)
+    return out

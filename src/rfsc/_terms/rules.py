@@ -8,60 +8,44 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .._utils.arrays import IntArray
-from .base import TermSpace
+from .space import TermSpace
 
-MOST_COUNTED = 10_000  # terms of a space that are all looked at before a search
+MAX_TERMS_LISTED = 10_000  # a larger space is not gone through term by term before a search
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """What every model of one output obeys. Terms are looked at when a search meets them, never all of them.
-
-    Parameters
-    ----------
-    space : TermSpace
-        The candidate terms.
-    forced : frozenset of int
-        Terms of every model, with all that they require.
-    forbidden : frozenset of int
-        Terms of no model.
-    apart : tuple of frozenset of int
-        Features that no term may read all of.
-    groups : mapping of int to frozenset of int
-        Terms that come only together, by each of them.
-    hierarchy : bool
-        Whether a product comes only with its parents.
-    """
+    """What every model of one output obeys. Terms are looked at when a search meets them, never all of them."""
 
     space: TermSpace
-    forced: frozenset[int] = frozenset()
-    forbidden: frozenset[int] = frozenset()
-    apart: tuple[frozenset[int], ...] = ()
-    groups: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    hierarchy: bool = False
+    forced: frozenset[int] = frozenset()  # terms of every model, with all that they require
+    forbidden: frozenset[int] = frozenset()  # terms of no model
+    apart: tuple[frozenset[int], ...] = ()  # features that no term may read all of
+    groups: Mapping[int, frozenset[int]] = field(default_factory=dict)  # terms that come only together, by each of them
+    hierarchy: bool = False  # whether a product comes only with its parents
     _next: dict[int, tuple[int, ...] | None] = field(default_factory=dict, init=False, repr=False)
     _needs: dict[int, frozenset[int] | None] = field(default_factory=dict, init=False, repr=False)
 
     def needs(self, j: int) -> frozenset[int] | None:
-        """The term and everything that a model with it must hold; None where no model may hold it."""
+        """The term and everything that a model with it must hold; None if no model may hold it."""
         if j not in self._needs:
             found = self._reached(j)
             self._needs[j] = None if any(self._next[k] is None for k in found) else frozenset(found)
         return self._needs[j]
 
     def obstacle(self, j: int) -> int:
-        """The forbidden term for whose sake no model may hold the term; itself where it is forbidden."""
+        """The forbidden term that keeps a term out of all models: the term itself, or one that it requires."""
         return next(k for k in self._reached(j) if self._next[k] is None)
 
     def ruled_out(self) -> IntArray:
-        """Terms that no model may hold, ascending; none for a space that is too large to look at all its terms."""
-        if self.space.n_terms > MOST_COUNTED or not (self.forbidden or self.apart):
+        """Terms that no model may hold, ascending; none if the space is too large to list."""
+        if self.space.n_terms > MAX_TERMS_LISTED or not (self.forbidden or self.apart):
             return np.empty(0, np.int64)
         self.look_at(np.arange(self.space.n_terms))
         return np.array([j for j in range(self.space.n_terms) if self.needs(j) is None], dtype=np.int64)
 
     def look_at(self, ids: IntArray) -> None:
-        """Learn about terms that were not met before, many at once, because that is faster than one by one."""
+        """Look up terms that were not met before; many at once, which is faster than one by one."""
         new = [j for j in dict.fromkeys(ids.tolist()) if j not in self._next]
         while new:
             at = np.array(new, dtype=np.int64)
@@ -88,10 +72,10 @@ class Rules:
         units: dict[frozenset[int], None] = {}
         for j in present:
             own = self.needs(j) or frozenset()
-            wanting = frozenset(k for k in present if j in (self.needs(k) or ()))
-            # whoever wants the term must be among what it wants itself, or would be left without it
-            if j not in self.forced and wanting <= own:
-                units[wanting] = None
+            dependent = frozenset(k for k in present if j in (self.needs(k) or ()))
+            # a term that needs this one must itself be needed by it, or it would be left without it
+            if j not in self.forced and dependent <= own:
+                units[dependent] = None
         return list(units)
 
     def _barred(self, ids: IntArray) -> list[bool]:

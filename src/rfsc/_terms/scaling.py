@@ -18,15 +18,10 @@ class Scaling:
     """Minimum and range of every feature.
 
     Both are kept halved: the range of a feature may overflow although its values do not, and halving is exact.
-
-    Parameters
-    ----------
-    half_minimum, half_span : ndarray of shape (n_features,)
-        Half the minimum and half the range; the range of a constant feature is zero.
     """
 
     half_minimum: FloatArray
-    half_span: FloatArray
+    half_span: FloatArray  # half the range; zero for a constant feature
 
     @classmethod
     def from_rows(cls, X: FloatArray) -> Scaling:
@@ -46,7 +41,7 @@ class Scaling:
         """Scaled features, one contiguous row for each (the layout that terms read); constant features become 0."""
         span = np.where(self.constant, 1.0, self.half_span)
         out = np.empty(X.shape[::-1])
-        for first in range(0, len(X), AT_A_TIME):  # so that turning the table over stays within the cache
+        for first in range(0, len(X), AT_A_TIME):  # so that transposing stays within the cache
             part = X[first : first + AT_A_TIME].T / 2
             part -= self.half_minimum[:, None]
             part /= span[:, None]
@@ -55,7 +50,7 @@ class Scaling:
         return out
 
     def rows(self, X: FloatArray, features: Iterable[int]) -> dict[int, FloatArray]:
-        """The same for a few features only, by feature index; values absurdly far out are drawn in to stay finite."""
+        """The same for a few features only, by feature index; values far outside are clipped to stay finite."""
         with np.errstate(over="ignore"):
             scaled = {p: (X[:, p] / 2 - self.half_minimum[p]) / self.half_span[p] for p in features}
         return {p: np.clip(row, -FAR, FAR) for p, row in scaled.items()}

@@ -2,142 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .base import Term, Training, Unrelated, check_count, checked_ids, first_named, mentioned
-from .expression import Above, Equals, Expression, Scaled
-from .knots import label, quantile_positions, readable, sorted_blocks, to_scaled, to_user, written
+from .expression import Above, Equals, Scaled
+from .knots import quantile_positions, readable, sorted_blocks, to_scaled, to_user
 from .scaling import Scaling
+from .space import TermSpace, Training, check_count, checked_ids, first_named, mentioned
+from .term import Term
 
 MAX_LEVELS = 10  # a feature with more distinct values is a quantity
 MARGIN = 0.01  # share of the gap between two values that a cut keeps away from either
 
 
-@dataclass(frozen=True, slots=True)
-class StepTerm:
-    """1 where a feature exceeds a knot, 0 elsewhere.
-
-    Parameters
-    ----------
-    feature : int
-        Index of the feature.
-    knot : float
-        Where the step is, in the units of the rows that it is evaluated on.
-    shown : float
-        The same in the user's own units, for the name.
-    """
-
-    feature: int
-    knot: float
-    shown: float
-
-    @property
-    def features(self) -> tuple[int, ...]:
-        """The one feature."""
-        return (self.feature,)
-
-    def name(self, feature_names: Sequence[str]) -> str:
-        """The rule in the user's own units, such as ``bmi>30``."""
-        return f"{label(feature_names[self.feature])}>{written(self.shown)}"
-
-    def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
-        """Zeros and ones."""
-        return np.greater(rows[self.feature], self.knot, out=np.empty(n_samples))
-
-    def expression(self) -> Expression:
-        """The comparison of the scaled feature."""
-        return Above(Scaled(self.feature), self.knot)
-
-    def unscaled(self, scaling: Scaling) -> dict[Term, float]:  # noqa: ARG002  the knot shown says it all
-        """The step at the knot shown."""
-        return {StepTerm(self.feature, self.shown, self.shown): 1.0}
-
-    def bound(self, ranges: Mapping[int, tuple[float, float]]) -> float:
-        """1, or 0 where the feature stays below the knot."""
-        return float(ranges[self.feature][1] > self.knot)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Feature, knot and the knot shown."""
-        return {"kind": "step", "feature": self.feature, "knot": self.knot, "shown": self.shown}
-
-    @classmethod
-    def from_dict(cls, d: Mapping[str, Any]) -> Self:
-        """The term that `as_dict` described."""
-        return cls(int(d["feature"]), float(d["knot"]), float(d["shown"]))
-
-
-@dataclass(frozen=True, slots=True)
-class LevelTerm:
-    """1 where a feature has one certain value, 0 elsewhere.
-
-    Parameters
-    ----------
-    feature : int
-        Index of the feature.
-    level : float
-        The value, in the units of the rows that it is evaluated on.
-    shown : float
-        The same in the user's own units, for the name.
-    """
-
-    feature: int
-    level: float
-    shown: float
-
-    @property
-    def features(self) -> tuple[int, ...]:
-        """The one feature."""
-        return (self.feature,)
-
-    def name(self, feature_names: Sequence[str]) -> str:
-        """The level in the user's own units, such as ``stage=3``."""
-        return f"{label(feature_names[self.feature])}={written(self.shown)}"
-
-    def column(self, rows: Mapping[int, FloatArray], n_samples: int) -> FloatArray:
-        """Zeros and ones."""
-        return np.equal(rows[self.feature], self.level, out=np.empty(n_samples))
-
-    def expression(self) -> Expression:
-        """The comparison of the scaled feature."""
-        return Equals(Scaled(self.feature), self.level)
-
-    def unscaled(self, scaling: Scaling) -> dict[Term, float]:  # noqa: ARG002  the level shown says it all
-        """The indicator of the level shown."""
-        return {LevelTerm(self.feature, self.shown, self.shown): 1.0}
-
-    def bound(self, ranges: Mapping[int, tuple[float, float]]) -> float:
-        """1, or 0 where the feature never has the value."""
-        low, high = ranges[self.feature]
-        return float(low <= self.level <= high)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Feature, level and the level shown."""
-        return {"kind": "level", "feature": self.feature, "level": self.level, "shown": self.shown}
-
-    @classmethod
-    def from_dict(cls, d: Mapping[str, Any]) -> Self:
-        """The term that `as_dict` described."""
-        return cls(int(d["feature"]), float(d["level"]), float(d["shown"]))
-
-
-class StepSpace(Unrelated):
+class StepSpace(TermSpace):
     """All steps at given knots, then all given levels.
 
-    Parameters
-    ----------
-    features : array of int
-        Feature of every term.
-    knots, shown : array of float
-        Its knot or level in scaled and in the user's own units.
-    n_steps : int
-        How many of the terms are steps; the rest are levels.
-    grouped : bool
-        Whether the levels of a feature come only together.
+    `knots` and `shown` are the knot or level of every term in scaled and in the user's own units; the first `n_steps`
+    terms are steps. If `grouped`, a model holds all levels of a feature or none.
     """
 
     def __init__(
@@ -152,23 +37,19 @@ class StepSpace(Unrelated):
         x, at = table[self.features[ids]], self.knots[ids][:, None]
         return np.where((ids < self.n_steps)[:, None], x > at, x == at).astype(np.float64)
 
-    def terms(self, ids: IntArray) -> tuple[StepTerm | LevelTerm, ...]:
-        """The steps and levels behind `ids`."""
-        return tuple(
-            (StepTerm if j < self.n_steps else LevelTerm)(
-                int(self.features[j]), float(self.knots[j]), float(self.shown[j])
-            )
-            for j in checked_ids(ids, self.n_terms)
-        )
+    def term(self, j: int) -> Term:
+        """The step or level behind an id."""
+        kind = Above if j < self.n_steps else Equals
+        return Term(kind(Scaled(int(self.features[j])), float(self.knots[j]), float(self.shown[j])))
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
-        """Id of the step or level that is written so, None where there is none."""
+        """Id of the step or level with this name, None if there is none."""
         ids = np.flatnonzero(np.isin(self.features, mentioned(name, np.unique(self.features), feature_names)))
         return first_named(self, name, feature_names, ids)
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The levels of each feature, where they are grouped."""
+        """The levels of each feature, if they are grouped."""
         if not self.grouped:
             return ()
         together: dict[int, list[int]] = {}
@@ -187,7 +68,7 @@ class Step:
         Quantiles at which a feature may be cut; a feature with at most one more distinct values is cut everywhere.
     levels : bool or "grouped", default=False
         Whether features with at most 10 distinct values, all of them integers, also offer ``x=3``. The lowest and
-        the highest level are left out where a cut tells the same. "grouped": a model holds all the levels of a feature
+        the highest level are left out if a cut says the same. "grouped": a model holds all the levels of a feature
         or none of them.
     """
 

@@ -30,9 +30,9 @@ def search_of(basis: str, more: list[str] | None, **chosen: Any) -> tuple[RFSCCl
 
 def basis_of(text: str) -> Any:
     """The families of terms that were named."""
-    from ..bases import BY_DEGREE, BY_NAME
+    from ..bases import FAMILIES
 
-    names, known = listed([text]), ("auto", *BY_DEGREE, *BY_NAME)
+    names, known = listed([text]), ("auto", *FAMILIES)
     strange = [name for name in names if name not in known]
     if strange or not names:
         msg = f"--basis does not know {', '.join(strange) or 'an empty name'}. Choose from: {', '.join(known)}."
@@ -50,7 +50,7 @@ def _problem_of(search: RFSCClassifier) -> str | None:
     try:
         search._validate_params()
         if search.basis != "auto":
-            resolve(search.basis, search.degree)
+            resolve(search.basis)
     except (ValueError, TypeError) as error:
         words = re.fullmatch(r"The '(\w+)' parameter of \w+ must be (.*)\. Got (.*) instead\.", str(error), re.DOTALL)
         return f"--set {words[1]} must be {words[2]}, got {words[3]}." if words else f"--basis: {error}"

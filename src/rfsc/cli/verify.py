@@ -94,7 +94,7 @@ def _search(predictor: Predictor, jobs: int) -> RFSCClassifier:
     try:
         search._validate_params()
         if search.basis != "auto":
-            resolve(search.basis, search.degree)
+            resolve(search.basis)
     except ValueError:
         msg = "a setting of this model, such as a basis object, is in the file as words only; fit it again in Python."
         raise Failure(msg) from None

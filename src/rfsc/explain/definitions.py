@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .._model import SparseModel
-from .._terms import Monomial
-from .._terms.base import quoted
-from .._terms.centred import CentredTerm
-from .._terms.fourier import FourierTerm
-from .._terms.hinges import HingeTerm
-from .._terms.knots import written
-from .._terms.radial import RadialTerm
-from .._terms.sigmoid import SigmoidTerm
-from .._terms.steps import LevelTerm, StepTerm
+from .._terms.expression import Above, Equals, Exp, Ramp, Wave
+from .._terms.naming import quoted, written
 from .checks import check_units, check_word, one_model
 from .formulas import define, write
 from .notation import NOTATIONS
@@ -25,7 +18,7 @@ def marked(model: SparseModel, units: str) -> frozenset[int]:
 
     A feature that runs from 0 to 1, as yes-or-no columns do, is on its own scale already.
     """
-    if units != "scaled" or all(isinstance(term, Monomial) for term in model.terms):
+    if units != "scaled" or all(term.factors is not None for term in model.terms):
         return frozenset()
     return frozenset(p for p, ends in training_ranges(model).items() if ends != (0.0, 1.0))
 
@@ -52,8 +45,7 @@ def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: 
     -------
     dict of str to str
         From the term as the equation writes it to its formula: bumps with all centres and widths, ramps, and waves.
-        Empty for products, deviations, hinges and steps, which an equation shows in full. Columns of a transformer
-        have no formula, and it says so.
+        Empty for products, deviations, hinges and steps, which an equation shows in full.
     """
     model = one_model(source, label)
     check_word("form", form, tuple(NOTATIONS))
@@ -63,7 +55,7 @@ def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: 
     to, names, ranges = NOTATIONS[form], model.feature_names, training_ranges(model)
     found: dict[str, str] = {}
     for term in model.terms:
-        for raw in () if isinstance(term, Monomial) else term.unscaled(model.scaling):
+        for raw in () if term.factors is not None else term.unscaled(model.scaling):
             short, formula = write(raw, names, to), define(raw, names, to, error, ranges)
             if formula not in (None, short):
                 found[short] = formula
@@ -92,18 +84,16 @@ def legend(source: Any, *, units: str = "scaled", ranges: bool = True, label: ob
     """
     model = one_model(source, label)
     check_units(units)
-    kinds = {type(term) for term in model.terms}
-    known = kinds <= PLAIN.union(*(group for group, _ in WORDS))
+    kinds = {type(term.expression) for term in model.terms}
     lines = _scales(model, ranges) if units == "scaled" else []
-    lines += [words for group, words in WORDS if kinds & group]
-    return tuple(lines if known else [*lines, "Other names are columns of a transformer that the model holds."])
+    return (*lines, *(words for group, words in WORDS if kinds & group))
 
 
 def _scales(model: SparseModel, ranges: bool) -> list[str]:
     """What the [0, 1] scale means for the terms of this model."""
     lines, ends = [], training_ranges(model)
-    used = sorted({p for term in model.terms if isinstance(term, Monomial) for p in term.features})
-    mixed = not all(isinstance(term, Monomial) for term in model.terms)
+    used = sorted({p for term in model.terms if term.factors is not None for p in term.features})
+    mixed = not all(term.factors is not None for term in model.terms)
     used = [p for p in used if not mixed or p in marked(model, "scaled")]
     names = {p: quoted(model.feature_names[p]) for p in used}
     told = ", ".join(f"{names[p]} from {_number(ends[p][0])} to {_number(ends[p][1])}" for p in used)
@@ -112,7 +102,8 @@ def _scales(model: SparseModel, ranges: bool) -> list[str]:
         lines.append(f"scaled({names[used[0]]}) is {names[used[0]]} brought to [0, 1] by its training range{told}")
     elif used:
         lines.append(f"Features are brought to [0, 1] by their training ranges{told}")
-    if any(isinstance(term, HingeTerm | CentredTerm) for term in model.terms):
+    others = [term.expression for term in model.terms if term.factors is None]
+    if any(not isinstance(node, Above | Equals | Exp | Ramp | Wave) for node in others):
         lines.append(
             "Hinges and deviations are in your own units, divided by the training range of the feature, "
             "or by the product of the ranges."
@@ -125,13 +116,12 @@ def _number(value: float) -> str:
     return written(float(f"{value:.6g}"))
 
 
-PLAIN: set[type] = {Monomial, HingeTerm, CentredTerm}
 WORDS: tuple[tuple[set[type], str], ...] = (
-    ({StepTerm, LevelTerm}, "A comparison in brackets is 1 where it is true and 0 elsewhere."),
-    ({FourierTerm}, "Angles are in radians; the numbers inside waves are rounded, `definitions` has them in full."),
-    ({SigmoidTerm}, "ramp(z) is 1 / (1 + exp(-z)); its numbers are rounded, `definitions` has them in full."),
+    ({Above, Equals}, "A comparison in brackets is 1 where it is true and 0 elsewhere."),
+    ({Wave}, "Angles are in radians; the numbers inside waves are rounded, `definitions` has them in full."),
+    ({Ramp}, "ramp(z) is 1 / (1 + exp(-z)); its numbers are rounded, `definitions` has them in full."),
     (
-        {RadialTerm},
+        {Exp},
         "A cluster is a group of training rows: near its centre the term is 1, far away 0; "
         "`definitions` has the formulas.",
     ),

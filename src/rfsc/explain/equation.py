@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 from .._model import SparseModel
 from .._model.access import models_of
-from .._terms import Monomial, Term
+from .._terms import Term
 from .checks import check_units, check_word, one_model
 from .definitions import marked
 from .formulas import write
@@ -159,7 +159,7 @@ def _summand(
     number, body = to.digits(f"{coef:.{digits}g}"), write(term, model.feature_names, to, mark=mark)
     if not body:
         return number
-    if units == "scaled" and not isinstance(term, Monomial):
+    if units == "scaled" and term.factors is None:
         by = _divisor(model, term)
         if not 0.0 < by < math.inf:  # ranges so extreme that it is no number
             body = to.call("scaled", body)

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .._terms.knots import written
+from .._terms.naming import written
 
 LATEX = {
     "\\": r"\textbackslash{}",

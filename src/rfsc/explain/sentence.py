@@ -11,8 +11,7 @@ import numpy as np
 from .._model import Predictor, SparseModel, class_codes, class_probabilities, decision_table
 from .._model.access import as_predictor
 from .._model.recipe import NumberOf, is_missing
-from .._terms import Monomial
-from .._terms.knots import written
+from .._terms.naming import written
 from .._utils.arrays import FloatArray
 from .contributions import split
 from .rounding import training_ranges
@@ -122,7 +121,7 @@ def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
     term, adds = model.terms[j], f"{part:+.2f}"
     if not term.features:
         return f"the constant ({adds})"
-    if isinstance(term, Monomial) and len(term.factors) == 1 and row.is_number(term.features[0]):
+    if term.factors == term.features[:1] and row.is_number(term.features[0]):
         return f"{row.value(term.features[0])} ({adds})"
     name = model.names[j]
     if len(term.features) > MOST_VALUES:

@@ -35,7 +35,7 @@ def symbolic(model: SparseModel, parts: Mapping[Term, float], digits: int | None
         raise ValueError(msg)
     symbols = {p: sympy.Symbol(name, real=True) for p, name in names.items()}
     coef = {term: value if digits is None else float(f"{value:.{digits}g}") for term, value in parts.items()}
-    return sympy.Add(*(sympy.Float(coef[term]) * _tree(term.expression(), symbols) for term in parts))
+    return sympy.Add(*(sympy.Float(coef[term]) * _tree(term.expression, symbols) for term in parts))
 
 
 def _tree(node: Expression, symbols: Mapping[int, Any]) -> Any:

@@ -12,9 +12,8 @@ from scipy import stats
 from .._model import SparseModel
 from .._model.access import as_predictor
 from .._model.switches import switches
-from .._terms import Monomial, Term
-from .._terms.hinges import HingeTerm
-from .._terms.steps import LevelTerm, StepTerm
+from .._terms import Term
+from .._terms.expression import Above, Equals, Positive, Scaled, as_difference
 from .._utils.arrays import FloatArray
 from .._utils.optional import require
 from .checks import one_model
@@ -211,13 +210,14 @@ def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[in
     """By how much the value of a term changes for its odds ratio, and that change in words."""
     if not term.features:
         return math.nan, ""
-    line = isinstance(term, Monomial | HingeTerm) and len(term.factors) == 1
-    if isinstance(term, StepTerm | LevelTerm) or (isinstance(term, Monomial) and yes_or_no.issuperset(term.factors)):
+    node = term.expression
+    if isinstance(node, Above | Equals) or (term.factors is not None and yes_or_no.issuperset(term.factors)):
         return 1.0, "no to yes"
-    if not line:
+    hinge = as_difference(node.part) if isinstance(node, Positive) else None
+    if hinge is None and not isinstance(node, Scaled):
         return change, f"+{change:g} scaled"
     low, high = training_ranges(model)[term.features[0]]
-    falls = isinstance(term, HingeTerm) and term.factors[0].sign < 0
+    falls = hinge is not None and hinge[1] < 0
     return change, f"{'-' if falls else '+'}{(high / 2 - low / 2) * 2 * change:.3g}"
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from .._model import Evidence, FilterEvidence, Predictor, SparseModel, Trace, as_predictor
 from .._model.recipe import DamagedRecipeError, Recipe
-from .._terms import Term, term_from_dict
+from .._terms import DamagedTermError, Term
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray
 from .._utils.files import whole_file
@@ -144,7 +144,7 @@ def from_json(text: str, *, name: str = "this text") -> Predictor:
     document = _parse(text, name)
     try:
         return _read(document)
-    except (DamagedRecipeError, ModelFileError) as error:
+    except (DamagedRecipeError, DamagedTermError, ModelFileError) as error:
         why = str(error)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
         why = "a part is missing or of the wrong type"  # Python's own words would show values
@@ -230,7 +230,7 @@ def _model(d: Mapping[str, Any], blank: SparseModel) -> SparseModel:
 
 
 def _terms(dicts: Any, blank: SparseModel) -> tuple[Term, ...]:
-    terms = tuple(term_from_dict(d) for d in dicts)
+    terms = tuple(Term.from_dict(d) for d in dicts)
     used = {p for term in terms for p in term.features}
     _require(all(p < len(blank.feature_names) for p in used), "a term reads a feature that is not there")
     _require(not blank.scaling.constant[list(used)].any(), "a term reads a feature without a range")

@@ -56,7 +56,7 @@ class Program:
             feature_names=models[0].feature_names,
             scaling=models[0].scaling,
             outputs=tuple(
-                tuple((float(coef), term.expression()) for coef, term in zip(model.coef, model.terms, strict=True))
+                tuple((float(coef), term.expression) for coef, term in zip(model.coef, model.terms, strict=True))
                 for model in models
             ),
             term_names=tuple(model.names for model in models),

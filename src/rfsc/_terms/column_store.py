@@ -8,7 +8,7 @@ import os
 import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
-from .base import TermSpace
+from .space import TermSpace
 
 BUDGET = 256 * 2**20  # bytes
 AT_A_TIME = 8 * 2**20  # bytes of columns that are computed together: scratch memory is a few times that
@@ -25,29 +25,11 @@ def aligned(*shape: int) -> FloatArray:
 
 
 class ColumnStore:
-    """A bounded table of term columns; the columns not used for longest make room for new ones.
+    """A bounded table of term columns; the columns that were not used for longest make room for new ones.
 
-    Parameters
-    ----------
-    space : TermSpace
-        Where the columns come from.
-    table : ndarray of shape (n_features, n_rows)
-        The scaled features, one row each.
-    weight : ndarray of shape (n_rows,)
-        Weight of each row, for the variances.
-    max_terms : int
-        Largest support; the store always holds at least this many columns.
-    budget : int
-        Bytes that the columns may take.
-
-    Attributes
-    ----------
-    padded : ndarray of shape (capacity, n_rows or a little more)
-        The columns that are resident, filled up with zeros; `slots_of` says where.
-    columns : ndarray of shape (capacity, n_rows)
-        The same without the zeros.
-    variance : ndarray of shape (capacity,)
-        Weighted variance of each resident column.
+    It always holds at least `max_terms` columns, and as many more as fit into `budget` bytes. `padded` are the resident
+    columns, filled up with zeros, `columns` the same without the zeros; `slots_of` says where each term is. `variance`
+    is weighted.
     """
 
     def __init__(

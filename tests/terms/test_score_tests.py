@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc._terms.score_test import ScoreTest
+from rfsc._terms.score_tests import ScoreTest
 from tests.reference import naive_screening as naive
 
 
@@ -102,5 +102,5 @@ def test_long_tables_are_summed_in_parts(monkeypatch):
     left, right = rng.random((4, 500)), rng.random((3, 500))
     test = ScoreTest.of_model(target, weight)
     whole = test.of_products(left, right)
-    monkeypatch.setattr("rfsc._terms.score_test.AT_ONCE", 64)  # leaves a part of 52 rows
+    monkeypatch.setattr("rfsc._terms.score_tests.AT_ONCE", 64)  # leaves a part of 52 rows
     np.testing.assert_allclose(test.of_products(left, right), whole, rtol=1e-10)

@@ -1,0 +1,250 @@
+"""Score tests of candidate terms against what a model has left unexplained, and the terms that stand out in them.
+
+A model with probabilities p leaves the residual r = w (y - p), and its curvature is c = w p (1 - p) for rows of weight
+w. A term with column x, less what the columns Z explain of it (least squares with weights c), has the statistic
+
+    abs(x' r) / sqrt(x' diag(c) x),
+
+close to the absolute value of a standard normal number if the term has nothing to add to Z. Z is the constant; for a
+product of two features it is the constant and both features, because x_i x_j repeats most of what they say, and
+because that makes the statistic independent of the points from which the features are measured.
+
+All terms of a space are tested, block by block, and few are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+from typing import Protocol, Self
+
+import numpy as np
+from scipy.special import expit
+
+from .._utils.arrays import FloatArray, IntArray
+from .._utils.blas import one_blas_thread
+
+AT_ONCE = 2**13  # rows whose products are formed together, so that scratch memory does not grow with the table
+LEAST_OWN = 1e-9  # share of a column's sum of squares that must be its own, or it is rounding that would be tested
+COLUMN_BYTES = 4 * 2**20  # of the columns tested together
+PAIR_FEATURES = 256  # features on each side of a block of pairs: its matrices of half a MiB stay near the core
+COLUMN_EFFORT = 20.0  # time for a value of a column, relative to that of a row in the matrix products of a pair
+DIGITS = 9  # of a statistic that count; terms that differ by rounding alone stand in the order of their ids
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreTest:
+    """What every term is tested against, one number for each row."""
+
+    residual: FloatArray  # w (y - p), y being 0 or 1
+    curvature: FloatArray  # w p (1 - p)
+
+    @classmethod
+    def of_model(cls, target: FloatArray, weight: FloatArray, predictor: FloatArray | None = None) -> Self:
+        """Against a model's predictor, by default that of the constant alone."""
+        second = target > 0
+        p = weight[second].sum() / weight.sum() if predictor is None else expit(predictor)
+        return cls(weight * (second - p), weight * p * (1.0 - p))
+
+    def of_columns(self, columns: FloatArray) -> FloatArray:
+        """Statistic of each row of `columns` beside the constant."""
+        if not self.curvature.any():
+            return np.zeros(len(columns))
+        own = columns - self._mean(columns)[:, None]
+        squares = np.square(own) @ self.curvature
+        return _ratio(own @ self.residual, squares, np.square(columns) @ self.curvature)
+
+    def of_products(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Statistic of the product of each row of `left` with each of `right`, beside the constant and both.
+
+        If the two rows depend on each other, as in a square, it is beside the constant and the one.
+        """
+        if not self.curvature.any():  # one class outweighs the other by more than doubles can tell
+            return np.zeros((len(left), len(right)))
+        n, means = len(left), (self._mean(left), self._mean(right))
+        first, second, single = np.zeros((3 * n, len(right))), np.zeros((2 * n, len(right))), []
+        for start in range(0, self.residual.size, AT_ONCE):
+            some = slice(start, start + AT_ONCE)
+            r, c = self.residual[some], self.curvature[some]
+            a, b = (side[:, some] - mean[:, None] for side, mean in zip((left, right), means, strict=True))
+            a_squared, b_squared = np.square(a), np.square(b)
+            a_weighted, a_squared_weighted = a * c, a_squared * c
+            # sums over the rows of r a b, c a b, c a^2 b, then c a b^2, c a^2 b^2, for all pairs
+            first += np.concatenate([a * r, a_weighted, a_squared_weighted]) @ b.T
+            second += np.concatenate([a_weighted, a_squared_weighted]) @ b_squared.T
+            single.append([a @ r, b @ r, a_squared @ c, b_squared @ c])
+        rab, cab, caab, cabb, caabb = first[:n], first[n : 2 * n], first[2 * n :], second[:n], second[n:]
+        ra, rb, caa, cbb = (np.sum(sums, axis=0) for sums in zip(*single, strict=True))
+        r_sum, c_sum = self.residual.sum(), self.curvature.sum()
+        # a is taken out first, then what is left of b; a feature that does not vary, or repeats the other, has nothing
+        on_a = cab * _inverse(caa)[:, None]
+        b_left = cbb - on_a * cab
+        b_left = np.where(b_left > LEAST_OWN * cbb, b_left, np.inf)
+        with_b = cabb - on_a * caab
+        product_on_a = caab * _inverse(caa)[:, None]
+        scores = rab - cab * (r_sum / c_sum) - product_on_a * ra[:, None]
+        scores -= (rb - on_a * ra[:, None]) * with_b / b_left
+        squares = caabb - np.square(cab) / c_sum - product_on_a * caab - np.square(with_b) / b_left
+        return _ratio(scores, squares, caabb)
+
+    def _mean(self, columns: FloatArray) -> FloatArray:
+        return np.asarray((columns @ self.curvature) / self.curvature.sum())
+
+
+def _inverse(squares: FloatArray) -> FloatArray:
+    """1 / x, 0 for 0."""
+    return np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0.0)
+
+
+def _ratio(scores: FloatArray, squares: FloatArray, whole: FloatArray) -> FloatArray:
+    """Statistics; zero if next to nothing of a column is its own."""
+    tested = squares > LEAST_OWN * whole
+    return np.where(tested, np.abs(scores) / np.sqrt(np.where(tested, squares, 1.0)), 0.0)
+
+
+class HasColumns(Protocol):
+    """A space of terms, as far as tests look at it."""
+
+    def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
+        """Values of the terms `ids`, one row for each."""
+        ...
+
+
+class Block(Protocol):
+    """Some terms that are tested together."""
+
+    def statistics(self, test: ScoreTest) -> FloatArray:
+        """Of every term, in one row; negative for entries that are no term."""
+        ...
+
+    def ids(self, entries: IntArray) -> IntArray:
+        """Ids of the terms at these entries of the statistics."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Terms of a space that are alike and are compared with each other."""
+
+    blocks: Callable[[], Iterable[Block]]  # a space may have too many terms even for a list of their blocks
+    n_terms: int
+    effort: float = 1.0  # time for a term and a row, relative to that for a product of two features
+    leans: bool = False  # whether a term shows what the test sees only in a model that holds its parents too
+    first: int = 0  # added to the ids of the blocks
+
+    def shifted(self, by: int) -> Part:
+        """The same terms as part of a larger space."""
+        return replace(self, first=self.first + by)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """The terms of a part that stand out most, best first."""
+
+    ids: IntArray
+    statistic: FloatArray  # falling
+    n_terms: int  # that were tested
+    leans: bool  # as in `Part`
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnBlock:
+    """The terms first, ..., last - 1 of a space, by their columns."""
+
+    space: HasColumns
+    table: FloatArray
+    first: int
+    last: int
+
+    def statistics(self, test: ScoreTest) -> FloatArray:
+        """Of every term."""
+        return test.of_columns(self.space.columns(self.table, np.arange(self.first, self.last)))
+
+    def ids(self, entries: IntArray) -> IntArray:
+        """Ids of the terms."""
+        return self.first + entries
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairBlock:
+    """Products of two features, one from each of two ranges of `features`."""
+
+    table: FloatArray  # the scaled features, shape (n_features, n_rows)
+    features: IntArray  # those of the space
+    left: tuple[int, int]
+    right: tuple[int, int]  # the same range as the left one, or behind it
+    squares: bool  # whether the product of a feature with itself is a term
+    number: Callable[[IntArray, IntArray], IntArray]  # from positions i <= j within `features` to ids
+
+    def statistics(self, test: ScoreTest) -> FloatArray:
+        """Of every pair, by rows; on the diagonal, pairs that come twice are left out the second time."""
+        found = test.of_products(*(self._features(side) for side in (self.left, self.right)))
+        if self.left == self.right:
+            found[np.tril_indices(len(found), -1 if self.squares else 0)] = -1.0
+        return found.ravel()
+
+    def _features(self, side: tuple[int, int]) -> FloatArray:
+        """The features of one range; no copy if they are neighbours in the table."""
+        chosen = self.features[slice(*side)]
+        first, last = int(chosen[0]), int(chosen[-1])
+        return self.table[first : last + 1] if last - first + 1 == chosen.size else self.table[chosen]
+
+    def ids(self, entries: IntArray) -> IntArray:
+        """Ids of the products."""
+        i, j = np.divmod(entries, self.right[1] - self.right[0])
+        return self.number(self.left[0] + i, self.right[0] + j)
+
+
+def centred(table: FloatArray, weight: FloatArray) -> FloatArray:
+    """Deviations of the features from their weighted means."""
+    mean = (table * (weight / weight.sum())).sum(axis=1)
+    return np.asarray(table - mean[:, None])
+
+
+def column_part(space: HasColumns, table: FloatArray, first: int, last: int, *, leans: bool = False) -> Part:
+    """The terms first, ..., last - 1, tested by their columns beside the constant."""
+    size = max(COLUMN_BYTES // (8 * table.shape[1]), 1)
+
+    def blocks() -> Iterable[Block]:
+        return (ColumnBlock(space, table, a, min(a + size, last)) for a in range(first, last, size))
+
+    return Part(blocks, last - first, COLUMN_EFFORT, leans)
+
+
+def pair_part(
+    table: FloatArray,
+    features: IntArray,
+    number: Callable[[IntArray, IntArray], IntArray],
+    *,
+    squares: bool,
+    leans: bool,
+) -> Part:
+    """All products of two features, tested by matrix products beside the constant and the two features."""
+    n = features.size
+
+    def blocks() -> Iterable[Block]:
+        ranges = [(a, min(a + PAIR_FEATURES, n)) for a in range(0, n, PAIR_FEATURES)]
+        pairs = combinations_with_replacement(ranges, 2)
+        return (PairBlock(table, features, left, right, squares, number) for left, right in pairs)
+
+    return Part(blocks, n * (n + 1) // 2 if squares else n * (n - 1) // 2, leans=leans)
+
+
+def strongest(part: Part, test: ScoreTest, keep: int, n_threads: int = 1) -> Found:
+    """Test every term of a part and keep those with the largest statistics."""
+
+    def best_of(block: Block) -> tuple[IntArray, FloatArray]:
+        values = np.round(block.statistics(test), DIGITS)
+        least = np.partition(values, -keep)[-keep] if values.size > keep else 0.0
+        some = np.flatnonzero(values >= max(least, 0.0))
+        return part.first + block.ids(some), values[some]
+
+    best = np.empty(0, np.int64), np.empty(0)
+    with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
+        for found in pool.map(best_of, part.blocks()):
+            ids, values = (np.concatenate(pair) for pair in zip(best, found, strict=True))
+            order = np.lexsort((ids, -values))[:keep]
+            best = ids[order], values[order]
+    return Found(*best, part.n_terms, part.leans)
