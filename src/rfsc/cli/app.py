@@ -39,10 +39,10 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[  # noqa: ARG001 - its callback answers
+    version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    traceback: Annotated[  # noqa: ARG001 - read by `run`
+    traceback: Annotated[  # read by `run`
         bool, typer.Option("--traceback", envvar="RFSC_DEBUG", help="Show the traceback of errors, for developers.")
     ] = False,
 ) -> None:

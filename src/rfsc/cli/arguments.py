@@ -75,8 +75,7 @@ Jobs = Annotated[
 
 def configured_search(basis: str, degree: int | None, pairs: Iterable[str], **chosen: Any) -> RFSCClassifier:
     """The classifier of a command line; wrong settings are reported before a table is read."""
-    from ..classifier import RFSCClassifier
-    from ..settings import SearchSettings
+    from .. import RFSCClassifier, SearchSettings
 
     search = RFSCClassifier(basis=_basis(basis, degree), **chosen)
     known = [name for name in search.get_params() if name not in NOT_ON_COMMAND_LINE]

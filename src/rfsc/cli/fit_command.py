@@ -38,7 +38,7 @@ from .fit_score import (
 from .model_commands import model_as_dict, summaries, write_report
 
 if TYPE_CHECKING:
-    from .._search import Checkpoint
+    from .. import Checkpoint
     from .._tables.training_data import ChunkedTable, ColumnChoice, TrainingTable
     from ..classifier import RFSCClassifier
 
@@ -169,7 +169,7 @@ def _checkpoint(path: str | None, *, resume: bool, force: bool, inputs: dict[str
         msg = f"{path} already exists; pass --resume to continue from it, or --force to start again."
         raise CommandError(msg)
     check_writable(path, force=True, inputs=inputs)
-    from .._search import Checkpoint
+    from .. import Checkpoint
 
     if not resume:
         file.unlink(missing_ok=True)
@@ -192,8 +192,8 @@ class Prepared:
     n_rows: int
 
 
-def run_fit(job: FitJob) -> Any:
-    """Read, fit, score, show and save; returns the fitted estimator."""
+def run_fit(job: FitJob) -> Prepared:
+    """Read, fit, score, show and save."""
     from .._tables.training_data import LeakError, is_larger_than_memory
 
     try:
@@ -213,7 +213,7 @@ def run_fit(job: FitJob) -> Any:
     if was_interrupted:
         msg = f"interrupted: the model has no score{' and no report' if job.report else ''}."
         raise CommandError(msg, 130)
-    return prepared.estimator
+    return prepared
 
 
 def _prepare(job: FitJob) -> Prepared:
@@ -436,5 +436,5 @@ def fit_example(messages: Messages, search: RFSCClassifier, cv: int | None = Non
         columns = ColumnChoice(drop=["patient"])
         limits: dict[str, Any] = {"time_limit": FitTimeLimit(None), "checkpoint": [], "cv": cv}
         job = FitJob(data=str(path), target="diagnosis", columns=columns, search=search, messages=messages, **limits)
-        pipeline = run_fit(job)
-    print_result(f"The first patient: {explain(pipeline, pipeline)}")
+        fitted = run_fit(job)
+    print_result(f"The first patient: {explain(fitted.estimator, fitted.X.iloc[[0]])}")

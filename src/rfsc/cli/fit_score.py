@@ -1,4 +1,4 @@
-"""The score that `rfsc fit` shows: on rows that the whole pipeline has not seen; and how its fits share a time limit."""
+"""The score that `rfsc fit` shows, on rows that the whole pipeline has not seen, and the time limit of its fits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .console import CommandError, Messages, output_width, table_text
 
 if TYPE_CHECKING:
-    from .._search import StopAfter
+    from .. import StopAfter
     from .._tables.training_data import ChunkedTable
 
 MOST_ROWS_OF_FOLDS = 5000  # up to which all folds of a cross-validation are affordable
@@ -34,7 +34,7 @@ class FitTimeLimit:
         """Callbacks of the next of `n_fits` fits, which share the time that is left."""
         if self._deadline is None or n_fits == 0:
             return []
-        from .._search import StopAfter
+        from .. import StopAfter
 
         return [StopAfter(max(self._deadline - time.monotonic(), 0.1) / n_fits)]
 
@@ -113,14 +113,14 @@ def held_out_score(messages: Messages, search: Any, table: ChunkedTable, test_si
     import numpy as np
     from sklearn.base import clone
 
-    from .._search.stopping import plain_ctrl_c
+    from .._search.context import uninterruptible_fits
     from ..report.honest_score import aligned, on_given_rows
     from ..report.subject import codes_of
 
     share, seed = test_size or min(TEST_SHARE, MOST_TEST_ROWS / table.n_rows), search.random_state
     target, names = table.y.name, list(table.X.columns)
     train, test = table.X.assign(**{target: table.y}).random_split([1.0 - share, share], random_state=seed)
-    with messages.progress("scoring on held-out rows"), plain_ctrl_c():
+    with messages.progress("scoring on held-out rows"), uninterruptible_fits():
         fitted = clone(search).fit(train[names], train[target])
         rows = test.compute()
         proba = aligned(fitted.predict_proba(rows[names]), fitted.classes_, search.classes_)

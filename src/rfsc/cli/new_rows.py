@@ -119,12 +119,10 @@ def labels_for_model(predictor: Predictor, table: RawTable, target: str) -> tupl
     found = column.values[rows]
     n_unknown = sum(label not in known for label in found)
     if n_unknown or not len(found):
-        got = (
-            f"{plural(n_unknown, 'row')} of {target!r} hold another class" if len(found) else f"{target!r} is all blank"
-        )
+        got = f"{plural(n_unknown, 'row')} of {target!r} hold another one" if n_unknown else f"{target!r} is all blank"
         msg = (
-            f"the model knows the classes {listed([repr(label) for label in known])}, but {got}. Choose the column that "
-            "it was fitted to, or drop those rows."
+            f"the model knows the classes {listed([repr(label) for label in known])}, but {got}. Choose the column "
+            "that it was fitted to, or drop those rows."
         )
         raise CommandError(msg)
     return rows, np.array([known[label] for label in found])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -83,17 +84,34 @@ def _repeatable(predictor: Predictor) -> dict[str, Any]:
 
 def _search(predictor: Predictor, jobs: int) -> RFSCClassifier:
     """The classifier with the settings of the file."""
-    from ..classifier import RFSCClassifier
+    from .. import RFSCClassifier
 
     known = RFSCClassifier().get_params()
-    search = RFSCClassifier(**{name: value for name, value in predictor.settings_.items() if name in known})
-    search.set_params(n_jobs=jobs, verbose=0, callbacks=None)
     try:
+        settings = {name: _setting(value) for name, value in predictor.settings_.items() if name in known}
+        search = RFSCClassifier(**settings).set_params(n_jobs=jobs, verbose=0, callbacks=None)
         check_settings(search)
-    except ValueError:
-        msg = "a setting of this model, such as a basis object, is stored as text only; fit it again in Python."
+    except (ValueError, TypeError):
+        msg = "a setting of this model cannot be read back from its file; fit it again in Python."
         raise CommandError(msg) from None
     return search
+
+
+def _setting(value: Any) -> Any:
+    """A setting of a model file; families of terms and SearchSettings are stored as texts like Polynomial(degree=3)."""
+    from .. import SearchSettings, bases
+
+    if isinstance(value, list):
+        return [_setting(part) for part in value]
+    if not isinstance(value, str) or not value.endswith(")"):
+        return value
+    call = ast.parse(value, mode="eval").body
+    kinds = {name: kind for name, kind in vars(bases).items() if name in bases.__all__ and isinstance(kind, type)}
+    name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
+    if name not in kinds | {"SearchSettings": SearchSettings} or call.args:
+        raise ValueError(name)
+    kind = (kinds | {"SearchSettings": SearchSettings})[name]
+    return kind(**{str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords})
 
 
 def _known_columns(predictor: Predictor, table: RawTable, target: str) -> RawTable:
