@@ -150,8 +150,10 @@ def _refit_chunked(predictor: Predictor, search: RFSCClassifier, data: str, targ
 
 
 def _answer(predictor: Predictor, again: Any, tolerance: float) -> dict[str, Any]:
+    from ..export import from_json, to_json
     from ..export.compare import compared_text, differences, largest_difference
 
+    again = from_json(to_json(again, history=False))  # settings as texts, as in the file
     identical = compared_text(predictor) == compared_text(again)
     distance = largest_difference(predictor, again)
     return {
