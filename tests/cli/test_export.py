@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sqlite3
 
 import numpy as np
@@ -58,22 +57,6 @@ def test_python(hospital, exported, raw):
 
 def test_c(exported):
     assert "risk(" in exported("--to", "c", "--name", "risk")
-
-
-def test_missing_cells_of_a_spreadsheet(hospital, refused):
-    """Every column that is read is named, ready to be pasted into a shell."""
-    read = [column.name for column in load(hospital / "model.json").recipe_.columns]
-    said = refused("export", hospital / "model.json", "--to", "xlsx-formula", "--cell", "age=A", status=2)
-    assert "'body mass'" in said or "body mass" not in said
-    named = [part.rpartition("=")[0] for part in shlex.split(said.partition("also pass ")[2]) if part != "--cell"]
-    assert named
-    assert set(named) <= set(read) - {"age"}
-    more = [
-        one
-        for name, letter in zip(named, "BCDEFGH"[: len(named)], strict=True)
-        for one in ("--cell", f"{name}={letter}")
-    ]
-    assert main(["export", str(hospital / "model.json"), "--to", "xlsx-formula", "--cell", "age=A", *more]) == 0
 
 
 def test_spreadsheet(exported):
@@ -135,13 +118,7 @@ def test_equations_of_several_classes(tmp_path, capsys):
         (["--to", "sql", "--name", "f"], "--name goes with --to python or --to c, not with --to sql", 2),
         (["--to", "xlsx-formula", "--cell", "age"], "--cell expects COLUMN=LETTER", 2),
         (["--to", "xlsx-formula", "--cell", "age=7"], "--cell expects COLUMN=LETTER", 2),
-        (["--to", "xlsx-formula", "--cell", "age=C"], "also pass --cell ", 2),
-        (
-            ["--to", "xlsx-formula", *ALL, "--cell", "aeg=C"],
-            "--cell aeg: the model has no such column. It reads: ",
-            2,
-        ),
-        (["--to", "xlsx-formula", *ALL, "--cell", "age=B"], "--cell names a column or a letter twice", 2),
+        (["--to", "xlsx-formula", "--cell", "age=C"], "where the columns that the model reads are", 1),
         (["--to", "sql", "--dialect", "oracle"], "--dialect does not know oracle. Choose from: sqlite, duckdb", 2),
         (["--to", "text", "--units", "furlongs"], "--units does not know furlongs. Choose from: original, scaled", 2),
         (["--to", "c", "--name", "no name"], "no name", 1),

@@ -25,7 +25,6 @@ from rfsc.export.compare import compared_text
 
 from .conftest import QUICK
 
-
 DROP = ColumnChoice(drop=["patient"])
 
 
@@ -58,9 +57,9 @@ def test_messages(hospital, capsys):
 def test_saved_model_is_the_pipeline(hospital):
     training = training_table(read_table(str(hospital / "patients.csv")), "diagnosis", DROP)
     search = quick_search()
-    pipeline = make_pipeline(encoder_of(training.columns), search).fit(training.frame, training.labels)
+    pipeline = make_pipeline(encoder_of(training.columns), search).fit(training.X, training.y)
     model = load(hospital / "model.json")
-    X = training.frame
+    X = training.X
     np.testing.assert_allclose(model.decision_function(X), pipeline.decision_function(X), rtol=1e-12)
     assert model.classes_.tolist() == ["healthy", "sick"]
 
@@ -70,7 +69,7 @@ def test_score_is_that_of_left_out_rows(hospital, capsys):
     assert fit(hospital / "patients.csv", "--drop", "patient", "--json", "--quiet") == 0
     result = json.loads(capsys.readouterr().out)
     training = training_table(read_table(str(hospital / "patients.csv")), "diagnosis", DROP)
-    X, y = training.frame, training.labels
+    X, y = training.X, training.y
     search = quick_search()
     scores = []
     for train, test in RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0).split(X, y):

@@ -134,7 +134,7 @@ def test_ctrl_c_while_scoring_saves_the_model(folder, tmp_path, capsys, monkeypa
     def press(*_):
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(fit_command, "held_out_score", press)
+    monkeypatch.setattr(fit_command.fit_score, "held_out_score", press)
     line = ["fit", str(folder / "whole.parquet"), "-t", "out", *QUICK, "-o", str(tmp_path / "m.json")]
     assert main(line) == 130
     assert (tmp_path / "m.json").exists()

@@ -13,7 +13,6 @@ from rfsc._utils import optional
 from rfsc.cli import main
 from rfsc.cli.console import Messages
 
-
 # ---- help
 
 

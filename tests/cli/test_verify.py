@@ -11,7 +11,6 @@ from sklearn.datasets import load_iris
 
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
 from rfsc._tables.example_table import patients
-from rfsc.bases import Hinge
 from rfsc.cli import main
 from rfsc.export import load, save
 
@@ -103,7 +102,7 @@ def test_fits_that_cannot_be_repeated(verify, refused, hospital, tmp_path):
     save(clf.models_[0], model)
     assert load(model).manifest_ is None
     assert "cannot be fitted again" in refused("verify", model, table)
-    save(RFSCClassifier(**QUICK | {"restrictions": Restrictions(hierarchy="weak")}).fit(X, y), model)
+    save(RFSCClassifier(**QUICK | {"restrictions": Restrictions(hierarchy=True)}).fit(X, y), model)
     assert "cannot be read back" in refused("verify", model, table)
     assert "cannot both come from stdin" in refused("verify", "-", "-")
 

@@ -9,11 +9,15 @@ import pytest
 from rfsc._model.recipe_reader import read_recipe
 from rfsc._tables.column_checks import useless
 from rfsc._tables.column_types import infer_column
-from rfsc._tables.encode import description, encoder_of, frame_of
+from rfsc._tables.encode import description, encoder_of
 
 
 def columns_of(**cells):
     return [infer_column(pd.Series(list(values), dtype=object, name=name)) for name, values in cells.items()]
+
+
+def frame_of(columns):
+    return pd.DataFrame({column.name: column.values for column in columns})
 
 
 @pytest.fixture

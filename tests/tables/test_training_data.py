@@ -22,8 +22,8 @@ def test_example():
     assert kinds == dict.fromkeys(["age", "body mass", "CRP", "haemoglobin"], "number") | dict.fromkeys(
         ["sex", "smokes", "ward"], "text"
     )
-    assert set(training.labels) == {"sick", "healthy"}
-    assert training.frame.shape == (120, 7)
+    assert set(training.y) == {"sick", "healthy"}
+    assert training.X.shape == (120, 7)
 
 
 def test_identifiers_must_be_decided_on():
@@ -32,19 +32,19 @@ def test_identifiers_must_be_decided_on():
         training_table(table(copy=copy), "diagnosis")
     assert list(caught.value.reasons) == ["patient", "copy"]
     training = training_table(table(copy=copy), "diagnosis", ColumnChoice(drop=["patient"], keep=["copy"]))
-    assert "copy" in training.frame
+    assert "copy" in training.X
 
 
 def test_only():
     training = training_table(table(), "diagnosis", ColumnChoice(only=["age", "sex"]))
-    assert list(training.frame.columns) == ["age", "sex"]
+    assert list(training.X.columns) == ["age", "sex"]
     assert training.dropped["CRP"] == "--only"
 
 
 def test_rows_without_a_label():
     labels = patients(120, 1)["diagnosis"].where(np.arange(120) >= 7, "")
     training = training_table(table(diagnosis=labels), "diagnosis", ColumnChoice(drop=["patient"]))
-    assert (training.n_unlabelled, len(training.labels), len(training.frame)) == (7, 113, 113)
+    assert (training.n_unlabelled, len(training.y), len(training.X)) == (7, 113, 113)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_targets_of_other_types():
         training = training_table(
             RawTable(frame.assign(diagnosis=labels), "t"), "diagnosis", ColumnChoice(drop=["patient"])
         )
-        assert set(training.labels) in ({"True", "False"}, {"0", "1"})
+        assert set(training.y) in ({"True", "False"}, {"0", "1"})
 
 
 def test_example_is_the_same_every_time():

@@ -97,10 +97,3 @@ def description(recipe: Recipe, column: int) -> str:
         return f"indicator{'s' if len(made) > 1 else ''} {', '.join(name for name, _ in made)}"
     flags = [name for name, feature in made if isinstance(feature, MissingIn)]
     return f"blanks become {numbers[0].fill:.6g}, with indicator {flags[0]}" if flags else AS_IT_IS
-
-
-def frame_of(columns: Sequence[Column]) -> DataFrame:
-    """The columns as a data frame."""
-    from pandas import DataFrame
-
-    return DataFrame({column.name: column.values for column in columns})

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 ROW_NAMES = "(row names)"
-FORMATS = "CSV, TSV, Parquet, ARFF, KEEL or .npy"
 ATTRIBUTE = re.compile(r"""@attribute\s+('[^']*'|"[^"]*"|[^\s{\[]+)""", re.IGNORECASE)
 
 
@@ -93,7 +92,7 @@ def _decoded(path: Path, content: bytes) -> tuple[str, list[str]]:
             notes.append("not UTF-8, read as Windows-1252: check letters with accents")
     if "\0" in text:
         kind = "a spreadsheet or another zip file" if content[:2] == b"PK" else "a binary file"
-        msg = f"{path.name}: expected {FORMATS}, got {kind}. Save the table as CSV."
+        msg = f"{path.name}: expected CSV, TSV, Parquet, ARFF, KEEL or .npy, got {kind}. Save the table as CSV."
         raise ValueError(msg)
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
 

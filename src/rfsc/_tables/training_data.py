@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,6 @@ from .._utils.optional import require
 from .._utils.words import listed, plural
 from .column_checks import check_names, check_target, suspicion, useless
 from .column_types import Column, column_of_kind, infer_column, share_of_numbers
-from .encode import frame_of
 from .table_files import RawTable, array_frame, mapped_array
 
 if TYPE_CHECKING:
@@ -64,15 +62,24 @@ class TrainingTable:
     """Features and labels of the rows that have a label."""
 
     columns: tuple[Column, ...]
-    labels: np.ndarray[Any, Any]  # texts
+    y: np.ndarray[Any, Any]  # labels, as texts
     dropped: dict[str, str]  # other columns, with the reason
     n_unlabelled: int  # rows without a label, which were dropped
     nearly_numbers: dict[str, float]  # text columns most of whose cells are numbers, with the share of these
 
     @property
-    def frame(self) -> DataFrame:
+    def X(self) -> DataFrame:
         """The features as a data frame."""
-        return frame_of(self.columns)
+        from pandas import DataFrame
+
+        return DataFrame({column.name: column.values for column in self.columns})
+
+    sample = X  # of a table in memory, all rows
+
+    @property
+    def n_rows(self) -> int:
+        """Rows with a label."""
+        return len(self.y)
 
 
 def training_table(table: RawTable, target: str, choice: ColumnChoice | None = None) -> TrainingTable:
@@ -141,7 +148,7 @@ class ChunkedTable:
 def is_larger_than_memory(source: str, memory: int | None = None) -> bool:
     """Whether a Parquet or .npy file would take too much of the memory (bytes) to be read at once."""
     path = Path(source)
-    if source == "-" or not path.exists() or not (path.is_dir() or path.suffix.lower() in (".npy", ".parquet", ".pq")):
+    if not path.is_dir() and path.suffix.lower() not in (".npy", ".parquet", ".pq"):
         return False
     try:
         n_bytes = mapped_array(path).nbytes if path.suffix.lower() == ".npy" else _parquet_bytes(path)
@@ -164,12 +171,20 @@ def _parquet_bytes(path: Path) -> int:
 def chunked_table(source: str, target: str, choice: ColumnChoice) -> ChunkedTable:
     """The same checks as for a table in memory, on a sample of rows and by one pass over all of them."""
     require("fitting a table larger than memory", ["dask", "pandas", "pyarrow"], "dask,cli")
+    from pyarrow import ArrowException
+
+    try:
+        return _checked_chunks(Path(source), target, choice)
+    except (ArrowException, OSError):  # their texts may hold cells
+        name = Path(source).resolve().name
+        msg = f"{name}: a part of it cannot be read; it is damaged, or was changed meanwhile. Copy it again."
+        raise ValueError(msg) from None
+
+
+def _checked_chunks(path: Path, target: str, choice: ColumnChoice) -> ChunkedTable:
     import dask
 
-    path = Path(source)
-    name = path.resolve().name
-    with _readable(name):
-        frame = _chunks(path)
+    frame, name = _chunks(path), path.resolve().name
     names = [str(column) for column in frame.columns]
     check_names(names, [target, *choice.names], name)
     dropped = choice.dropped([column for column in names if column != target])
@@ -178,31 +193,17 @@ def chunked_table(source: str, target: str, choice: ColumnChoice) -> ChunkedTabl
     frame = frame[[*wanted, target]]
     labelled = frame.map_partitions(_labelled_rows, target, meta=frame._meta.astype({target: object}))
     X, y = labelled[wanted].astype("float64"), labelled[target]
-    with _readable(name):
-        sample = _sample_rows(labelled)
+    sample = _sample_rows(labelled)
     if sample[target].nunique() > MOST_LABELS:
         msg = f"the target {target!r} holds more than {MOST_LABELS:,} labels, but this is a classifier. Choose another."
         raise ValueError(msg)
-    with _readable(name):
-        n_rows, n_blank, sizes = dask.compute(frame.shape[0], (~np.isfinite(X)).sum(), y.value_counts())
+    n_rows, n_blank, sizes = dask.compute(frame.shape[0], (~np.isfinite(X)).sum(), y.value_counts())
     check_target(target, sizes.to_numpy(), is_number=infer_column(sample[target]).kind == "number")
     _check_no_blanks(name, n_blank[n_blank > 0].to_dict())
     columns = [infer_column(sample[column]) for column in wanted if column not in choice.keep]
     _refuse_leaks(columns, np.unique(sample[target].astype(str), return_inverse=True)[1], {})
     n_labelled = int(sizes.sum())
     return ChunkedTable(X, y, sample[wanted], name, dropped, n_labelled, int(n_rows) - n_labelled)
-
-
-@contextmanager
-def _readable(name: str) -> Iterator[None]:
-    """Turn errors of damaged files, whose texts may hold cells, into one of ours."""
-    from pyarrow import ArrowException
-
-    try:
-        yield
-    except (ArrowException, OSError):
-        msg = f"{name}: a part of it cannot be read; it is damaged, or was changed meanwhile. Copy it again."
-        raise ValueError(msg) from None
 
 
 def _chunks(path: Path) -> Any:
@@ -253,8 +254,7 @@ def _labelled_rows(part: DataFrame, target: str) -> DataFrame:
 
     code, distinct = factorize(part[target])
     texts = [*column_of_kind(Series(distinct, name=target), "text").values, None]  # the last for code -1
-    labels = np.array(texts, dtype=object)[code]
-    return part.assign(**{target: labels})[[label is not None for label in labels]]
+    return part.assign(**{target: np.array(texts, dtype=object)[code]}).dropna(subset=[target])
 
 
 def _sample_rows(frame: Any) -> DataFrame:

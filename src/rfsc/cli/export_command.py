@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import shlex
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -89,7 +88,7 @@ def _content(to: str, source: Any, options: dict[str, Any]) -> str | bytes:
     from .. import export as exporters
 
     if to == "xlsx-formula":
-        return exporters.to_spreadsheet(source, cells=_spreadsheet_cells(source, options.get("cell", [])))
+        return exporters.to_spreadsheet(source, cells=_spreadsheet_cells(options.get("cell", [])))
     if to == "onnx":
         return bytes(exporters.to_onnx(source).SerializeToString())
     if to in ("latex", "html", "text"):
@@ -98,30 +97,13 @@ def _content(to: str, source: Any, options: dict[str, Any]) -> str | bytes:
     return write(source, **options)
 
 
-def _spreadsheet_cells(source: Any, given: list[str]) -> dict[str, str] | None:
-    """The letter of every column that the model reads; None if no cell was given."""
-    from ..export.program import Program
-
+def _spreadsheet_cells(given: list[str]) -> dict[str, str] | None:
+    """The letter of every column that was given; None if none was."""
     pairs = [text.rpartition("=") for text in given]
-    if not all(column and equals and COLUMN_LETTERS.fullmatch(letters) for column, equals, letters in pairs):
+    if not all(column and COLUMN_LETTERS.fullmatch(letters) for column, _, letters in pairs):
         msg = "--cell expects COLUMN=LETTER, such as age=C."
         raise CommandError(msg, 2)
-    cells = {column: letters.upper() for column, _, letters in pairs}
-    program = Program.of(source)
-    read = [program.columns[c].name for c in program.read]
-    missing = [name for name in read if cells and name not in cells]
-    if missing:
-        options = " ".join(f"--cell {shlex.quote(name)}=LETTER" for name in missing)
-        msg = f"--cell must give the letter of every column that the model reads; also pass {options}."
-        raise CommandError(msg, 2)
-    unknown = [name for name in cells if name not in [column.name for column in program.columns]]
-    if unknown:
-        msg = f"--cell {unknown[0]}: the model has no such column. It reads: {', '.join(read)}."
-        raise CommandError(msg, 2)
-    if len(set(cells.values())) < len(pairs):
-        msg = "--cell names a column or a letter twice. Give every column a letter of its own."
-        raise CommandError(msg, 2)
-    return cells or None
+    return {column: letters.upper() for column, _, letters in pairs} or None
 
 
 def _equations(source: Any, form: str, units: str) -> str:

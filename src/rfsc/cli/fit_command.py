@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._utils.words import plural
+from . import fit_score
 from .arguments import (
     BASIS_NAMES,
     Data,
@@ -24,17 +28,7 @@ from .arguments import (
     file_option,
 )
 from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
-from .fit_score import (
-    FitTimeLimit,
-    check_score_options,
-    choose_folds,
-    count_fits,
-    cross_validation,
-    held_out_score,
-    score_as_dict,
-    score_text,
-    weakness,
-)
+from .fit_score import FitTimeLimit
 from .model_commands import model_as_dict, summaries, write_report
 
 if TYPE_CHECKING:
@@ -124,42 +118,47 @@ def fit(
     """
     from .._tables.training_data import ColumnChoice
 
-    files = {"the table": data, "the model": output, "the report": report}
-    clock = FitTimeLimit(time_limit)
-    kept = _checkpoint(checkpoint, resume=resume, force=force, inputs=files)
-    if output is not None:
-        output = check_writable(output, force=force, inputs={"the table": data, "the report": report})
-    if report is not None:
-        report = check_writable(report, force=force, inputs={"the table": data})
-    if report == "-" or (as_json and output == "-"):
+    fit_score.check_score_options(cv, test_size)
+    limit = FitTimeLimit(time_limit)
+    files = _checked_files({"the table": data, "the model": output, "the report": report}, force=force)
+    if files["the report"] == "-" or (as_json and files["the model"] == "-"):
         msg = "only one result can go to stdout; give --report a file, and with --json also -o."
         raise CommandError(msg, 2)
-    check_score_options(cv, test_size)
-    chosen = {"n_restarts": restarts, "max_terms": max_terms, "random_state": seed, "n_jobs": jobs}
-    run_fit(
-        FitJob(
-            data=data,
-            target=target,
-            columns=ColumnChoice(drop=drop or (), keep=keep or (), only=only or (), number=number or ()),
-            search=configured_search(basis, degree, setting or (), **chosen),
-            messages=Messages(quiet=quiet),
-            time_limit=clock,
-            checkpoint=kept,
-            cv=cv,
-            test_size=test_size,
-            output=output,
-            report=report,
-            as_json=as_json,
-        )
+    job = FitJob(
+        data=data,
+        target=target,
+        columns=ColumnChoice(drop=drop or (), keep=keep or (), only=only or (), number=number or ()),
+        search=configured_search(
+            basis, degree, setting or (), n_restarts=restarts, max_terms=max_terms, random_state=seed, n_jobs=jobs
+        ),
+        messages=Messages(quiet=quiet),
+        time_limit=limit,
+        checkpoint=_checkpoint(checkpoint, resume=resume, force=force, inputs=files),
+        cv=cv,
+        test_size=test_size,
+        output=files["the model"],
+        report=files["the report"],
+        as_json=as_json,
     )
+    run_fit(job)
+
+
+def _checked_files(files: dict[str, str | None], *, force: bool) -> dict[str, str | None]:
+    """The names of all files, after a check that results can be written and that no name is used twice."""
+    checked = dict(files)
+    for what, path in files.items():
+        if what != "the table" and path is not None:
+            inputs = {name: other for name, other in files.items() if name != what}
+            checked[what] = check_writable(path, force=force, inputs=inputs)
+    return checked
 
 
 def _checkpoint(path: str | None, *, resume: bool, force: bool, inputs: dict[str, str | None]) -> list[Checkpoint]:
     """The callback that saves finished searches."""
+    if path is None and resume:
+        msg = "--resume needs the file to continue from; pass --checkpoint too."
+        raise CommandError(msg, 2)
     if path is None:
-        if resume:
-            msg = "--resume needs the file to continue from; pass --checkpoint too."
-            raise CommandError(msg, 2)
         return []
     file = Path(path)
     if path == "-" or (file.exists() and not file.is_file()):
@@ -185,14 +184,12 @@ class Prepared:
 
     estimator: Any  # the search, or a pipeline that ends with it
     table: TrainingTable | ChunkedTable
-    X: Any
-    y: Any
     columns: list[dict[str, str]]  # what happens to every column
-    folds: Any  # of the score, None for none
-    n_rows: int
+    n_scored: int  # fits of the score
+    score: Callable[[], Any]
 
 
-def run_fit(job: FitJob) -> Prepared:
+def run_fit(job: FitJob) -> None:
     """Read, fit, score, show and save."""
     from .._tables.training_data import LeakError, is_larger_than_memory
 
@@ -202,18 +199,24 @@ def run_fit(job: FitJob) -> Prepared:
         raise CommandError(_refusal(error.reasons)) from None
     was_interrupted = _fit(job, prepared)
     score = None
-    if not was_interrupted and prepared.folds is not None:
+    if prepared.n_scored and not was_interrupted:
         try:
-            score = _score(job, prepared)
+            score = prepared.score()
         except KeyboardInterrupt:
             was_interrupted = True
     job.search.set_params(callbacks=None)  # not part of the model file
     _show(job, prepared, score)
-    _save(job, prepared, score, write_page=not was_interrupted)
+    _save(job, prepared)
     if was_interrupted:
         msg = f"interrupted: the model has no score{' and no report' if job.report else ''}."
         raise CommandError(msg, 130)
-    return prepared
+    if job.report is not None:
+        from ..report import Report
+
+        job.messages.info("Writing the report ...")
+        X, y = prepared.table.X, prepared.table.y
+        write_report(Report.from_estimator(prepared.estimator, X, y, cv=score, target=job.target), job.report)
+        job.messages.info(f"Wrote {job.report}", "green")
 
 
 def _prepare(job: FitJob) -> Prepared:
@@ -229,21 +232,23 @@ def _prepare(job: FitJob) -> Prepared:
     for note in raw.notes:
         job.messages.info(f"  {note}")
     table = training_table(raw, job.target, job.columns)
-    _warn_of_unlabelled(job, table.n_unlabelled)
     for name, share in table.nearly_numbers.items():
         job.messages.warn(
             f"{name!r} is read as text, although {share:.0%} of its cells are numbers (<5 is not one). Pass "
             f"--number {shlex.quote(name)} to read it as numbers, with other cells as blanks, or correct those cells."
         )
-    seed, is_timed = job.search.random_state, job.time_limit.is_set
-    folds = choose_folds(table.labels, job.cv, job.test_size, seed, is_timed=is_timed)
+    folds = fit_score.choose_folds(table.y, job.cv, job.test_size, job.search.random_state, job.time_limit)
     pipeline = make_pipeline(encoder_of(table.columns), job.search)
     columns = _describe_columns(table, pipeline[0])
     _show_columns(job.messages, columns)
-    return Prepared(pipeline, table, table.frame, table.labels, columns, folds, len(table.labels))
+    n_scored = 0 if folds is None else folds.get_n_splits()
+    all_methods = job.report is not None
+    score = partial(fit_score.cross_validation, job.messages, pipeline, table, folds, baselines=all_methods)
+    return Prepared(pipeline, table, columns, n_scored, score)
 
 
 def _prepare_chunked(job: FitJob) -> Prepared:
+    from .._tables.encode import AS_IT_IS
     from .._tables.training_data import chunked_table
 
     for option, value in (("--report", job.report), ("--number", job.columns.number), ("--cv", job.cv)):
@@ -254,26 +259,21 @@ def _prepare_chunked(job: FitJob) -> Prepared:
         table = chunked_table(job.data, job.target, job.columns)
     size = f"{plural(table.n_rows, 'row')}, {plural(len(table.X.columns), 'feature')}"
     job.messages.info(f"{table.name}: {size}; larger than memory, so it is read in chunks", "bold")
-    _warn_of_unlabelled(job, table.n_unlabelled)
-    columns = [{"column": name, "kind": "number", "use": "used as it is"} for name in table.X.columns]
-    columns += _dropped_columns(table.dropped)
-    return Prepared(job.search, table, table.X, table.y, columns, None if job.cv == 0 else "held-out", table.n_rows)
-
-
-def _warn_of_unlabelled(job: FitJob, n: int) -> None:
-    if n:
-        job.messages.warn(f"dropped {plural(n, 'row')} without a {job.target}")
+    columns = [{"column": name, "kind": "number", "use": AS_IT_IS} for name in table.X.columns]
+    score = partial(fit_score.held_out_score, job.messages, job.search, table, job.test_size)
+    return Prepared(job.search, table, columns + _dropped_columns(table.dropped), int(job.cv != 0), score)
 
 
 def _fit(job: FitJob, prepared: Prepared) -> bool:
     """Fit the model; whether Ctrl-C ended the search."""
-    n_scored, search = 1 if prepared.folds == "held-out" else count_fits(prepared.folds, prepared.n_rows), job.search
+    search, table, limit = job.search, prepared.table, job.time_limit
+    if table.n_unlabelled:
+        job.messages.warn(f"dropped {plural(table.n_unlabelled, 'row')} without a {job.target}")
     job.messages.info("\nSearching for a model ...", "bold")
-    search.set_params(
-        verbose=int(job.messages.is_live), callbacks=[*job.time_limit.callbacks(1 + n_scored), *job.checkpoint]
-    )
-    prepared.estimator.fit(prepared.X, prepared.y)
-    search.set_params(verbose=0, callbacks=job.time_limit.callbacks(n_scored) or None)
+    callbacks = [*limit.callbacks(1 + prepared.n_scored), *job.checkpoint]
+    search.set_params(verbose=int(job.messages.is_live), callbacks=callbacks)
+    prepared.estimator.fit(table.X, table.y)
+    search.set_params(verbose=0, callbacks=limit.callbacks(prepared.n_scored) or None)
     search.manifest_["target"] = job.target  # labels are an array without a name
     if search.stop_reason_ == "time_limit":
         job.messages.warn("the time limit ended the search early; with more time the model may differ")
@@ -282,49 +282,30 @@ def _fit(job: FitJob, prepared: Prepared) -> bool:
     return bool(search.stop_reason_ == "interrupted")
 
 
-def _score(job: FitJob, prepared: Prepared) -> Any:
-    from .._tables.training_data import ChunkedTable
-
-    if isinstance(prepared.table, ChunkedTable):
-        return held_out_score(job.messages, job.search, prepared.table, job.test_size)
-    baselines = job.report is not None
-    return cross_validation(
-        job.messages, prepared.estimator, prepared.X, prepared.y, prepared.folds, baselines=baselines
-    )
-
-
 def _show(job: FitJob, prepared: Prepared, score: Any) -> None:
     if job.as_json:
-        facts = {"model": job.output, "report": job.report, "rows": prepared.n_rows}
+        facts: dict[str, Any] = {"model": job.output, "report": job.report, "rows": prepared.table.n_rows}
         facts |= {"rows_without_label": prepared.table.n_unlabelled, "columns": prepared.columns}
-        facts |= {"score": None if score is None else score_as_dict(score)}
+        facts["score"] = None if score is None else fit_score.score_as_dict(score)
         print_json(facts | model_as_dict(prepared.estimator))
     elif job.output != "-":
+        parts = [*summaries(prepared.estimator), *([] if score is None else [fit_score.score_text(score)])]
         job.messages.info()
-        print_result("\n\n".join([*summaries(prepared.estimator), *([] if score is None else [score_text(score)])]))
+        print_result("\n\n".join(parts))
         job.messages.info()
-    if score is not None and (text := weakness(score)):
+    if score is not None and (text := fit_score.weakness(score)):
         job.messages.warn(text)
 
 
-def _save(job: FitJob, prepared: Prepared, score: Any, *, write_page: bool) -> None:
-    messages, output = job.messages, job.output
-    if output is None:
-        messages.info("The model was not saved; pass -o model.json to save it.")
-    else:
-        rows = prepared.table.sample if prepared.folds == "held-out" else prepared.X
-        write_result(checked_json(prepared.estimator, rows), output)
-        if output != "-":
-            path = shlex.quote(output)
-            messages.info(f"Saved the model to {output}", "green")
-            messages.info(f"Next: rfsc predict {path} new.csv, rfsc explain {path} new.csv --row 1, rfsc export --help")
-    if job.report is not None and write_page:
-        from ..report import Report
-
-        messages.info("Writing the report ...")
-        made = Report.from_estimator(prepared.estimator, prepared.X, prepared.y, cv=score, target=job.target)
-        write_report(made, job.report)
-        messages.info(f"Wrote {job.report}", "green")
+def _save(job: FitJob, prepared: Prepared) -> None:
+    if job.output is None:
+        job.messages.info("The model was not saved; pass -o model.json to save it.")
+        return
+    write_result(checked_json(prepared.estimator, prepared.table.sample), job.output)
+    if job.output != "-":
+        job.messages.info(f"Saved the model to {job.output}", "green")
+        path = shlex.quote(job.output)
+        job.messages.info(f"Next: rfsc predict {path} new.csv, rfsc explain {path} new.csv --row 1, rfsc export --help")
 
 
 def checked_json(estimator: Any, X: Any) -> str:
@@ -348,18 +329,13 @@ def checked_json(estimator: Any, X: Any) -> str:
 
 def _refusal(reasons: dict[str, str]) -> str:
     """Columns that need a decision, and how to continue."""
-    width = max(map(len, reasons))
+    width, n = max(map(len, reasons)), len(reasons)
     lines = [f"  {name:<{width}}  {reason}" for name, reason in reasons.items()]
     drops = " ".join(f"--drop {shlex.quote(name)}" for name in reasons)
-    which, verb, them = ("it is", "looks", "it") if len(reasons) == 1 else ("they are", "look", "them")
-    return "\n".join(
-        [
-            f"nothing was fitted: {plural(len(reasons), 'column')} {verb} like an identifier or like the target itself.",
-            *lines,
-            f"Drop {them} with {drops}",
-            f"or, if {which} known when a prediction is needed, pass --keep instead of --drop.",
-        ]
-    )
+    look, them, they = ("looks", "it", "it is") if n == 1 else ("look", "them", "they are")
+    head = f"nothing was fitted: {plural(n, 'column')} {look} like an identifier or like the target itself."
+    keep = f"or, if {they} known when a prediction is needed, pass --keep instead of --drop."
+    return "\n".join([head, *lines, f"Drop {them} with {drops}", keep])
 
 
 def _describe_columns(table: TrainingTable, encoder: Any) -> list[dict[str, str]]:
@@ -367,7 +343,7 @@ def _describe_columns(table: TrainingTable, encoder: Any) -> list[dict[str, str]
     from .._model.recipe_reader import read_recipe
     from .._tables.encode import description, fitted_encoder
 
-    fitted = fitted_encoder(encoder, table.frame)
+    fitted = fitted_encoder(encoder, table.X)
     recipe = read_recipe(fitted, [column.name for column in table.columns]).recipe
     rows = []
     for j, column in enumerate(table.columns):
@@ -400,7 +376,7 @@ def _show_columns(messages: Messages, rows: list[dict[str, str]]) -> None:
 
 
 def demo(
-    data: Annotated[str | None, file_option("Only write the example table to this file.")] = None,
+    data: Annotated[str | None, file_option("Only write the example table to this file.", "--data")] = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -408,33 +384,19 @@ def demo(
 
     The table is made up: 400 patients with text columns, blanks and an identifier.
     """
-    messages = Messages(quiet=quiet)
+    from .._tables.example_table import patients
+
+    messages, text = Messages(quiet=quiet), patients().to_csv(index=False, lineterminator="\n")
     if data is None:
-        fit_example(messages, configured_search("auto", None, (), random_state=0, n_jobs=-1))
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "patients.csv")
+            path.write_text(text)
+            fit(str(path), "diagnosis", drop=["patient"], quiet=quiet)
+        messages.info("With a table of your own: rfsc fit data.csv --target COLUMN -o model.json --report report.html")
         return
-    from .._tables.example_table import patients
-
-    path = check_writable(data, force=force, inputs={})
-    write_result(patients().to_csv(index=False, lineterminator="\n"), path)
-    if path != "-":
-        messages.info(f"Wrote {path}", "green")
+    output = check_writable(data, force=force, inputs={})
+    write_result(text, output)
+    if output != "-":
+        messages.info(f"Wrote {output}", "green")
         options = "--target diagnosis --drop patient -o model.json --report report.html"
-        messages.info(f"Next: rfsc fit {shlex.quote(path)} {options}")
-
-
-def fit_example(messages: Messages, search: RFSCClassifier, cv: int | None = None) -> None:
-    """Fit the example table as `rfsc fit` would, and explain its first row."""
-    from tempfile import TemporaryDirectory
-
-    from .._tables.example_table import patients
-    from .._tables.training_data import ColumnChoice
-    from ..explain import explain
-
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "patients.csv")
-        patients().to_csv(path, index=False)
-        columns = ColumnChoice(drop=["patient"])
-        limits: dict[str, Any] = {"time_limit": FitTimeLimit(None), "checkpoint": [], "cv": cv}
-        job = FitJob(data=str(path), target="diagnosis", columns=columns, search=search, messages=messages, **limits)
-        fitted = run_fit(job)
-    print_result(f"The first patient: {explain(fitted.estimator, fitted.X.iloc[[0]])}")
+        messages.info(f"Next: rfsc fit {shlex.quote(output)} {options}")

@@ -6,13 +6,14 @@ import math
 import time
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .console import CommandError, Messages, output_width, table_text
 
 if TYPE_CHECKING:
     from .. import StopAfter
-    from .._tables.training_data import ChunkedTable
+    from .._tables.training_data import ChunkedTable, TrainingTable
 
 MOST_ROWS_OF_FOLDS = 5000  # up to which all folds of a cross-validation are affordable
 TEST_SHARE = 0.2  # of the rows, above
@@ -55,8 +56,12 @@ def check_score_options(cv: int | None, test_size: float | None) -> None:
         raise CommandError(msg, 2)
 
 
-def choose_folds(labels: Any, cv: int | None, test_size: float | None, seed: int, *, is_timed: bool) -> Any:
-    """Folds for `rfsc.report`: a number, a splitter, "auto", or None for no score."""
+def choose_folds(labels: Any, cv: int | None, test_size: float | None, seed: int, limit: FitTimeLimit) -> Any:
+    """A splitter of scikit-learn; None for no score."""
+    from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
+
+    from ..report.honest_score import FEW_ROWS, N_FOLDS, REPEATS
+
     sizes, n_rows = Counter(labels.tolist()), len(labels)
     smallest, n_test = min(sizes.values()), math.ceil(n_rows * (test_size or TEST_SHARE))
     if cv is not None and cv > smallest:
@@ -66,46 +71,30 @@ def choose_folds(labels: Any, cv: int | None, test_size: float | None, seed: int
     if test_size is not None and not can_split:
         msg = f"--test-size {test_size:g} of {n_rows} rows does not leave a row of every class on both sides."
         raise CommandError(msg, 2)
-    if cv is not None:
-        return cv or None
-    if test_size is None and n_rows <= MOST_ROWS_OF_FOLDS and not (is_timed and can_split):
-        return "auto"
-    from sklearn.model_selection import StratifiedShuffleSplit
-
-    return StratifiedShuffleSplit(1, test_size=test_size or TEST_SHARE, random_state=seed)
-
-
-def count_fits(folds: Any, n_rows: int) -> int:
-    """How many fits a score needs at most."""
-    from ..report.honest_score import FEW_ROWS, N_FOLDS, REPEATS
-
-    if folds is None or not isinstance(folds, int | str):
-        return 0 if folds is None else 1
-    return (folds if isinstance(folds, int) else N_FOLDS) * (REPEATS if n_rows < FEW_ROWS else 1)
+    if cv == 0:
+        return None
+    is_costly = n_rows > MOST_ROWS_OF_FOLDS or (limit.is_set and can_split)
+    if test_size is not None or (cv is None and is_costly):
+        return StratifiedShuffleSplit(1, test_size=test_size or TEST_SHARE, random_state=seed)
+    repeats = REPEATS if n_rows < FEW_ROWS else 1
+    return RepeatedStratifiedKFold(n_splits=cv or min(N_FOLDS, smallest), n_repeats=repeats, random_state=seed)
 
 
 # ---- scores
 
 
-def cross_validation(messages: Messages, pipeline: Any, X: Any, labels: Any, folds: Any, *, baselines: bool) -> Any:
+def cross_validation(messages: Messages, pipeline: Any, table: TrainingTable, folds: Any, *, baselines: bool) -> Any:
     """Fit clones of the pipeline without some of the rows, and score them on those."""
     from ..report.honest_score import MAJORITY, cross_validated, default_baselines
 
     seed = pipeline[-1].random_state
     methods = default_baselines(seed)
+    methods = methods if baselines else {MAJORITY: methods[MAJORITY]}
+    options = {"cv": folds, "baselines": methods, "random_state": seed}
     with messages.progress("scoring on held-out rows") as update, warnings.catch_warnings():
         # a level that only held-out rows have counts as a rare one, which is intended
         warnings.filterwarnings("ignore", message="Found unknown categories")
-        return cross_validated(
-            pipeline,
-            X,
-            labels,
-            pipeline.classes_,
-            cv=folds,
-            baselines=methods if baselines else {MAJORITY: methods[MAJORITY]},
-            random_state=seed,
-            progress=update,
-        )
+        return cross_validated(pipeline, table.X, table.y, pipeline.classes_, progress=update, **options)
 
 
 def held_out_score(messages: Messages, search: Any, table: ChunkedTable, test_size: float | None) -> Any:
@@ -133,34 +122,32 @@ def held_out_score(messages: Messages, search: Any, table: ChunkedTable, test_si
 
 
 def weakness(score: Any) -> str:
-    """Why the model is no better than the commonest class; empty if it is better."""
+    """In what the model is no better than the commonest class; empty if it is better."""
     from ..report.honest_score import MAJORITY
     from ..report.metrics import METRICS
 
-    place = [method.name for method in score.methods].index(MAJORITY)
+    majority = next(method for method in score.methods if method.name == MAJORITY)
     lost = []
-    for metric, found in zip(METRICS, _by_metric(score), strict=True):
-        ours, majority = found[0][0], found[place][0]
-        is_worse = ours <= majority if metric.higher_is_better else ours >= majority
-        if metric.key in ("accuracy", "log_loss") and is_worse:
-            lost.append(f"{metric.name} {ours:.3f} against {majority:.3f}")
+    for metric, ours, theirs in zip(METRICS, score.methods[0].mean, majority.mean, strict=True):
+        is_better = ours > theirs if metric.higher_is_better else ours < theirs
+        if metric.key in ("accuracy", "log_loss") and not is_better:
+            lost.append(f"{metric.name} {ours:.3f} against {theirs:.3f}")
     if not lost:
         return ""
     return f"on held-out rows the model is no better than always predicting the commonest class: {', '.join(lost)}"
 
 
 def score_text(score: Any) -> str:
-    """A score as a table."""
+    """A score as a table; without the Brier score, so that it fits 80 columns."""
     from ..report.metrics import METRICS
 
     is_folded = score.how == "cross-validation" and score.n_folds > 1
-    how = f"{score.n_folds} folds, mean ± standard deviation" if is_folded else f"{len(score.code)} rows"
-    cells = [
-        [f"{mean:.3f}" + (f" ± {spread:.3f}" if spread is not None else "") for mean, spread in found]
-        for found in _by_metric(score)[:4]
+    how = f"{score.n_folds} folds, mean ± standard deviation" if is_folded else f"{len(score.code)} rows, ± uncertainty"
+    rows = [
+        [method.name, *(f"{mean:.3f} ± {spread:.3f}" for mean, spread in list(_figures(method))[:4])]
+        for method in score.methods
     ]
-    rows = [[method.name, *row] for method, row in zip(score.methods, zip(*cells, strict=True), strict=True)]
-    headers = ["", *(metric.name.replace(" ", "\n") for metric in METRICS[:4])]  # narrow enough for 80 columns
+    headers = ["", *(metric.name.replace(" ", "\n") for metric in METRICS[:4])]
     return f"Score on held-out rows ({how}):\n" + table_text(headers, rows, output_width())
 
 
@@ -168,19 +155,14 @@ def score_as_dict(score: Any) -> dict[str, Any]:
     """A score for JSON."""
     from ..report.metrics import METRICS
 
-    methods: dict[str, dict[str, Any]] = {method.name: {} for method in score.methods}
-    for metric, found in zip(METRICS, _by_metric(score), strict=True):
-        for method, (mean, spread) in zip(score.methods, found, strict=True):
-            methods[method.name][metric.key] = {"mean": mean if math.isfinite(mean) else None, "std": spread}
+    methods = {}
+    for method in score.methods:
+        figures = [{"mean": mean, "std": spread} for mean, spread in _figures(method)]
+        plain = [{key: value if math.isfinite(value) else None for key, value in one.items()} for one in figures]
+        methods[method.name] = dict(zip((metric.key for metric in METRICS), plain, strict=True))
     return {"how": score.how, "n_folds": score.n_folds, "n_rows": len(score.code), "methods": methods}
 
 
-def _by_metric(score: Any) -> list[list[tuple[float, float | None]]]:
-    """For every metric, mean and standard deviation of every method; None if there is a single fold."""
-    found = []
-    for k in range(score.methods[0].values.shape[1]):
-        columns = [method.values[:, k] for method in score.methods]
-        spreads = [float(column.std(ddof=1)) if len(column) > 1 else math.nan for column in columns]
-        pairs = zip((float(column.mean()) for column in columns), spreads, strict=True)
-        found.append([(mean, spread if math.isfinite(spread) else None) for mean, spread in pairs])
-    return found
+def _figures(method: Any) -> Iterator[tuple[float, float]]:
+    """Mean and standard deviation of every metric."""
+    return zip(method.mean.tolist(), method.spread.tolist(), strict=True)

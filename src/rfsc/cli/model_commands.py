@@ -227,7 +227,7 @@ def _in_original_units(source: Any, label: object, width: int) -> str:
     if original is None:
         return ""
     parts = []
-    if set(_summands(original)) != set(_summands(equation(source, label=label))):
+    if original != equation(source, label=label):
         parts.append(["In original units:", _wrapped(original, width)])
     if lines := definition_lines(source, label):
         parts.append(["where, in original units:", *(_wrapped(line, width) for line in lines)])
@@ -253,7 +253,7 @@ def definition_lines(source: Any, label: object) -> list[str]:
 
 def _wrapped(formula: str, width: int) -> str:
     """A long formula on several lines, broken before a sign."""
-    first, *parts = _summands(formula)
+    first, *parts = re.split(r" (?=[+-] )", formula)
     lines = [first]
     for part in parts:
         if len(lines[-1]) + len(part) + 1 > width:
@@ -261,10 +261,6 @@ def _wrapped(formula: str, width: int) -> str:
         else:
             lines[-1] += f" {part}"
     return "\n".join(lines)
-
-
-def _summands(formula: str) -> list[str]:
-    return re.split(r" (?=[+-] )", formula)
 
 
 def model_as_dict(source: Any) -> dict[str, Any]:

@@ -86,10 +86,10 @@ def _search(predictor: Predictor, jobs: int) -> RFSCClassifier:
     """The classifier with the settings of the file."""
     from .. import RFSCClassifier
 
-    known = RFSCClassifier().get_params()
+    search = RFSCClassifier()
     try:
-        settings = {name: _setting(value) for name, value in predictor.settings_.items() if name in known}
-        search = RFSCClassifier(**settings).set_params(n_jobs=jobs, verbose=0, callbacks=None)
+        settings = {name: _setting(value) for name, value in predictor.settings_.items()}
+        search.set_params(**settings | {"n_jobs": jobs, "verbose": 0, "callbacks": None})
         check_settings(search)
     except (ValueError, TypeError):
         msg = "a setting of this model cannot be read back from its file; fit it again in Python."
@@ -103,14 +103,13 @@ def _setting(value: Any) -> Any:
 
     if isinstance(value, list):
         return [_setting(part) for part in value]
-    if not isinstance(value, str) or not value.endswith(")"):
+    call = ast.parse(value, mode="eval").body if isinstance(value, str) and value.endswith(")") else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         return value
-    call = ast.parse(value, mode="eval").body
-    kinds = {name: kind for name, kind in vars(bases).items() if name in bases.__all__ and isinstance(kind, type)}
-    name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
-    if name not in kinds | {"SearchSettings": SearchSettings} or call.args:
-        raise ValueError(name)
-    kind = (kinds | {"SearchSettings": SearchSettings})[name]
+    kinds = {name: getattr(bases, name) for name in bases.__all__} | {"SearchSettings": SearchSettings}
+    kind = kinds.get(call.func.id)
+    if not isinstance(kind, type) or call.args:
+        raise ValueError(call.func.id)
     return kind(**{str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords})
 
 
@@ -138,7 +137,7 @@ def _refit(messages: Messages, predictor: Predictor, search: RFSCClassifier, tab
         return search.fit(X if predictor.named else X.to_numpy(), labels)
     names = [str(name) for name in table.frame.columns if name != target]
     training = training_table(table, target, ColumnChoice(keep=names))
-    return make_pipeline(encoder_of(training.columns), search).fit(training.frame, training.labels)
+    return make_pipeline(encoder_of(training.columns), search).fit(training.X, training.y)
 
 
 def _refit_chunked(predictor: Predictor, search: RFSCClassifier, data: str, target: str) -> Any:
