@@ -124,13 +124,12 @@ def fit(
     if files["the report"] == "-" or (as_json and files["the model"] == "-"):
         msg = "only one result can go to stdout; give --report a file, and with --json also -o."
         raise CommandError(msg, 2)
+    chosen = {"n_restarts": restarts, "max_terms": max_terms, "random_state": seed, "n_jobs": jobs}
     job = FitJob(
         data=data,
         target=target,
         columns=ColumnChoice(drop=drop or (), keep=keep or (), only=only or (), number=number or ()),
-        search=configured_search(
-            basis, degree, setting or (), n_restarts=restarts, max_terms=max_terms, random_state=seed, n_jobs=jobs
-        ),
+        search=configured_search(basis, degree, setting or (), **chosen),
         messages=Messages(quiet=quiet),
         time_limit=limit,
         checkpoint=_checkpoint(checkpoint, resume=resume, force=force, inputs=files),

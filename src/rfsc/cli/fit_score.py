@@ -103,8 +103,8 @@ def held_out_score(messages: Messages, search: Any, table: ChunkedTable, test_si
     from sklearn.base import clone
 
     from .._search.context import uninterruptible_fits
+    from .._utils.validation import codes_of
     from ..report.honest_score import aligned, on_given_rows
-    from ..report.subject import codes_of
 
     share, seed = test_size or min(TEST_SHARE, MOST_TEST_ROWS / table.n_rows), search.random_state
     target, names = table.y.name, list(table.X.columns)
