@@ -10,7 +10,7 @@ import pytest
 
 from rfsc._model import Predictor
 from rfsc._utils.files import whole_file
-from rfsc.cli.files import put
+from rfsc.cli.console import write_result
 from rfsc.export import save
 
 from .export.random_models import random_model
@@ -38,7 +38,7 @@ def writers(folder):
     model = random_model(0)
     predictor = Predictor([model], ["no", "yes"])
     yield "model file", lambda: save(predictor, folder / "out")
-    yield "command", lambda: put("result", str(folder / "out"))
+    yield "command", lambda: write_result("result", str(folder / "out"))
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -61,7 +61,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path, kept):
     path = tmp_path / "private.json"
     path.write_text("old")
     path.chmod(kept)
-    put("new", str(path))
+    write_result("new", str(path))
     assert (path.read_text(), mode(path)) == ("new", kept)
 
 
@@ -77,7 +77,7 @@ def test_the_name_meanwhile_cannot_be_guessed_and_no_link_is_followed(tmp_path):
 def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    put("new", str(tmp_path / "link"))
+    write_result("new", str(tmp_path / "link"))
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
 
@@ -101,7 +101,7 @@ def test_pipes_are_written_to_as_they_are(tmp_path):
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        put("through", str(path))
+        write_result("through", str(path))
         assert os.read(reader, 100) == b"through"
     finally:
         os.close(reader)
@@ -110,5 +110,5 @@ def test_pipes_are_written_to_as_they_are(tmp_path):
 
 def test_a_long_name_has_room(tmp_path):
     name = "n" * 250
-    put("x", str(tmp_path / name))
+    write_result("x", str(tmp_path / name))
     assert np.array_equal(os.listdir(tmp_path), [name])

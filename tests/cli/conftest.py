@@ -1,10 +1,10 @@
-"""A hospital's table as people have them, and a model that `rfsc fit` made of it."""
+"""A table of patients with text and blanks, and a model that `rfsc fit` made of it."""
 
 from __future__ import annotations
 
 import pytest
 
-from rfsc._tables.example import patients
+from rfsc._tables.example_table import patients
 from rfsc.cli import main
 
 QUICK = ["--basis", "polynomial", "--restarts", "1", "--set", "max_iter=15", "--set", "n_models=40", "--cv", "2"]

@@ -1,4 +1,4 @@
-"""Files that commands write: never over another one unasked, never half, never in place of a device."""
+"""Files that commands write: never over an existing one without --force, never half, never replacing a device."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_devices_need_no_force(hospital):
 
 
 def test_stdout_by_its_other_name(hospital, tmp_path):
-    """Even where the shell leads it to a file, which then is there already."""
+    """Also if the shell redirects it to a file, which then exists."""
     line = [sys.executable, "-m", "rfsc", "export", str(hospital / "model.json"), "--to", "json", "-o", "/dev/stdout"]
     with (tmp_path / "out").open("w") as out:
         done = subprocess.run(line, stdout=out, stderr=subprocess.PIPE, text=True)
@@ -55,7 +55,7 @@ def test_stdout_by_its_other_name(hospital, tmp_path):
         (["export", "m.json", "--to", "c", "-o", "m.json"], "also the name of the model file"),
     ],
 )
-def test_one_file_for_two_things(tmp_path, monkeypatch, refused, line, words):
+def test_one_file_for_two_purposes(tmp_path, monkeypatch, refused, line, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_text("precious")
     (tmp_path / "link.csv").symlink_to("t.csv")
@@ -63,6 +63,6 @@ def test_one_file_for_two_things(tmp_path, monkeypatch, refused, line, words):
     assert (tmp_path / "t.csv").read_text() == "precious"
 
 
-def test_both_results_may_go_nowhere(hospital):
+def test_both_results_may_go_to_the_null_device(hospital):
     line = ["fit", hospital / "none.csv", "-t", "x", "-o", os.devnull, "--report", os.devnull]
-    assert run(*line) == 1  # there is no such table, which is what it then says
+    assert run(*line) == 1  # because there is no such table

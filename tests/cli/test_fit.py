@@ -1,4 +1,4 @@
-"""`rfsc fit` on real tables: what it says, what it refuses, what it saves."""
+"""`rfsc fit`: messages, refusals, scores, saved files."""
 
 from __future__ import annotations
 
@@ -14,44 +14,52 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 
-from rfsc import RFSCClassifier
+from rfsc import RFSCClassifier, SearchSettings
 from rfsc._tables.encode import encoder_of
-from rfsc._tables.example import patients
-from rfsc._tables.reading import read_raw
-from rfsc._tables.training import training_of
+from rfsc._tables.example_table import patients
+from rfsc._tables.table_files import read_table
+from rfsc._tables.training_data import ColumnChoice, training_table
 from rfsc.cli import main
 from rfsc.export import from_json, load, to_json
 from rfsc.export.compare import compared_text
 
 from .conftest import QUICK
 
+DROP = ColumnChoice(drop=["patient"])
+
+
+def quick_search():
+    """The search of the options QUICK."""
+    settings = SearchSettings(max_iter=15, n_models=40)
+    return RFSCClassifier(basis="polynomial", n_restarts=1, search=settings, random_state=0)
+
 
 def fit(table, *more, target="diagnosis"):
     return main(["fit", str(table), "--target", target, *QUICK, *map(str, more)])
 
 
-def test_says_what_it_did(hospital, capsys):
+def test_messages(hospital, capsys):
     assert fit(hospital / "patients.csv", "--drop", "patient") == 0
     found = capsys.readouterr()
     for words in [
         "patients.csv: 160 rows, 10 columns",
-        "yes or no: sex=male",
-        "and yes or no: CRP missing",
-        "left out: as you asked",
-        "left out: the same everywhere",
-        "Not saved; pass -o model.json",
+        "indicator sex=male",
+        "with indicator CRP missing",
+        "dropped (--drop)",
+        "dropped (the same value everywhere)",
+        "The model was not saved; pass -o model.json",
     ]:
         assert words in found.err
-    assert "f > 0 speaks for class sick" in found.out
-    assert "On rows it has not seen (6 folds, mean ± spread)" in found.out  # two folds, three times over
+    assert "class sick" in found.out
+    assert "Score on held-out rows (6 folds, mean ± standard deviation)" in found.out  # two folds, three times over
 
 
 def test_saved_model_is_the_pipeline(hospital):
-    training = training_of(read_raw(str(hospital / "patients.csv")), "diagnosis", drop=["patient"])
-    search = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=15, n_models=40, random_state=0)
-    pipeline = make_pipeline(encoder_of(training.columns), search).fit(training.frame, training.labels)
+    training = training_table(read_table(str(hospital / "patients.csv")), "diagnosis", DROP)
+    search = quick_search()
+    pipeline = make_pipeline(encoder_of(training.columns), search).fit(training.X, training.y)
     model = load(hospital / "model.json")
-    X = training.frame
+    X = training.X
     np.testing.assert_allclose(model.decision_function(X), pipeline.decision_function(X), rtol=1e-12)
     assert model.classes_.tolist() == ["healthy", "sick"]
 
@@ -60,9 +68,9 @@ def test_saved_model_is_the_pipeline(hospital):
 def test_score_is_that_of_left_out_rows(hospital, capsys):
     assert fit(hospital / "patients.csv", "--drop", "patient", "--json", "--quiet") == 0
     result = json.loads(capsys.readouterr().out)
-    training = training_of(read_raw(str(hospital / "patients.csv")), "diagnosis", drop=["patient"])
-    X, y = training.frame, training.labels
-    search = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=15, n_models=40, random_state=0)
+    training = training_table(read_table(str(hospital / "patients.csv")), "diagnosis", DROP)
+    X, y = training.X, training.y
+    search = quick_search()
     scores = []
     for train, test in RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0).split(X, y):
         model = make_pipeline(encoder_of(training.columns), search).fit(X.iloc[train], y[train])
@@ -79,7 +87,7 @@ def test_json(hospital, capsys, tmp_path):
     assert fit(hospital / "patients.csv", "--drop", "patient", "--json", "-o", model) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["model"], result["rows"], result["classes"]) == (str(model), 160, ["healthy", "sick"])
-    assert {"column": "patient", "kind": "", "use": "left out: as you asked"} in result["columns"]
+    assert {"column": "patient", "kind": "", "use": "dropped (--drop)"} in result["columns"]
     assert result["settings"]["n_restarts"] == 1
     assert result["outputs"][0]["equation"].startswith("f = ")
     assert all(isinstance(term["coef"], float) for term in result["outputs"][0]["terms"])
@@ -103,7 +111,7 @@ def test_two_commands_from_a_table_to_a_report(hospital, tmp_path, capsys):
     assert html.startswith("<!doctype html>")
     assert "diagnosis" in html
     assert "P4" not in html  # no identifier of a patient
-    assert "Written: " in capsys.readouterr().err
+    assert "Wrote " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("options", [["--cv", "0"], ["--test-size", "0.25"]])
@@ -113,7 +121,7 @@ def test_other_scores(hospital, capsys, options):
     found = capsys.readouterr()
     assert found.err == ""
     assert ("(40 rows)" in found.out) == ("--test-size" in options)
-    assert ("On rows it has not seen" in found.out) == ("--test-size" in options)
+    assert ("Score on held-out rows" in found.out) == ("--test-size" in options)
 
 
 def test_more_than_two_classes_and_other_settings(tmp_path, capsys):
@@ -128,7 +136,7 @@ def test_more_than_two_classes_and_other_settings(tmp_path, capsys):
 
 
 @pytest.mark.filterwarnings("ignore:Found unknown categories")
-def test_decimal_commas_beside_words_for_nothing(hospital, tmp_path, capsys):
+def test_decimal_commas_beside_words_for_blanks(hospital, tmp_path, capsys):
     """The same rows as a German spreadsheet writes them give the same model and the same answers."""
     table = patients(160, 5)
     crp = table["CRP"].where(table["CRP"] != "", "?").str.replace(".", ",")
@@ -145,14 +153,14 @@ def test_decimal_commas_beside_words_for_nothing(hospital, tmp_path, capsys):
     assert found == capsys.readouterr().out
 
 
-def test_a_column_that_was_meant_to_be_numbers(tmp_path, capsys):
+def test_a_text_column_with_many_numbers(tmp_path, capsys):
     table = patients(160, 5)
     few = table["age"].where(np.arange(160) % 5 > 0, "<" + table["age"])
     table.assign(age=few).to_csv(tmp_path / "t.csv", index=False)
     options = ["--drop", "patient", "--cv", "0", "--set", "max_iter=80"]
     assert fit(tmp_path / "t.csv", *options) == 0
     err = capsys.readouterr().err
-    assert "Warning: 'age' is taken for text, though 80% of its cells are numbers" in err
+    assert "Warning: 'age' is read as text, although 80% of its cells are numbers" in err
     assert "Pass --number age to read it as numbers" in err
     assert fit(tmp_path / "t.csv", *options, "--number", "age", "--json") == 0
     found = capsys.readouterr()
@@ -181,7 +189,7 @@ def test_identifiers_and_leaks(hospital, tmp_path, refused):
     table.to_csv(tmp_path / "t.csv", index=False)
     said = refused("fit", tmp_path / "t.csv", "-t", "diagnosis", "-o", tmp_path / "m.json", lines=6)
     assert said.startswith("nothing was fitted: 3 columns look like an identifier or like the target itself.\n")
-    for words in ["patient     nearly every cell", "the answer  each of its values", "seen on     dates"]:
+    for words in ["patient     nearly every cell", "the answer  each of its values occurs", "seen on     dates"]:
         assert words in said
     assert "--drop patient --drop 'the answer' --drop 'seen on'" in said
     assert not (tmp_path / "m.json").exists()
@@ -204,33 +212,31 @@ def test_refusals(hospital, refused, options, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--set", "nonsense=1"], "--set expects KEY=VALUE"),
-        (["--set", "callbacks=1"], "--set expects KEY=VALUE"),
+        (["--set", "nonsense=1"], "--set expects NAME=VALUE"),
+        (["--set", "callbacks=1"], "--set expects NAME=VALUE"),
         (["--set", "ridge=-1"], "--set ridge must be a float in the range [0.0, inf), got -1."),
         (["--set", "combine=all"], "--set combine must be a str among"),
         (["--basis", "nonsense"], "--basis does not know nonsense. Choose from: auto, polynomial, centred, hinge"),
         (["--basis", ""], "--basis does not know an empty name"),
         (["--basis", "auto,hinge"], "--basis auto chooses the families itself"),
-        (["--basis", "polynomial,centred"], "--basis: basis holds both polynomials and centred products"),
-        (["--degree", "0"], "Invalid value for '--degree': "),
+        (["--basis", "polynomial,centred"], "basis holds both polynomials and centred products"),
+        (["--basis", "hinge", "--degree", "2"], "--degree goes with --basis polynomial or --basis centred"),
         (["--degree", "6"], "Invalid value for '--degree': "),
-        (["--restarts", "0"], "Invalid value for '--restarts': "),
-        (["--max-terms", "0"], "Invalid value for '--max-terms': "),
-        (["--report", "-"], "stdout can hold one result only"),
-        (["--json", "-o", "-"], "stdout can hold one result only"),
+        (["--report", "-"], "only one result can go to stdout"),
+        (["--json", "-o", "-"], "only one result can go to stdout"),
         (["--cv", "3", "--test-size", "0.5"], "pass one of them"),
         (["--cv", "1"], "expects 2 or more folds, or 0 for no score, got 1"),
         (["--test-size", "1.5"], "a share between 0 and 1, got 1.5"),
     ],
 )
-def test_options_that_cannot_be_are_told_before_the_table_is_read(refused, options, words):
+def test_wrong_options_are_reported_before_the_table_is_read(refused, options, words):
     assert words in refused("fit", "there is no such table", "-t", "diagnosis", *options, status=2)
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--cv", "90"], "--cv 90 asks for more folds than the smallest class has rows, which is 69. Take fewer."),
+        (["--cv", "90"], "--cv 90 asks for more folds than the smallest class has rows (69). Use fewer folds."),
         (["--test-size", "0.001"], "--test-size 0.001 of 160 rows does not leave a row of every class on both sides"),
         (["--test-size", "0.999"], "does not leave a row of every class on both sides"),
     ],
@@ -242,14 +248,16 @@ def test_scores_that_the_table_does_not_allow(hospital, refused, options, words)
 
 @pytest.mark.filterwarnings("ignore:No term of output 0 reached", "ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("told", [True, False])
-def test_no_better_than_the_commonest_class(tmp_path, capsys, told):
+def test_warning_if_no_better_than_the_commonest_class(tmp_path, capsys, told):
     rng = np.random.default_rng(1)
     y = np.array(["a", "b"])[(rng.random(120) < 0.3).astype(int)]
     x = rng.normal(size=120) + (0.0 if told else 3.0) * (y == "b")
     pd.DataFrame({"x": x.round(2), "y": y}).to_csv(tmp_path / "t.csv", index=False)
     assert fit(tmp_path / "t.csv", "--json", target="y") == 0
     found = capsys.readouterr()
-    assert ("Warning: on rows left out it is no better than always naming the commonest class" in found.err) == told
+    assert (
+        "Warning: on held-out rows the model is no better than always predicting the commonest class" in found.err
+    ) == told
     scores = json.loads(found.out)["score"]["methods"]
     ours, majority = scores["RFSC"], scores["majority class"]
     lost = [ours["accuracy"]["mean"] <= majority["accuracy"]["mean"]]
@@ -260,7 +268,7 @@ def test_no_better_than_the_commonest_class(tmp_path, capsys, told):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"", "empty file"), (b"a,b\n", "got 1 rows"), (b"\x89PNG\0", "binary file"), (b"a,a\n1,2\n", "different name")],
+    [(b"", "empty file"), (b"a,b\n", "got 1 row. "), (b"\x89PNG\0", "binary file"), (b"a,a\n1,2\n", "different name")],
 )
 def test_files_that_are_no_tables(tmp_path, refused, content, words):
     (tmp_path / "t.csv").write_bytes(content)
@@ -278,14 +286,14 @@ def test_names_that_collide(tmp_path, refused):
     assert "two features would have the same name" in said
 
 
-# ---- files are whole, and not overwritten unasked
+# ---- files are whole, and not overwritten without --force
 
 
-def test_nothing_is_overwritten_unasked(hospital, tmp_path, refused):
+def test_files_are_not_overwritten_without_force(hospital, tmp_path, refused):
     model = tmp_path / "m.json"
     model.write_text("precious")
     line = ["fit", hospital / "patients.csv", "-t", "diagnosis", "--drop", "patient", *QUICK, "-o", model]
-    assert "is there already; pass --force" in refused(*line)
+    assert "already exists; pass --force" in refused(*line)
     assert model.read_text() == "precious"
     assert main([*map(str, line), "--force", "--quiet"]) == 0
     assert load(model).classes_.tolist() == ["healthy", "sick"]
@@ -306,19 +314,7 @@ def test_interrupted_writing_leaves_nothing(hospital, tmp_path, monkeypatch, cap
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("setting", [None, "max_samples=none", "max_samples=70"])
-def test_long_tables_are_searched_in_parts(hospital, capsys, monkeypatch, setting):
-    monkeypatch.setattr("rfsc.cli.fit.LONG", 150)
-    monkeypatch.setattr("rfsc.cli.fit.SAMPLE", 100)
-    more = [] if setting is None else ["--set", setting]
-    assert fit(hospital / "patients.csv", "--drop", "patient", "--json", *more) == 0
-    found = capsys.readouterr()
-    used = json.loads(found.out)["settings"]["max_samples"]
-    assert used == {None: 100, "max_samples=none": None, "max_samples=70": 70}[setting]
-    assert ("models are compared on 100 rows at a time" in found.err) == (setting is None)
-
-
-def test_of_very_many_columns_only_some_are_told(tmp_path, capsys):
+def test_of_very_many_columns_only_some_are_shown(tmp_path, capsys):
     rng = np.random.default_rng(0)
     table = patients(160, 5).drop(columns="patient")
     more = pd.DataFrame(rng.normal(size=(160, 300)).round(3), columns=[f"gene {j}" for j in range(300)])
@@ -327,7 +323,7 @@ def test_of_very_many_columns_only_some_are_told(tmp_path, capsys):
     found = capsys.readouterr()
     assert "gene 7" not in found.err
     assert "CRP missing" in found.err
-    assert "left out: the same everywhere" in found.err
+    assert "dropped (the same value everywhere)" in found.err
     assert "... and 302 more columns; 302 columns of numbers are used as they are" in found.err
     assert len(json.loads(found.out)["columns"]) == 308
 

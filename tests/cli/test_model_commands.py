@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from rfsc import RFSCClassifier
-from rfsc._tables.example import patients
-from rfsc._tables.reading import read_raw
+from rfsc import RFSCClassifier, SearchSettings
+from rfsc._tables.example_table import patients
+from rfsc._tables.table_files import read_table
 from rfsc.cli import main
 from rfsc.explain import explain
 from rfsc.export import load, save
@@ -51,7 +51,7 @@ def test_predict(hospital, answers, capsys):
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.parquet"])
 def test_predict_to_a_file(hospital, answers, tmp_path, capsys, name):
     run("predict", hospital / "model.json", hospital / "new.csv", "-o", tmp_path / name)
-    assert read_raw(str(tmp_path / name)).frame["predicted"].tolist() == answers[0].tolist()
+    assert read_table(str(tmp_path / name)).frame["predicted"].tolist() == answers[0].tolist()
     assert capsys.readouterr().out == ""
 
 
@@ -62,15 +62,15 @@ def test_predict_json(hospital, answers, capsys):
     np.testing.assert_allclose([row["probability_sick"] for row in rows], answers[1][:, 1], rtol=1e-12)
 
 
-def test_kept_cells_stay_as_they_are_unless_a_spreadsheet_is_to_open_them(hospital, tmp_path, capsys):
+def test_cells_that_look_like_formulas(hospital, tmp_path, capsys):
     keys = ["=cmd|' /C calc'!A0", "+1+1", "-5", "@x", "\t=1", "a=b", "", "-1e3", "+49 30 1234"] + ["k"] * 21
     patients(30, 6).assign(key=keys).rename(columns={"key": "=key"}).to_csv(tmp_path / "t.csv", index=False)
     line = ["predict", hospital / "model.json", tmp_path / "t.csv", "--keep", "=key"]
-    read = read_raw(str(tmp_path / "t.csv")).frame["=key"].tolist()
+    read = read_table(str(tmp_path / "t.csv")).frame["=key"].tolist()
     run(*line)
     found = capsys.readouterr()
     assert pd.read_csv(io.StringIO(found.out), dtype=str, keep_default_na=False)["=key"].tolist() == read
-    formulas = "Warning: 6 cells look like formulas, which a spreadsheet would compute; --spreadsheet makes"
+    formulas = "Warning: 6 cells look like formulas that a spreadsheet program would run; --spreadsheet writes text"
     assert formulas in found.err
     run(*line, "--spreadsheet")
     found = capsys.readouterr()
@@ -91,7 +91,7 @@ def test_columns_in_any_order_and_only_those_that_are_read(hospital, answers, tm
     assert capsys.readouterr().out.split()[1:] == answers[0].tolist()
 
 
-def test_odd_cells_count_as_blank(hospital, tmp_path, capsys):
+def test_cells_that_are_not_numbers_count_as_blank(hospital, tmp_path, capsys):
     table = patients(30, 6)
     blank = table.assign(haemoglobin="")
     table.assign(haemoglobin="broken").to_csv(tmp_path / "odd.csv", index=False)
@@ -101,19 +101,19 @@ def test_odd_cells_count_as_blank(hospital, tmp_path, capsys):
     run("predict", hospital / "model.json", tmp_path / "odd.csv", "--proba")
     found = capsys.readouterr()
     assert found.out == wanted.out
-    assert found.err == "Warning: 30 cells of 'haemoglobin' are no numbers and count as blank\n" + wanted.err
+    assert found.err == "Warning: 30 cells of 'haemoglobin' are not numbers and count as blank\n" + wanted.err
 
 
-def test_one_odd_cell(hospital, tmp_path, capsys):
+def test_one_cell_that_is_not_a_number(hospital, tmp_path, capsys):
     table = patients(30, 6)
     table.loc[3, "haemoglobin"] = "broken"
     table.to_csv(tmp_path / "odd.csv", index=False)
     run("predict", hospital / "model.json", tmp_path / "odd.csv")
-    assert "Warning: 1 cell of 'haemoglobin' is no number and counts as blank\n" in capsys.readouterr().err
+    assert "Warning: 1 cell of 'haemoglobin' is not a number and counts as blank\n" in capsys.readouterr().err
 
 
-def said_of(model, table, path, capsys):
-    """What `predict` says of a table on stderr, and the columns that the model reads."""
+def warnings_of(model, table, path, capsys):
+    """What `predict` writes to stderr, and the columns that the model reads."""
     table.to_csv(path, index=False)
     run("predict", model, path)
     err = capsys.readouterr().err
@@ -122,26 +122,28 @@ def said_of(model, table, path, capsys):
 
 
 @pytest.mark.parametrize("seed", [6, 7])
-def test_rows_outside_of_the_training_range(hospital, tmp_path, capsys, seed):
+def test_rows_outside_the_training_range(hospital, tmp_path, capsys, seed):
     new, old = patients(300, seed), pd.read_csv(hospital / "patients.csv", na_values=["n/a"])
-    err, read = said_of(hospital / "model.json", new, tmp_path / "t.csv", capsys)
+    err, read = warnings_of(hospital / "model.json", new, tmp_path / "t.csv", capsys)
     numbers = new[[name for name in read if old[name].dtype.kind in "if"]].apply(pd.to_numeric, errors="coerce")
     beyond = (numbers < old[numbers.columns].min()) | (numbers > old[numbers.columns].max())
     names = ", ".join(repr(name) for name in numbers.columns[beyond.any()])
-    assert set(names.split(", ")) <= set(err.partition("range of ")[2].partition(";")[0].split(", "))
-    assert f"Warning: {beyond.any(axis=1).sum()} of 300 rows lie outside of the training range of " in err
+    assert set(names.split(", ")) <= set(
+        err.partition("range of ")[2].partition(", where")[0].replace(" and ", ", ").split(", ")
+    )
+    assert f"Warning: {beyond.any(axis=1).sum()} of 300 rows lie outside the training range of " in err
     assert err.count("Warning") == 1
 
 
-def test_rows_of_the_fit_are_nothing_to_warn_of(hospital, capsys):
+def test_no_warning_about_the_training_rows(hospital, capsys):
     run("predict", hospital / "model.json", hospital / "patients.csv")
     assert capsys.readouterr().err == ""
 
 
 @pytest.fixture(scope="module")
-def spoken(tmp_path_factory):
+def three_columns(tmp_path_factory):
     """A model that reads the sex, the ward and the age."""
-    folder = tmp_path_factory.mktemp("spoken")
+    folder = tmp_path_factory.mktemp("three_columns")
     rng = np.random.default_rng(0)
     table = patients(200, 5)[["sex", "ward", "age"]]
     f = 2.0 * (table["sex"] == "male") + 2.0 * (table["ward"] == "east") + 0.1 * (table["age"].astype(float) - 70)
@@ -160,24 +162,26 @@ def spoken(tmp_path_factory):
         ({"sex": {"male": "M", "female": "F"}}, "most levels of 'sex' are unknown"),
         ({"ward": {"west": "annex", "south": "annex"}}, ""),
         ({"ward": {"east": "E", "north": "N", "south": "S"}}, "most levels of 'ward' are unknown"),
-        ({"sex": {"male": "", "female": ""}}, "'sex' is blank in all rows, and the model reads it"),
-        ({"sex": {"male": "", "female": "n/a"}, "ward": "east north south west annex"}, "'sex', 'ward' are blank"),
+        ({"sex": {"male": "", "female": ""}}, "'sex' is blank in all rows, but the model reads it"),
+        ({"sex": {"male": "", "female": "n/a"}, "ward": "east north south west annex"}, "'sex' and 'ward' are blank"),
     ],
 )
-def test_levels_that_nobody_knows(spoken, tmp_path, capsys, changes, words):
-    model, table = spoken
+def test_unknown_levels(three_columns, tmp_path, capsys, changes, words):
+    model, table = three_columns
     blanks = {name: dict.fromkeys(to.split(), "") if isinstance(to, str) else to for name, to in changes.items()}
     new = table.replace(blanks)
-    err, read = said_of(model, new, tmp_path / "new.csv", capsys)
+    err, read = warnings_of(model, new, tmp_path / "new.csv", capsys)
     assert read == ["sex", "ward", "age"]
     assert (err.count("Warning"), words in err) == (int(bool(words)), True)
 
 
-def test_keep_what_predict_writes(hospital, tmp_path, refused):
+def test_kept_column_with_the_name_of_a_result(hospital, tmp_path, refused):
     table = patients(30, 6).assign(predicted="no", probability_sick="0.5")
     table.to_csv(tmp_path / "t.csv", index=False)
     line = ["predict", hospital / "model.json", tmp_path / "t.csv", "--keep"]
-    assert refused(*line, "predicted", status=2).startswith("--keep predicted: the result has a column of this name")
+    assert refused(*line, "predicted", status=2).startswith(
+        "--keep predicted: the result already has a column of this name"
+    )
     assert "--keep probability_sick" in refused(*line, "probability_sick", "--proba", status=2)
     run(*line, "probability_sick")
 
@@ -189,7 +193,7 @@ def test_stdin(hospital, answers, capsys, monkeypatch, piped):
     assert capsys.readouterr().out.split()[1:] == answers[0].tolist()
 
 
-def test_a_reader_that_has_seen_enough(hospital):
+def test_closed_output(hospital):
     line = [sys.executable, "-m", "rfsc", "predict", str(hospital / "model.json"), str(hospital / "patients.csv")]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         process.stdout.close()
@@ -231,12 +235,12 @@ def test_report_formats(hospital, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("<!doctype html>")
 
 
-def test_report_leaves_out_rows_without_a_class(hospital, tmp_path, capsys):
+def test_report_drops_rows_without_a_class(hospital, tmp_path, capsys):
     table = patients(30, 6)
     table.loc[:4, "diagnosis"] = ""
     table.to_csv(tmp_path / "t.csv", index=False)
     run("report", hospital / "model.json", tmp_path / "t.csv", "-t", "diagnosis", "-o", tmp_path / "r.json")
-    assert "Warning: 5 rows without a diagnosis were dropped" in capsys.readouterr().err
+    assert "Warning: dropped 5 rows without a diagnosis" in capsys.readouterr().err
 
 
 def test_info(hospital, capsys):
@@ -246,8 +250,8 @@ def test_info(hospital, capsys):
         "classes: healthy, sick",
         "fitted to 160 rows",
         "columns:",
-        "f > 0 speaks for class sick",
-        "degree=2",
+        "class sick",
+        "n_restarts=1",
     ]:
         assert words in out
     run("info", hospital / "model.json", "--json")
@@ -257,17 +261,19 @@ def test_info(hospital, capsys):
 
 
 @pytest.mark.parametrize("basis", ["polynomial", "hinge", "sigmoid", "radial", "step"])
-def test_formulas_in_the_units_of_the_table(tmp_path, capsys, basis):
+def test_equations_in_original_units(tmp_path, capsys, basis):
     """What is shown is all that it takes to compute f by hand, on rows that nobody has scaled."""
     X, y = load_iris(return_X_y=True, as_frame=True)
     X.columns = ["a", "b", "c", "d"]
-    clf = RFSCClassifier(basis=basis, n_restarts=1, max_iter=40, random_state=0).fit(X, np.where(y == 1, "v", "o"))
+    clf = RFSCClassifier(basis=basis, n_restarts=1, search=SearchSettings(max_iter=40), random_state=0).fit(
+        X, np.where(y == 1, "v", "o")
+    )
     save(clf, tmp_path / "m.json")
     run("info", tmp_path / "m.json")
     out = capsys.readouterr().out
-    assert ("In your own units:\nf = " in out) == (basis in ("polynomial", "hinge"))
-    assert ("where, in your own units:\n" in out) == (basis in ("sigmoid", "radial"))
-    assert max(map(len, out.split("In your own units:")[-1].split("settings:")[0].splitlines())) <= 120
+    assert ("In original units:\nf = " in out) or basis not in ("polynomial", "hinge")
+    assert ("where, in original units:\n" in out) == (basis in ("sigmoid", "radial"))
+    assert max(map(len, out.split("In original units:")[-1].split("settings:")[0].splitlines())) <= 120
     run("export", tmp_path / "m.json", "--to", "text")
     formula, *meanings = capsys.readouterr().out.splitlines()
     for meaning in meanings[1:]:
@@ -283,7 +289,7 @@ def test_formulas_in_the_units_of_the_table(tmp_path, capsys, basis):
 def test_models_from_python(tmp_path, capsys):
     """Files that were not made by the command line: no recipe, labels that are numbers, no names of columns."""
     X, y = load_iris(return_X_y=True)
-    clf = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=10, random_state=0).fit(X, y)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=1, search=SearchSettings(max_iter=10), random_state=0).fit(X, y)
     save(clf, tmp_path / "m.json")
     pd.DataFrame(X, columns=list("abcd")).assign(kind=y).to_csv(tmp_path / "t.csv", index=False)
     pd.DataFrame(X, columns=list("abcd")).to_csv(tmp_path / "x.csv", index=False)
@@ -291,7 +297,7 @@ def test_models_from_python(tmp_path, capsys):
     assert capsys.readouterr().out.split()[1:] == [str(label) for label in clf.predict(X)]
     run("explain", tmp_path / "m.json", tmp_path / "x.csv", "--row", 1)
     run("info", tmp_path / "m.json")
-    named = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=10, random_state=0).fit(
+    named = RFSCClassifier(basis="polynomial", n_restarts=1, search=SearchSettings(max_iter=10), random_state=0).fit(
         pd.DataFrame(X, columns=list("abcd")), y
     )
     save(named, tmp_path / "n.json")
@@ -303,7 +309,7 @@ def test_models_from_python(tmp_path, capsys):
     ]
 
 
-# ---- what goes wrong
+# ---- errors
 
 
 @pytest.mark.parametrize(
@@ -314,12 +320,12 @@ def test_models_from_python(tmp_path, capsys):
         ("a,b\n1,2\n", "is not a model file"),
         (
             '{"format": "rfsc-model", "version": 1}',
-            "m.json is damaged: it is not as rfsc fit writes it. Restore it from",
+            "m.json is damaged: rfsc fit did not write it like this. Restore",
         ),
         ('{"format": "rfsc-model", "version": 99}', "version 99, but this rfsc reads version 1. Install the rfsc that"),
     ],
 )
-def test_files_that_are_no_models(hospital, tmp_path, refused, content, words):
+def test_files_that_are_not_models(hospital, tmp_path, refused, content, words):
     (tmp_path / "m.json").write_text(content)
     for line in (["info"], ["predict", hospital / "new.csv"], ["explain", hospital / "new.csv"]):
         assert words in refused(line[0], tmp_path / "m.json", *line[1:])
@@ -335,23 +341,26 @@ def test_refusals(hospital, tmp_path, refused):
     pd.read_csv(new).drop(columns=["age", "haemoglobin"]).to_csv(tmp_path / "lacks.csv", index=False)
     assert "lacks.csv lacks 2 of the" in refused("predict", model, tmp_path / "lacks.csv")
     (tmp_path / "lacks.csv").write_text("age|CRP\n52|1.5\n")
-    assert "It has a single column: its cells must be" in refused("predict", model, tmp_path / "lacks.csv")
+    assert "It has a single column: cells must be separated" in refused("predict", model, tmp_path / "lacks.csv")
     assert "cannot both come from stdin" in refused("predict", "-", "-")
     assert "has no column 'nobody'" in refused("predict", model, new, "--keep", "nobody")
     assert "has 30 rows, but row 31 was asked for" in refused("explain", model, new, "--row", 31)
     report = ["report", model, new, "-o", tmp_path / "r.html", "-t"]
     assert "has no column 'diagnose'. Did you mean 'diagnosis'?" in refused(*report, "diagnose")
-    assert "30 rows of 'sex' hold none of the classes that the model knows: 'healthy', 'sick'" in refused(
+    assert "the model knows the classes 'healthy' and 'sick', but 30 rows of 'sex' hold another one" in refused(
         *report, "sex"
     )
     (tmp_path / "out.csv").write_text("precious")
-    assert "is there already" in refused("predict", model, new, "-o", tmp_path / "out.csv")
+    assert "already exists" in refused("predict", model, new, "-o", tmp_path / "out.csv")
     assert sorted(os.listdir(tmp_path)) == ["lacks.csv", "out.csv"]
 
 
 def test_a_table_of_another_width(tmp_path, refused):
     X, y = load_iris(return_X_y=True)
-    save(RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=10, random_state=0).fit(X, y), tmp_path / "m.json")
+    save(
+        RFSCClassifier(basis="polynomial", n_restarts=1, search=SearchSettings(max_iter=10), random_state=0).fit(X, y),
+        tmp_path / "m.json",
+    )
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     assert "fitted to 4 columns without names, but t.csv has 2" in refused(
         "predict", tmp_path / "m.json", tmp_path / "t.csv"

@@ -1,4 +1,4 @@
-"""`rfsc fit` that is killed, interrupted or short of time."""
+"""`rfsc fit` that is killed, interrupted or limited in time."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def test_killed_and_resumed_is_the_same_model(hospital, tmp_path, refused):
     if not (tmp_path / "m.json").exists():
         assert process.returncode == -signal.SIGKILL
     said = refused(*line(hospital, "-o", tmp_path / "n.json", "--checkpoint", kept))
-    assert "pass --resume to go on from it, or --force to begin anew" in said
+    assert "pass --resume to continue from it, or --force to start again" in said
     assert run(*line(hospital, "-o", tmp_path / "n.json", "--checkpoint", kept, "--resume", "--quiet")) == 0
     assert compared_text(load(tmp_path / "n.json")) == compared_text(load(tmp_path / "whole.json"))
     said = refused(*line(hospital, "--degree", "1", "--checkpoint", kept, "--resume", "--quiet"))
-    assert "belongs to another fit: degree differ" in said
+    assert "belongs to another fit" in said
 
 
-def test_checkpoints_that_cannot_be(hospital, tmp_path, refused):
+def test_wrong_checkpoints(hospital, tmp_path, refused):
     assert "--resume needs the file" in refused(*line(hospital, "--resume"), status=2)
     assert "expects a file" in refused(*line(hospital, "--checkpoint", tmp_path), status=2)
     assert "expects a file" in refused(*line(hospital, "--checkpoint", "-"), status=2)
@@ -87,7 +87,7 @@ def test_ctrl_c_saves_the_best_model(hospital, tmp_path):
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Interrupted: ending with the best model so far" in said
-    assert "the model is not scored and gets no report" in said
+    assert "the model has no score and no report" in said
     assert "no file was changed" not in said
     assert {"interrupted"} <= {reason for own in load(tmp_path / "m.json").manifest_["stop_reasons"] for reason in own}
     assert not (tmp_path / "r").exists()
@@ -103,7 +103,7 @@ def test_ctrl_c_while_scoring_saves_the_model_without_a_score(hospital, tmp_path
     status = run("fit", hospital / "patients.csv", "-t", "diagnosis", *quick, "-o", tmp_path / "m.json")
     assert status == 130
     said = capsys.readouterr().err
-    assert "the model is not scored" in said
+    assert "the model has no score" in said
     assert "no file was changed" not in said
     assert load(tmp_path / "m.json").manifest_["stop_reasons"] != [["interrupted"]]
 
@@ -116,11 +116,11 @@ def test_the_time_limit_holds_for_the_whole_command(hospital, tmp_path, capsys, 
     took = time.perf_counter() - began
     assert status == 0
     assert took < 4.0 * 1.05 + 1.0 + SLACK
-    told = capsys.readouterr()
-    assert "the time limit ended the search" in told.err
-    assert json.loads(told.out)["score"] is not None
-    assert "ended before its time (time_limit)" in refused("verify", tmp_path / "m.json", hospital / "patients.csv")
+    captured = capsys.readouterr()
+    assert "the time limit ended the search" in captured.err
+    assert json.loads(captured.out)["score"] is not None
+    assert "ended early (time_limit)" in refused("verify", tmp_path / "m.json", hospital / "patients.csv")
 
 
-def test_time_limits_that_cannot_be(hospital, refused):
+def test_wrong_time_limits(hospital, refused):
     assert "a positive number of seconds" in refused(*line(hospital, "--time-limit", "0"), status=2)

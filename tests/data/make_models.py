@@ -19,9 +19,9 @@ from sklearn.pipeline import make_pipeline
 import rfsc
 from rfsc import RFSCClassifier
 from rfsc._tables.encode import encoder_of
-from rfsc._tables.example import patients
-from rfsc._tables.reading import RawTable
-from rfsc._tables.training import training_of
+from rfsc._tables.example_table import patients
+from rfsc._tables.table_files import RawTable
+from rfsc._tables.training_data import training_table
 from rfsc.bases import Step
 from rfsc.export import load, save
 
@@ -63,7 +63,7 @@ def raw_table():
     """The pipeline of `rfsc fit`, on a table with texts and blanks."""
     raw = patients(160, 5).drop(columns="patient")
     table = RawTable(raw.astype(str).replace("nan", ""), "patients", ())
-    training = training_of(table, "diagnosis")
+    training = training_table(table, "diagnosis")
     search = RFSCClassifier(basis="polynomial", **QUICK)
     return make_pipeline(encoder_of(training.columns), search).fit(training.frame, training.labels), training.frame[:25]
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc.cli import main
-from rfsc.cli.fit import checked_json
+from rfsc.cli.fit_command import checked_json
 from rfsc.export import ModelFileError, from_json, json_limits, load, save, to_json
 from rfsc.export.json_limits import MAX_DEPTH, MAX_SIZE, too_much
 from torture.model_files import corpus, damaged, fault, faults

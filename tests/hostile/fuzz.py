@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from rfsc._model import Predictor
-from rfsc._tables.reading import read_raw
-from rfsc._tables.training import LeakError, training_of
+from rfsc._tables.table_files import read_table
+from rfsc._tables.training_data import LeakError, training_table
 from rfsc.export import from_json, load, sheet_cells, to_c, to_json, to_python, to_sql
 
 from ..export.random_models import random_models
@@ -37,9 +37,9 @@ KEEL = headed(BODY, "real [0, 9000000]").replace(b"@data", b"@inputs a, b, c\n@o
 
 def _tables(path: Path) -> None:
     """The reader of tables, and what the command line makes of the columns."""
-    table = read_raw(str(path))
+    table = read_table(str(path))
     with suppress(LeakError):
-        training_of(table, str(table.frame.columns[-1]))
+        training_table(table, str(table.frame.columns[-1]))
 
 
 def _model(path: Path) -> None:

@@ -168,7 +168,7 @@ def file_through(command: str, file: File, folder: Path) -> None:
 
 def _check_said(status: int, out: str, err: str, expected: str) -> None:
     assert "Traceback" not in err
-    assert "should not have happened" not in err
+    assert "internal error" not in err
     assert not re.search("encountered in|Error:|Warning: .*Warning", err), err
     assert not SHOWN.search(err), err
     assert "\x1b" not in err

@@ -1,4 +1,4 @@
-"""The preprocessing that `rfsc fit` builds: readable names, rare levels together, blanks that are seen."""
+"""The preprocessing that `rfsc fit` builds: readable names, grouped rare levels, indicators of blanks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import pandas as pd
 import pytest
 
 from rfsc._model.recipe_reader import read_recipe
-from rfsc._tables.columns import understand
-from rfsc._tables.encode import encoder_of, frame_of, treatment, useless
+from rfsc._tables.column_checks import useless
+from rfsc._tables.column_types import infer_column
+from rfsc._tables.encode import description, encoder_of
 
 
 def columns_of(**cells):
-    return [understand(pd.Series(list(values), dtype=object, name=name)) for name, values in cells.items()]
+    return [infer_column(pd.Series(list(values), dtype=object, name=name)) for name, values in cells.items()]
+
+
+def frame_of(columns):
+    return pd.DataFrame({column.name: column.values for column in columns})
 
 
 @pytest.fixture
@@ -38,7 +43,7 @@ def test_names_and_values(columns):
         np.testing.assert_array_equal(out[name], truth)
 
 
-def test_unknown_levels_are_other_ones(columns):
+def test_unknown_levels_count_as_other(columns):
     encoder = encoder_of(columns).fit(frame_of(columns))
     new = pd.DataFrame({"age": [np.nan], "sex": ["x"], "job": ["astronaut"], "ward": ["z"]})
     with pytest.warns(UserWarning, match="Found unknown categories"):
@@ -47,14 +52,14 @@ def test_unknown_levels_are_other_ones(columns):
     assert out.loc[0, ["sex=m", "ward=a", "ward=b", "ward missing"]].sum() == 0
 
 
-def test_treatment_in_words(columns):
+def test_description_of_columns(columns):
     encoder = encoder_of(columns).fit(frame_of(columns))
     recipe = read_recipe(encoder, [column.name for column in columns]).recipe
-    assert [treatment(recipe, j) for j in range(4)] == [
-        "blanks become 37.5, and yes or no: age missing",
-        "yes or no: sex=m",
-        "yes or no: job=cook, job=nurse, job: other",
-        "yes or no: ward=a, ward=b, ward missing",
+    assert [description(recipe, j) for j in range(4)] == [
+        "blanks become 37.5, with indicator age missing",
+        "indicator sex=m",
+        "indicators job=cook, job=nurse, job: other",
+        "indicators ward=a, ward=b, ward missing",
     ]
     np.testing.assert_array_equal(recipe.table(frame_of(columns)), encoder.transform(frame_of(columns)))
 
@@ -69,8 +74,8 @@ def test_many_levels_are_limited():
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        (["1"] * 30, "the same everywhere"),
-        (["a"] * 30, "the same everywhere"),
+        (["1"] * 30, "the same value everywhere"),
+        (["a"] * 30, "the same value everywhere"),
         (["", "?"] * 15, "all blank"),
         ([f"t{i // 3}" for i in range(60)], "20 levels, each in fewer than 5 rows"),
         ([f"t{i // 8}" for i in range(1000)], "125 levels, each in fewer than 10 rows"),

@@ -1,1 +1,1 @@
-"""Tables from files, as they are: texts, blanks, columns that must not be learned from."""
+"""Tables from files: typed columns, and refusal of columns that no model should learn from."""

@@ -1,8 +1,7 @@
-"""The obvious preprocessing of a table with texts and blanks, with names that a person can read in a formula."""
+"""The preprocessing of tables with text columns and blanks; its features have names that can be read in a formula."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,24 +12,24 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
 from .._model.recipe import MissingIn, NumberOf, Recipe
-from .columns import Column
+from .column_checks import LEAST_ROWS_OF_LEVEL, LEAST_SHARE_OF_LEVEL
+from .column_types import Column
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MAX_LEVELS = 20  # columns that one text column may become
-RARE = 5  # rows; levels with fewer are grouped
-RARE_SHARE = 0.01  # the same for long tables
+MAX_LEVELS = 20  # features that one text column may become
+AS_IT_IS = "used as it is"
 
 
 class BlankFiller(SimpleImputer):  # type: ignore[misc]
     """A SimpleImputer whose indicator of the column `age` is called `age missing`.
 
-    It keeps quiet about the sum with which scikit-learn looks for NaN, which overflows where numbers are huge.
+    scikit-learn looks for NaN by a sum that overflows if numbers are huge; no warning of it reaches the user.
     """
 
     def fit(self, X: Any, y: Any = None) -> BlankFiller:
-        """Find what stands in for blanks."""
+        """Compute the medians."""
         with np.errstate(over="ignore", invalid="ignore"):
             super().fit(X, y)
         return self
@@ -51,7 +50,7 @@ class BlankFiller(SimpleImputer):  # type: ignore[misc]
 
 
 def level_name(column: str, level: Any) -> str:
-    """What the yes-or-no column of a level is called."""
+    """Name of the indicator of a level."""
     if level == "infrequent_sklearn":
         return f"{column}: other"
     return f"{column} missing" if level is None or level != level else f"{column}={level}"
@@ -61,10 +60,10 @@ def encoder_of(columns: Sequence[Column]) -> ColumnTransformer:
     """The preprocessing for a table, not fitted yet."""
     numbers = [column.name for column in columns if column.kind == "number"]
     texts = [column.name for column in columns if column.kind == "text"]
-    n_rows = len(columns[0].values)
+    is_long = len(columns[0].values) * LEAST_SHARE_OF_LEVEL > LEAST_ROWS_OF_LEVEL
     levels = OneHotEncoder(
         drop="if_binary",
-        min_frequency=RARE_SHARE if n_rows * RARE_SHARE > RARE else RARE,
+        min_frequency=LEAST_SHARE_OF_LEVEL if is_long else LEAST_ROWS_OF_LEVEL,
         max_categories=MAX_LEVELS,
         handle_unknown="infrequent_if_exist",
         sparse_output=False,
@@ -90,33 +89,11 @@ def fitted_encoder(encoder: ColumnTransformer, X: DataFrame) -> ColumnTransforme
     raise ValueError(msg)
 
 
-def useless(column: Column) -> str | None:
-    """Why nothing can be learned from a column; None where something may be."""
-    if column.kind == "other":
-        return "neither numbers nor text"
-    n_rows, n_blank = len(column.values), int(column.blank.sum())
-    if n_blank == n_rows:
-        return "all blank"
-    if column.n_distinct == 1 and not n_blank:
-        return "the same everywhere"
-    least = max(RARE, RARE_SHARE * n_rows)
-    if column.kind == "text" and max(*Counter(column.values).values(), 0) < least:
-        return f"{column.n_distinct} levels, each in fewer than {np.ceil(least):.0f} rows"
-    return None
-
-
-def treatment(recipe: Recipe, column: int) -> str:
-    """What becomes of a column, in words."""
+def description(recipe: Recipe, column: int) -> str:
+    """How a column is used, for the user."""
     made = [(name, f) for name, f in zip(recipe.names, recipe.features, strict=True) if f.column == column]
     numbers = [feature for _, feature in made if isinstance(feature, NumberOf)]
     if not numbers:
-        return "yes or no: " + ", ".join(name for name, _ in made)
+        return f"indicator{'s' if len(made) > 1 else ''} {', '.join(name for name, _ in made)}"
     flags = [name for name, feature in made if isinstance(feature, MissingIn)]
-    return f"blanks become {numbers[0].fill:.6g}, and yes or no: {flags[0]}" if flags else "as it is"
-
-
-def frame_of(columns: Sequence[Column]) -> DataFrame:
-    """The columns as a data frame."""
-    from pandas import DataFrame
-
-    return DataFrame({column.name: column.values for column in columns})
+    return f"blanks become {numbers[0].fill:.6g}, with indicator {flags[0]}" if flags else AS_IT_IS

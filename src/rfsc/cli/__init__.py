@@ -1,4 +1,4 @@
-"""The command `rfsc`; no science here."""
+"""The command `rfsc`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line."""
+    """Run the command line; returns the exit status."""
     try:
         require("the command rfsc", ["typer", "rich"], "cli")
     except ImportError as error:
         sys.stderr.write(f"rfsc: {error}\n")
         return 1
-    from .commands import run
+    from .app import run
 
     return run(list(sys.argv[1:] if arguments is None else arguments))

@@ -1,4 +1,4 @@
-"""What a command says: results on stdout, everything else on stderr, errors in one sentence."""
+"""Output of the commands: results to stdout or whole files, messages to stderr, errors in one sentence."""
 
 from __future__ import annotations
 
@@ -6,116 +6,136 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and line feed
+from .._utils.files import whole_file
+
+CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and line feed
+STDOUT_NAMES = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
-class Failure(ValueError):
-    """What went wrong, in words for the user, and the exit status.
-
-    Parameters
-    ----------
-    message : str
-        What was expected, what came, what to do.
-    status : int, default=1
-        Exit status.
-    """
+class CommandError(ValueError):
+    """An error for the user: what was expected, what came, what to do."""
 
     def __init__(self, message: str, status: int = 1) -> None:
         super().__init__(message)
-        self.status = status
+        self.status = status  # exit status; 2 for a wrong option
 
 
-class Voice:
-    """Messages for a person, on stderr.
-
-    Parameters
-    ----------
-    quiet : bool, default=False
-        Say nothing but errors.
-    """
+class Messages:
+    """Messages for the user, on stderr; none if `quiet`."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self.quiet = quiet
         self._console = Console(stderr=True, quiet=quiet, highlight=False)
+        self.is_live = not quiet and self._console.is_terminal  # whether progress may be drawn
 
-    @property
-    def live(self) -> bool:
-        """Whether somebody watches, so that progress may be drawn."""
-        return not self.quiet and self._console.is_terminal
-
-    def say(self, text: str = "", style: str = "") -> None:
-        """Write a line; what a user named is never taken for markup, and a path is never broken."""
-        self._console.print(Text(harmless(text), style=style), soft_wrap=True)
+    def info(self, text: str = "", style: str = "") -> None:
+        """Write a line; names in it are never taken for markup, and paths are not wrapped."""
+        self._console.print(Text(printable(text), style=style), soft_wrap=True)
 
     def warn(self, text: str) -> None:
-        """Write a line that must not be overlooked."""
-        self.say(f"Warning: {text}", "yellow")
+        """Write a warning."""
+        self.info(f"Warning: {text}", "yellow")
 
     def table(self, headers: Sequence[str], rows: Iterable[Sequence[str]], dim: Sequence[int] = ()) -> None:
-        """Write a table, some of its rows dimmed."""
-        self._console.print(text_table(headers, rows, dim))
+        """Write a table with some rows dimmed."""
+        self._console.print(_table(headers, rows, dim))
 
     @contextmanager
-    def working(self, what: str) -> Iterator[Callable[[str], None]]:
-        """A line that moves while something takes long; its value changes the words."""
-        if not self.live:
+    def progress(self, what: str) -> Iterator[Callable[[str], None]]:
+        """An animated line during a long step; call the value to change its text."""
+        if not self.is_live:
             yield lambda _: None
             return
         with self._console.status(Text(what)) as status:
             yield lambda text: status.update(Text(text))
 
 
-def text_table(headers: Sequence[str], rows: Iterable[Sequence[str]], dim: Sequence[int] = ()) -> Table:
+def printable(text: str) -> str:
+    """Text without control characters: names from a table must not move the cursor or change colours."""
+    return CONTROL_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+# ---- results
+
+
+def print_result(text: str) -> None:
+    """Write a result to stdout."""
+    text = printable(text) if sys.stdout.isatty() else text
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def print_json(value: Any) -> None:
+    """Write a result to stdout for programs."""
+    print_result(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def output_width() -> int:
+    """Width of results: that of the terminal up to 120 columns, 100 in files."""
+    return min(Console().width, 120) if sys.stdout.isatty() else 100
+
+
+def table_text(headers: Sequence[str], rows: Iterable[Sequence[str]], width: int = 120) -> str:
+    """A table as plain text."""
+    stream = io.StringIO()
+    Console(file=stream, width=width, no_color=True).print(_table(headers, rows))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def _table(headers: Sequence[str], rows: Iterable[Sequence[str]], dim: Sequence[int] = ()) -> Table:
     """A table without a frame; long cells are wrapped."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for header in headers:
         table.add_column(Text(header), overflow="fold")
     for i, row in enumerate(rows):
-        table.add_row(*(Text(harmless(cell)) for cell in row), style="dim" if i in dim else "")
+        table.add_row(*(Text(printable(cell)) for cell in row), style="dim" if i in dim else "")
     return table
 
 
-def plain(table: Table, width: int = 120) -> str:
-    """A table as text for stdout, which may go into a file."""
-    stream = io.StringIO()
-    Console(file=stream, width=width, no_color=True).print(table)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+# ---- files
 
 
-def out_width() -> int:
-    """How wide a text for stdout may be: the terminal, or what a page of text bears."""
-    return min(Console().width, 120) if sys.stdout.isatty() else 100
+def check_writable(path: str, *, force: bool, inputs: Mapping[str, str | None]) -> str:
+    """Raise before any work is done if a result could not be written; "-" for any name of stdout."""
+    if path in STDOUT_NAMES:
+        return "-"
+    file = Path(path)
+    if file.is_dir():
+        msg = f"{path} is a folder; give the name of a file."
+        raise CommandError(msg)
+    if not file.absolute().parent.is_dir():
+        msg = f"there is no folder {file.parent} to write {file.name} to; create it first."
+        raise CommandError(msg)
+    if file.exists() and not file.is_file():  # a device or a pipe is written into, never replaced
+        return path
+    for what, other in inputs.items():
+        if other not in (None, "-") and _is_same_file(file, Path(str(other))):
+            msg = f"{path} is also the name of {what}; choose another name for one of them."
+            raise CommandError(msg, 2)
+    if file.exists() and not force:
+        msg = f"{path} already exists; pass --force to overwrite it, or choose another name."
+        raise CommandError(msg)
+    return path
 
 
-def harmless(text: str) -> str:
-    """Text for a screen: names from a table must not move the cursor or paint."""
-    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+def _is_same_file(one: Path, other: Path) -> bool:
+    return one.samefile(other) if one.exists() and other.exists() else one.resolve() == other.resolve()
 
 
-def counted(number: int, what: str) -> str:
-    """A number of things: "1 row", "3 rows"."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def verb(number: int, one: str, several: str) -> str:
-    """The word that agrees with a number of things."""
-    return one if number == 1 else several
-
-
-def show(text: str) -> None:
-    """Write a result to stdout."""
-    text = harmless(text) if sys.stdout.isatty() else text
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
-
-
-def show_json(value: Any) -> None:
-    """Write a result to stdout for machines."""
-    show(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+def write_result(content: str | bytes, path: str) -> None:
+    """Write a result to a file, as a whole or not at all, or to stdout (-)."""
+    data = content.encode() if isinstance(content, str) else content
+    if path == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    with whole_file(path) as part:
+        part.write_bytes(data)

@@ -1,4 +1,4 @@
-"""From a raw table to what may be learned from it."""
+"""From a raw table to features and labels."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfsc._tables.example import patients
-from rfsc._tables.reading import RawTable
-from rfsc._tables.training import LeakError, training_of
+from rfsc._tables.example_table import patients
+from rfsc._tables.table_files import RawTable
+from rfsc._tables.training_data import ColumnChoice, LeakError, training_table
 
 
 def table(**changes):
@@ -16,35 +16,35 @@ def table(**changes):
 
 
 def test_example():
-    training = training_of(table(), "diagnosis", drop=["patient"])
-    assert training.left_out == {"patient": "as you asked", "country": "the same everywhere"}
+    training = training_table(table(), "diagnosis", ColumnChoice(drop=["patient"]))
+    assert training.dropped == {"patient": "--drop", "country": "the same value everywhere"}
     kinds = {column.name: column.kind for column in training.columns}
     assert kinds == dict.fromkeys(["age", "body mass", "CRP", "haemoglobin"], "number") | dict.fromkeys(
         ["sex", "smokes", "ward"], "text"
     )
-    assert set(training.labels) == {"sick", "healthy"}
-    assert training.frame.shape == (120, 7)
+    assert set(training.y) == {"sick", "healthy"}
+    assert training.X.shape == (120, 7)
 
 
 def test_identifiers_must_be_decided_on():
     copy = patients(120, 1)["diagnosis"].map({"sick": "1", "healthy": "0"})
     with pytest.raises(LeakError) as caught:
-        training_of(table(copy=copy), "diagnosis")
-    assert [one.column for one in caught.value.found] == ["patient", "copy"]
-    training = training_of(table(copy=copy), "diagnosis", drop=["patient"], keep=["copy"])
-    assert "copy" in training.frame
+        training_table(table(copy=copy), "diagnosis")
+    assert list(caught.value.reasons) == ["patient", "copy"]
+    training = training_table(table(copy=copy), "diagnosis", ColumnChoice(drop=["patient"], keep=["copy"]))
+    assert "copy" in training.X
 
 
 def test_only():
-    training = training_of(table(), "diagnosis", only=["age", "sex"])
-    assert list(training.frame.columns) == ["age", "sex"]
-    assert training.left_out["CRP"] == "as you asked"
+    training = training_table(table(), "diagnosis", ColumnChoice(only=["age", "sex"]))
+    assert list(training.X.columns) == ["age", "sex"]
+    assert training.dropped["CRP"] == "--only"
 
 
 def test_rows_without_a_label():
     labels = patients(120, 1)["diagnosis"].where(np.arange(120) >= 7, "")
-    training = training_of(table(diagnosis=labels), "diagnosis", drop=["patient"])
-    assert (training.n_unlabelled, len(training.labels), len(training.frame)) == (7, 113, 113)
+    training = training_table(table(diagnosis=labels), "diagnosis", ColumnChoice(drop=["patient"]))
+    assert (training.n_unlabelled, len(training.y), len(training.X)) == (7, 113, 113)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_rows_without_a_label():
     [
         ([str(x) for x in np.linspace(0, 1, 120)], "120 different numbers, but this is a classifier"),
         (["sick"] * 120, "a single class"),
-        ([""] * 120, "nothing but blanks"),
+        ([""] * 120, "only blanks"),
         (
             ["a", "b"] * 58 + ["c", "c", "d", "e"],
             "3 of the 5 classes in the target 'diagnosis' have fewer (the smallest 1)",
@@ -62,7 +62,7 @@ def test_rows_without_a_label():
 )
 def test_bad_targets(labels, words):
     with pytest.raises(ValueError, match=r"\w") as caught:
-        training_of(table(diagnosis=labels), "diagnosis", drop=["patient"])
+        training_table(table(diagnosis=labels), "diagnosis", ColumnChoice(drop=["patient"]))
     assert words in str(caught.value)
 
 
@@ -70,7 +70,7 @@ def test_bad_targets(labels, words):
     ("target", "options", "words"),
     [
         ("diagnose", {}, "patients.csv has no column 'diagnose'. Did you mean 'diagnosis'?"),
-        ("zzz", {}, "no column 'zzz'. It has 10 columns, none of a similar name; their names must stand in its first"),
+        ("zzz", {}, "no column 'zzz'. None of its 10 columns has a similar name; is there a header row?"),
         ("crp", {}, "no column 'crp'. Did you mean 'CRP'?"),
         ("diagnosis", {"number": ["Age"]}, "no column 'Age'. Did you mean 'age'?"),
         ("diagnosis", {"number": ["ward"], "drop": ["patient"]}, "'ward' holds no number"),
@@ -80,7 +80,7 @@ def test_bad_targets(labels, words):
 )
 def test_bad_names(target, options, words):
     with pytest.raises(ValueError, match=r"\w") as caught:
-        training_of(table(), target, **options)
+        training_table(table(), target, ColumnChoice(**options))
     assert words in str(caught.value)
 
 
@@ -88,8 +88,8 @@ def test_a_table_without_a_header_does_not_show_its_first_row():
     frame = patients(120, 1).set_axis(
         ["P55221", "71", "male", "never", "22.1", "9.9", "14", "east", "NL", "sick"], axis=1
     )
-    with pytest.raises(ValueError, match="It has 10 columns") as caught:
-        training_of(RawTable(frame, "t.csv"), "diagnosis")
+    with pytest.raises(ValueError, match="None of its 10 columns") as caught:
+        training_table(RawTable(frame, "t.csv"), "diagnosis")
     assert not any(str(name) in str(caught.value) for name in frame.columns if name != "71")
 
 
@@ -104,40 +104,48 @@ def test_a_table_with_another_delimiter():
     with pytest.raises(
         ValueError, match=r"no column 'diagnosis'. It has a single column: .* commas, semicolons or tabs"
     ):
-        training_of(RawTable(frame, "t.csv"), "diagnosis")
+        training_table(RawTable(frame, "t.csv"), "diagnosis")
 
 
 @pytest.mark.parametrize(("share", "found"), [(0.6, False), (0.75, True), (0.9, True), (0.95, False)])
-def test_text_that_was_meant_to_be_numbers(share, found):
-    training = training_of(table(age=nearly(share)), "diagnosis", drop=["patient"])
+def test_text_columns_with_many_numbers_are_reported(share, found):
+    training = training_table(table(age=nearly(share)), "diagnosis", ColumnChoice(drop=["patient"]))
     assert training.nearly_numbers == ({"age": pytest.approx(share, abs=0.01)} if found else {})
-    column = training_of(table(age=nearly(share)), "diagnosis", drop=["patient"], number=["age"]).columns[0]
-    assert (column.name, column.kind, column.n_odd) == ("age", "number", 120 - round(share * 120))
+    column = training_table(
+        table(age=nearly(share)), "diagnosis", ColumnChoice(drop=["patient"], number=["age"])
+    ).columns[0]
+    assert (column.name, column.kind, column.n_not_numbers) == ("age", "number", 120 - round(share * 120))
     assert column.values[:70].tolist() == [float(age % 30) for age in range(70)]
 
 
-def test_post_codes_were_not_meant_to_be_numbers():
+def test_post_codes_are_not_reported_as_numbers():
     codes = [f"{i % 10:02d}" if i < 100 else "abroad" for i in range(120)]
-    assert training_of(table(code=codes), "diagnosis", drop=["patient"]).nearly_numbers == {}
+    assert training_table(table(code=codes), "diagnosis", ColumnChoice(drop=["patient"])).nearly_numbers == {}
 
 
 def test_numbers_that_look_like_free_text():
     cells = [f"{i}.5" if i % 5 else f"<{i}" for i in range(120)]
     with pytest.raises(LeakError) as caught:
-        training_of(table(CRP=cells), "diagnosis", drop=["patient"])
-    assert caught.value.found[0].why.endswith("80% of its cells are numbers: --number reads it so")
+        training_table(table(CRP=cells), "diagnosis", ColumnChoice(drop=["patient"]))
+    assert caught.value.reasons["CRP"].endswith("80% of its cells are numbers: --number reads them as such")
 
 
 def test_dates_cannot_be_kept():
     with pytest.raises(ValueError, match="dates are not numbers"):
-        training_of(table(day=["2020-01-02"] * 60 + ["2021-01-02"] * 60), "diagnosis", drop=["patient"], keep=["day"])
+        training_table(
+            table(day=["2020-01-02"] * 60 + ["2021-01-02"] * 60),
+            "diagnosis",
+            ColumnChoice(drop=["patient"], keep=["day"]),
+        )
 
 
 def test_targets_of_other_types():
     frame = patients(120, 1)
     for labels in (frame["diagnosis"] == "sick", (frame["diagnosis"] == "sick").astype(int).astype(float)):
-        training = training_of(RawTable(frame.assign(diagnosis=labels), "t"), "diagnosis", drop=["patient"])
-        assert set(training.labels) in ({"True", "False"}, {"0", "1"})
+        training = training_table(
+            RawTable(frame.assign(diagnosis=labels), "t"), "diagnosis", ColumnChoice(drop=["patient"])
+        )
+        assert set(training.y) in ({"True", "False"}, {"0", "1"})
 
 
 def test_example_is_the_same_every_time():

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc._tables.columns import read_as, understand
+from rfsc._tables.column_types import column_of_kind, infer_column
 
 
 def column(cells, dtype=object):
-    return understand(pd.Series(cells, dtype=dtype, name="x"))
+    return infer_column(pd.Series(cells, dtype=dtype, name="x"))
 
 
 @pytest.mark.parametrize(
@@ -48,18 +48,18 @@ def test_kinds(cells, kind):
     assert column(cells).kind == kind
 
 
-def test_types_of_data_frames():
+def test_dtypes_of_data_frames():
     assert column([1, 2], "int64").kind == "number"
     assert column([1, None], "Int64").values.tolist()[0] == 1.0
     assert column(["a", None], "category").values.tolist() == ["a", None]
     assert column(["a", None], "str").values.tolist() == ["a", None]
     assert column(["2020-01-01"], "datetime64[ns]").kind == "date"
-    assert column([1.0, np.inf], "float64").n_odd == 1
+    assert column([1.0, np.inf], "float64").n_not_numbers == 1
 
 
-def test_cells_that_are_no_numbers_are_counted():
+def test_cells_that_are_not_numbers_are_counted():
     found = column(["1"] * 60 + ["12 kg", "abc", "n/a", "", "1e999"])
-    assert (found.kind, found.n_odd, int(found.blank.sum())) == ("number", 3, 5)
+    assert (found.kind, found.n_not_numbers, int(found.blank.sum())) == ("number", 3, 5)
 
 
 def test_values():
@@ -68,26 +68,26 @@ def test_values():
     assert column([" a ", "?", "none", "NA"]).values.tolist() == ["a", None, "none", None]
 
 
-def test_a_kind_that_is_known():
+def test_column_of_a_given_kind():
     series = pd.Series(["1", "a", "none", ""], dtype=object, name="x")
-    numbers, texts = read_as(series, "number"), read_as(series, "text")
+    numbers, texts = column_of_kind(series, "number"), column_of_kind(series, "text")
     np.testing.assert_array_equal(numbers.values, [1, np.nan, np.nan, np.nan])
-    assert numbers.n_odd == 1
+    assert numbers.n_not_numbers == 1
     assert texts.values.tolist() == ["1", "a", "none", None]
-    assert read_as(pd.Series([1.0, 2.5, None], name="x"), "text").values.tolist() == ["1", "2.5", None]
+    assert column_of_kind(pd.Series([1.0, 2.5, None], name="x"), "text").values.tolist() == ["1", "2.5", None]
 
 
 @given(st.lists(st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.none()), min_size=1))
 def test_numbers_survive_being_written(values):
     cells = ["" if value is None else repr(value) for value in values]
-    found = read_as(pd.Series(cells, dtype=object, name="x"), "number")
+    found = column_of_kind(pd.Series(cells, dtype=object, name="x"), "number")
     np.testing.assert_array_equal(found.values, np.array(values, dtype=float))
     if any(value is not None for value in values):
         assert column(cells).kind == "number"
 
 
 @given(st.lists(st.text(max_size=3), min_size=1))
-def test_every_column_is_understood(cells):
+def test_every_column_has_a_kind(cells):
     found = column(cells)
     assert found.kind in ("number", "text", "date")
     assert len(found.values) == len(cells)

@@ -1,4 +1,4 @@
-"""A made-up table to try things on: patients with texts, blanks, an identifier, and a known truth."""
+"""A made-up table for the demo: patients with text columns, blanks, an identifier, and a known truth."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def patients(n_rows: int = 400, seed: int = 0) -> DataFrame:
     """Patients of whom about half are sick.
 
-    Old age, a high CRP, a low haemoglobin and smoking make sick; a CRP that was not measured does, too. Body mass and
-    ward do nothing.
+    Age, CRP and smoking raise the risk, haemoglobin lowers it; a CRP that was not measured raises it, too. Body mass
+    and ward have no effect.
     """
     from pandas import DataFrame
 

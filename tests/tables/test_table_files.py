@@ -1,4 +1,4 @@
-"""Tables from files: the same table comes back whatever the format; a file that is none is named in one sentence."""
+"""Tables from files: every format gives the same table; other files are refused in one sentence without data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc._tables.reading import read_raw
+from rfsc._tables.table_files import read_table
 
 ROWS = [["age", "job", "sick"], ["52", "cook", "yes"], ["", "day, night", "no"], ["7.5", "?", "no"]]
 HEADED = "@relation r\n@attribute age real\n@attribute job string\n@attribute sick {yes,no}\n@data\n"
@@ -57,13 +57,13 @@ def cells(table):
     ],
     ids=["csv", "semicolon", "tab", "unix", "old mac", "blank lines", "bom", "utf-16", "gzip", "arff", "keel"],
 )  # fmt: skip
-def test_one_table_in_many_dresses(write, content):
-    assert cells(read_raw(write(content))) == ROWS
+def test_formats_give_the_same_table(write, content):
+    assert cells(read_table(write(content))) == ROWS
 
 
 def test_stdin(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(as_text().encode())))
-    table = read_raw("-")
+    table = read_table("-")
     assert (cells(table), table.name) == (ROWS, "stdin")
 
 
@@ -74,7 +74,7 @@ def test_parquet_keeps_its_types(write):
     frame.index = [5, 6]
     stream = io.BytesIO()
     frame.to_parquet(stream)
-    table = read_raw(write(stream.getvalue(), "t.parquet")).frame
+    table = read_table(write(stream.getvalue(), "t.parquet")).frame
     pd.testing.assert_frame_equal(table, frame.reset_index(drop=True), check_dtype=False)
     assert table["on"].dtype.kind == "M"
 
@@ -94,20 +94,20 @@ def test_any_text_survives(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("any") / "t.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["first", "second"], *rows])
-    assert read_raw(str(path)).frame.to_numpy().tolist() == wanted
+    assert read_table(str(path)).frame.to_numpy().tolist() == wanted
 
 
-# ---- what is guessed, and said
+# ---- what is guessed, and reported
 
 
-def test_other_encoding_is_said(write):
-    table = read_raw(write("name,x\nMüller,1\n".encode("latin-1")))
+def test_other_encoding_is_reported(write):
+    table = read_table(write("name,x\nMüller,1\n".encode("latin-1")))
     assert table.frame["name"].tolist() == ["Müller"]
     assert "Windows-1252" in table.notes[0]
 
 
-def test_row_names_are_left_out(write):
-    table = read_raw(write(",a\n1,5\n2,6\n"))
+def test_row_names_are_dropped(write):
+    table = read_table(write(",a\n1,5\n2,6\n"))
     assert cells(table) == [["a"], ["5"], ["6"]]
     assert "row names" in table.notes[0]
 
@@ -126,13 +126,13 @@ def test_row_names_are_left_out(write):
     ],
 )
 def test_commas_in_numbers(write, text, wanted):
-    table = read_raw(write(text))
+    table = read_table(write(text))
     assert table.frame["x"].tolist() == wanted
-    assert ("it has decimal commas" in table.notes) == ("1,5" in text)
+    assert ("read with decimal commas" in table.notes) == ("1,5" in text)
 
 
-def test_a_leading_zero_settles_what_a_comma_means(write):
-    table = read_raw(write("x;y\n0,234;a\n1,234;b\n"))
+def test_a_leading_zero_decides_what_a_comma_means(write):
+    table = read_table(write("x;y\n0,234;a\n1,234;b\n"))
     assert table.frame["x"].tolist() == ["0.234", "1.234"]
 
 
@@ -144,11 +144,11 @@ def test_decimal_commas_are_points(tmp_path_factory, column, delimiter):
     path = tmp_path_factory.mktemp("commas") / "t.csv"
     lines = [f"{str(cell).replace('.', ',')}{delimiter}text" for cell in column]
     path.write_text("\n".join([f"x{delimiter}y", *lines]))
-    table = read_raw(str(path))
+    table = read_table(str(path))
     assert table.frame["x"].tolist() == [str(cell) for cell in column]
 
 
-# ---- what is no table
+# ---- files that are not tables
 
 
 @pytest.mark.parametrize(
@@ -156,10 +156,10 @@ def test_decimal_commas_are_points(tmp_path_factory, column, delimiter):
     [
         (b"", "got an empty file"),
         (b"\n \n", "got an empty file"),
-        (b"a,b\n", "a header row and rows of data, got 1 rows"),
+        (b"a,b\n", "a header row and rows of data, got 1 row. "),
         (b"a,b,a\n1,2,3\n", "line 1: expected a different name for every column, got 'a' more than once. Rename"),
-        (b"a,\n1,2\n", "line 1: expected a different name for every column, got an empty one. Name it"),
-        (b"5.1,SECRET,SECRET\n1,2,3\n", "every column, got numbers among them, and an empty or repeated one. Put a"),
+        (b"a,\n1,2\n", "line 1: expected a different name for every column, got an empty name. Name every column"),
+        (b"5.1,SECRET,SECRET\n1,2,3\n", "every column, got numbers, and an empty or repeated name. Put a line"),
         (b"a,b\n1,2\n1\n", "line 3: expected 2 cells as in the header, got 1"),
         (b'a,b\n1,2\n"1,2\n', "line 3: expected 2 cells as in the header, got 1"),
         (b"1,2\n3,4\n", "expected a header row with the names of the columns, got numbers"),
@@ -174,9 +174,9 @@ def test_decimal_commas_are_points(tmp_path_factory, column, delimiter):
         (HEADED.replace("@data\n", "").encode(), "expected a line @data"),
     ],
 )
-def test_what_is_no_table(write, content, words):
+def test_files_that_are_not_tables(write, content, words):
     with pytest.raises(ValueError, match=r"\w") as caught:
-        read_raw(write(content))
+        read_table(write(content))
     text = str(caught.value)
     assert words in text
     assert text.startswith("table.csv")
@@ -189,14 +189,14 @@ def test_empty_parquet(write):
     stream = io.BytesIO()
     pd.DataFrame({"a": np.array([], dtype=float)}).to_parquet(stream)
     with pytest.raises(ValueError, match="expected rows, and a different name"):
-        read_raw(write(stream.getvalue()))
+        read_table(write(stream.getvalue()))
 
 
 def test_no_file_or_a_folder(tmp_path):
     with pytest.raises(FileNotFoundError):
-        read_raw(str(tmp_path / "none.csv"))
+        read_table(str(tmp_path / "none.csv"))
     with pytest.raises(ValueError, match="expected Parquet files"):
-        read_raw(str(tmp_path))
+        read_table(str(tmp_path))
 
 
 def test_folders_of_parquet_and_arrays(tmp_path):
@@ -207,17 +207,17 @@ def test_folders_of_parquet_and_arrays(tmp_path):
     for k in range(3):
         frame.iloc[2 * k : 2 * k + 2].to_parquet(tmp_path / "parts" / f"{k}.parquet")
     for source in ("values.npy", "parts"):
-        table = read_raw(str(tmp_path / source))
+        table = read_table(str(tmp_path / source))
         assert table.name == source
         pd.testing.assert_frame_equal(table.frame, frame)
     np.save(tmp_path / "flat.npy", values[0])
     with pytest.raises(ValueError, match="two dimensions"):
-        read_raw(str(tmp_path / "flat.npy"))
+        read_table(str(tmp_path / "flat.npy"))
     with pytest.raises(FileNotFoundError):
-        read_raw(str(tmp_path / "none.npy"))
+        read_table(str(tmp_path / "none.npy"))
 
 
 def test_very_wide(write):
     names = [f"x{j}" for j in range(5000)]
-    table = read_raw(write(",".join(names) + "\n" + ",".join("1" * 5000) + "\n"))
+    table = read_table(write(",".join(names) + "\n" + ",".join("1" * 5000) + "\n"))
     assert table.frame.shape == (1, 5000)

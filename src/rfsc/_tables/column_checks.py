@@ -1,0 +1,155 @@
+"""Columns that need a decision (identifiers, dates, leaks of the class), that hold nothing, or that do not exist."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+
+import numpy as np
+
+from .._utils.arrays import BoolArray, FloatArray, IntArray
+from .._utils.words import plural
+from .column_types import Column
+
+IDENTIFIER_NAMES = frozenset({"id", "uuid", "guid"})
+NUMBERING_NAMES = IDENTIFIER_NAMES | {"index", "idx", "key", "nr", "no", "number", "row", "record", "serial"}
+LEAST_ROWS_OF_LEAK = 5  # fewer agree by chance
+LEAST_ROWS_OF_IDENTIFIER = 20  # fewer may all differ by chance
+LEAST_ROWS_OF_LEVEL = 5  # rarer levels are grouped ...
+LEAST_SHARE_OF_LEVEL = 0.01  # ... in long tables, those with a smaller share
+LEAST_ROWS_OF_CLASS = 5
+MOST_NUMERIC_CLASSES = 20  # a target with more different numbers is no class
+SINGLE_COLUMN = "It has a single column: cells must be separated by commas, semicolons or tabs."
+
+
+# ---- columns that must not be used without a decision
+
+
+def suspicion(column: Column, code: IntArray) -> str | None:
+    """Why a column looks like an identifier or like the class itself; None if it does not."""
+    return _like_identifier(column) or _like_class(column, code)
+
+
+def _like_identifier(column: Column) -> str | None:
+    if column.kind == "date":
+        return "dates, which new rows will not share"
+    present = column.values[~column.blank]
+    if column.kind == "other" or len(present) < LEAST_ROWS_OF_IDENTIFIER:  # lists and the like are never used
+        return None
+    distinct = column.n_distinct / len(present)
+    if column.kind == "text":
+        return "nearly every cell is different, as in a name, a number or free text" if distinct > 0.9 else None
+    if distinct < 0.98:
+        return None
+    words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", column.name)}
+    named = words & NUMBERING_NAMES or any(word.endswith("id") for word in words)
+    if words & IDENTIFIER_NAMES or (named and _are_whole(present)):
+        return "nearly every cell is different, and its name is that of an identifier"
+    if _are_whole(present) and _like_serial_numbers(present):
+        return "whole numbers that are nearly all different, as in a list of identifiers"
+    return None
+
+
+def _are_whole(values: FloatArray) -> bool:
+    """Whether all are whole numbers below 2**53; above, every double is whole."""
+    return bool((np.abs(values) < 2.0**53).all() and (values == np.round(values)).all())
+
+
+def _like_serial_numbers(values: FloatArray) -> bool:
+    """Whether they count up without large gaps, are in order, or all have the same large number of digits."""
+    dense = values.max() - values.min() < 1.1 * len(values)
+    in_order = bool((np.diff(values) > 0).all() or (np.diff(values) < 0).all())
+    lengths = {len(str(int(abs(value)))) for value in (values.min(), values.max())}
+    return bool(dense or in_order or (len(lengths) == 1 and min(lengths) >= 6))
+
+
+def _like_class(column: Column, code: IntArray) -> str | None:
+    blank = column.blank
+    if _separates_classes(blank, code):
+        return "its blanks alone reveal the class"
+    values, present = column.values[~blank], code[~blank]
+    n_common = int((np.bincount(present, minlength=2) >= LEAST_ROWS_OF_LEAK).sum())
+    if column.kind not in ("number", "text") or n_common < 2:
+        return None
+    classes_of: dict[object, set[int]] = {}
+    for value, label in zip(values.tolist(), present.tolist(), strict=True):
+        classes_of.setdefault(value, set()).add(label)
+    if any(len(labels) > 1 for labels in classes_of.values()):
+        return None
+    if len(classes_of) <= len(values) / LEAST_ROWS_OF_LEAK:
+        return "each of its values occurs with one class only"
+    if column.kind == "number":
+        in_order = present[np.argsort(values, kind="stable")]
+        if (np.diff(in_order) != 0).sum() == len(set(present.tolist())) - 1:
+            return "it alone separates the classes without an error"
+    return None
+
+
+def _separates_classes(blank: BoolArray, code: IntArray) -> bool:
+    """Whether every class has either only blanks or none."""
+    if min(blank.sum(), (~blank).sum()) < LEAST_ROWS_OF_LEAK:
+        return False
+    return not set(code[blank].tolist()) & set(code[~blank].tolist())
+
+
+# ---- columns without information
+
+
+def useless(column: Column) -> str | None:
+    """Why nothing can be learned from a column; None if something may be."""
+    if column.kind == "other":
+        return "neither numbers nor text"
+    n_rows, n_blank = len(column.values), int(column.blank.sum())
+    if n_blank == n_rows:
+        return "all blank"
+    if column.n_distinct == 1 and not n_blank:
+        return "the same value everywhere"
+    least = max(LEAST_ROWS_OF_LEVEL, LEAST_SHARE_OF_LEVEL * n_rows)
+    if column.kind == "text" and max(Counter(column.values).values()) < least:
+        return f"{column.n_distinct} levels, each in fewer than {np.ceil(least):.0f} rows"
+    return None
+
+
+# ---- names and the target
+
+
+def check_names(names: Sequence[str], wanted: Collection[str], source: str) -> None:
+    """Raise ValueError if a table lacks a column."""
+    missing = [name for name in wanted if name not in names]
+    if not missing:
+        return
+    # without a header row the names are cells: only one that the user nearly wrote is shown
+    by_lower = {name.lower(): name for name in names}
+    near = get_close_matches(missing[0].lower(), by_lower, n=1, cutoff=0.6)
+    if len(names) == 1:
+        advice = SINGLE_COLUMN
+    elif near:
+        advice = f"Did you mean {by_lower[near[0]]!r}?"
+    else:
+        advice = f"None of its {plural(len(names), 'column')} has a similar name; is there a header row?"
+    msg = f"{source} has no column {missing[0]!r}. {advice}"
+    raise ValueError(msg)
+
+
+def check_target(name: str, sizes: IntArray, *, is_number: bool) -> None:
+    """Raise ValueError if a column with classes of these sizes cannot be the target."""
+    if len(sizes) < 2:
+        got = "a single class" if len(sizes) else "only blanks"
+        msg = f"the target {name!r} must hold at least two classes, but it has {got}. Choose another column."
+        raise ValueError(msg)
+    if is_number and len(sizes) > MOST_NUMERIC_CLASSES:
+        msg = (
+            f"the target {name!r} holds {plural(len(sizes), 'different number')}, but this is a classifier. Choose a "
+            "column of classes, or make classes first, for instance above and below a limit that matters to you."
+        )
+        raise ValueError(msg)
+    n_small = int((sizes < LEAST_ROWS_OF_CLASS).sum())
+    if n_small:
+        msg = (
+            f"every class needs at least {LEAST_ROWS_OF_CLASS} rows, but {n_small} of the {len(sizes):,} classes in "
+            f"the target {name!r} {'has' if n_small == 1 else 'have'} fewer (the smallest {sizes.min()}). Merge "
+            "classes, or drop those rows."
+        )
+        raise ValueError(msg)

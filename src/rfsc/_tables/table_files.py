@@ -1,0 +1,270 @@
+"""Read a table file as a data frame of what is written there; blanks and numbers are interpreted later.
+
+CSV is read by the csv module: pandas fills rows that are too short with blanks and reports nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.format import open_memmap
+
+from .._utils.optional import require
+from .._utils.words import listed, plural
+from .column_types import comma_meaning, number_of, with_points
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+ROW_NAMES = "(row names)"
+ATTRIBUTE = re.compile(r"""@attribute\s+('[^']*'|"[^"]*"|[^\s{\[]+)""", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """A table as it is in its file."""
+
+    frame: DataFrame  # texts without surrounding spaces; other types if the file has types
+    name: str  # of the file, for messages
+    notes: tuple[str, ...] = ()  # what was guessed or dropped, for the user
+    comma: str | None = None  # what a comma in a number means, see `comma_meaning`
+
+
+def read_table(source: str) -> RawTable:
+    """Read a table from a file, a folder of Parquet files or stdin (-); the content decides on the format."""
+    require("reading tables", ["pandas"], "cli")
+    path = Path("stdin" if source == "-" else source)
+    if source != "-" and path.is_dir():
+        return _from_parquet(path.resolve(), path)
+    if source != "-" and path.suffix.lower() == ".npy":
+        return RawTable(array_frame(mapped_array(path)), path.name)
+    content = sys.stdin.buffer.read() if source == "-" else path.read_bytes()
+    if content[:2] == b"\x1f\x8b":
+        content = _unzipped(path, content)
+    if content[:4] == b"PAR1":
+        return _from_parquet(path, io.BytesIO(content))
+    text, notes = _decoded(path, content)
+    if not text.strip():
+        msg = f"{path.name}: expected a header row and rows of data, got an empty file. Is it the right one?"
+        raise ValueError(msg)
+    if next((line for _, line in _numbered_lines(text)), "").startswith("@"):
+        return _from_attributes(path, text, notes)
+    return _from_csv(path, text, notes)
+
+
+def line_error(path: Path, line: int, expected: str, got: str, advice: str) -> ValueError:
+    """An error about one line of a file; no argument may hold a cell."""
+    return ValueError(f"{path.name}, line {line}: expected {expected}, got {got}. {advice}.")
+
+
+# ---- bytes to text
+
+
+def _unzipped(path: Path, content: bytes) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error):
+        msg = f"{path.name}: expected a complete gzip file, got a damaged one. Copy it again."
+    raise ValueError(msg)
+
+
+def _decoded(path: Path, content: bytes) -> tuple[str, list[str]]:
+    """The text, with plain line ends, and what had to be guessed."""
+    notes = []
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        text = content.decode("utf-16", errors="replace")
+    else:
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = content.decode("cp1252", errors="replace")
+            notes.append("not UTF-8, read as Windows-1252: check letters with accents")
+    if "\0" in text:
+        kind = "a spreadsheet or another zip file" if content[:2] == b"PK" else "a binary file"
+        msg = f"{path.name}: expected CSV, TSV, Parquet, ARFF, KEEL or .npy, got {kind}. Save the table as CSV."
+        raise ValueError(msg)
+    return text.replace("\r\n", "\n").replace("\r", "\n"), notes
+
+
+# ---- CSV
+
+
+def _from_csv(path: Path, text: str, notes: list[str]) -> RawTable:
+    delimiter = _delimiter(text)
+    header, *rows = _csv_rows(path, text, delimiter)
+    columns = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+    if columns.pop(ROW_NAMES, None) is not None:
+        notes.append("the first column has no name and was dropped as row names")
+    if not columns:
+        msg = f"{path.name}: expected several columns, got one without a name. Check the delimiter."
+        raise ValueError(msg)
+    comma = comma_meaning(delimiter, columns.values())
+    if comma == ".":
+        notes.append("read with decimal commas")
+    return _as_table(path, {name: with_points(cells, comma) for name, cells in columns.items()}, notes, comma)
+
+
+def _delimiter(text: str) -> str:
+    """The one that cuts the header into most names; quotes are respected."""
+    first = text.lstrip("\n ").split("\n", 1)[0]
+
+    def n_names(delimiter: str) -> int:
+        try:
+            return len(next(csv.reader([first], delimiter=delimiter), []))
+        except csv.Error:  # a cell longer than the csv module accepts
+            return 1
+
+    return max(",;\t", key=n_names)
+
+
+def _csv_rows(path: Path, text: str, delimiter: str) -> list[list[str]]:
+    """Header and rows, all of the same length; rows of blanks are skipped."""
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    try:
+        rows = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(map(str.strip, cells))]
+    except csv.Error:
+        advice = "Look for a quote that is not closed"
+        raise line_error(path, reader.line_num, "cells of ordinary length", "a very long one", advice) from None
+    if len(rows) < 2:
+        msg = f"{path.name}: expected a header row and rows of data, got {plural(len(rows), 'row')}. Is it complete?"
+        raise ValueError(msg)
+    header_line, header = rows[0]
+    header[0] = header[0] or ROW_NAMES
+    _check_header(path, header_line, header)
+    for line, cells in rows:
+        if len(cells) != len(header):
+            expected, advice = f"{len(header)} cells as in the header", "Correct it, or quote cells with delimiters"
+            raise line_error(path, line, expected, str(len(cells)), advice)
+    return [cells for _, cells in rows]
+
+
+def _check_header(path: Path, line: int, header: list[str]) -> None:
+    """Every column needs a name of its own; if some are numbers, the line may be a row, which is not shown."""
+    numbers = [number_of(name) is not None for name in header]
+    repeated = [name for name, n in Counter(header).items() if n > 1]
+    expected = "a different name for every column"
+    if all(numbers):
+        raise line_error(path, line, "a header row with the names of the columns", "numbers", "Add one")
+    if any(numbers) and ("" in header or repeated):
+        got, advice = "numbers, and an empty or repeated name", "Put a line with the names of the columns first"
+        raise line_error(path, line, expected, got, advice)
+    if "" in header:
+        raise line_error(path, line, expected, "an empty name", "Name every column")
+    if repeated:
+        got = f"{listed([repr(name) for name in repeated], 3)} more than once"
+        raise line_error(path, line, expected, got, "Rename all but one")
+
+
+# ---- ARFF, and KEEL's .dat, which is written alike: a header of @attribute lines
+
+
+def _from_attributes(path: Path, text: str, notes: list[str]) -> RawTable:
+    lines = _numbered_lines(text)
+    names = _attribute_names(path, lines)
+    rows = []
+    for number, line in lines:
+        cells = _comma_cells(line) if "," in line else line.split()
+        if len(cells) != len(names):
+            expected = f"{plural(len(names), 'cell')}, one per attribute"
+            raise line_error(path, number, expected, str(len(cells)), "Correct this line")
+        rows.append(cells)
+    if not rows:
+        msg = f"{path.name}: expected rows after @data, got none. Is the file complete?"
+        raise ValueError(msg)
+    return _as_table(path, dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), notes)
+
+
+def _attribute_names(path: Path, lines: Iterator[tuple[int, str]]) -> list[str]:
+    """Names of the columns; uses up the lines to @data."""
+    names: list[str] = []
+    for number, line in lines:
+        match = ATTRIBUTE.match(line)
+        if line.lower().startswith("@data"):
+            return names
+        if not line.startswith("@"):
+            raise line_error(path, number, "a line that starts with @", "another one", "Check that @data is there")
+        if match and match[1].strip("'\"") in names:
+            raise line_error(path, number, "a different name for every attribute", "one twice", "Rename one")
+        names += [match[1].strip("'\"")] if match else []
+    msg = f"{path.name}: expected a line @data, got none. Add it between header and rows."
+    raise ValueError(msg)
+
+
+def _numbered_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers, without blank ones and comments."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip() and not line.strip().startswith("%"):
+            yield number, line.strip()
+
+
+def _comma_cells(line: str) -> list[str]:
+    """Cells between commas; both kinds of quotes are in use."""
+    reader = csv.reader([line], quotechar='"' if '"' in line else "'", escapechar="\\", skipinitialspace=True)
+    try:
+        return [cell.strip() for cell in next(reader, [])]
+    except csv.Error:  # a cell longer than the csv module accepts
+        return line.split(",")
+
+
+# ---- arrays and Parquet
+
+
+def mapped_array(path: Path) -> np.ndarray[Any, Any]:
+    """A table of numbers in a .npy file, not read yet."""
+    try:
+        values = open_memmap(path, mode="r")
+    except FileNotFoundError:
+        raise
+    except (ValueError, OSError):
+        values = None
+    if values is None or values.ndim != 2 or values.dtype.kind not in "biuf" or not values.size:
+        msg = f"{path.name}: expected an array of numbers with two dimensions, got something else."
+        raise ValueError(msg)
+    return values
+
+
+def array_frame(values: np.ndarray[Any, Any]) -> DataFrame:
+    """An array in memory with its columns named x0, x1, ..."""
+    from pandas import DataFrame
+
+    return DataFrame(np.array(values), columns=[f"x{j}" for j in range(values.shape[1])])
+
+
+def _from_parquet(path: Path, source: Any) -> RawTable:
+    require("reading Parquet", ["pyarrow"], "cli")
+    from pandas import read_parquet
+    from pyarrow import ArrowException
+
+    if path.is_dir() and not any(path.rglob("*.parquet")):
+        msg = f"{path.name}: expected Parquet files in this folder, got none. Is it the right one?"
+        raise ValueError(msg)
+    try:
+        frame: Any = read_parquet(source)
+    except (ArrowException, OSError, ValueError):
+        frame = None
+    if frame is None:
+        what = "complete Parquet files" if path.is_dir() else "a complete Parquet file"
+        msg = f"{path.name}: expected {what}, got a damaged one. Copy it again."
+        raise ValueError(msg)
+    frame.columns = [str(name) for name in frame.columns]
+    if not frame.columns.is_unique or not len(frame):
+        msg = f"{path.name}: expected rows, and a different name for every column, got none or a repeated one."
+        raise ValueError(msg)
+    return RawTable(frame.reset_index(drop=True), path.name)
+
+
+def _as_table(path: Path, columns: dict[str, list[str]], notes: list[str], comma: str | None = None) -> RawTable:
+    from pandas import DataFrame
+
+    return RawTable(DataFrame(columns, dtype=object), path.name, tuple(notes), comma)

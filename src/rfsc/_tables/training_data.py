@@ -1,0 +1,264 @@
+"""From a table to features and labels, in memory or by Dask in chunks; suspicious columns are refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._utils.optional import require
+from .._utils.words import listed, plural
+from .column_checks import check_names, check_target, suspicion, useless
+from .column_types import Column, column_of_kind, infer_column, share_of_numbers
+from .table_files import RawTable, array_frame, mapped_array
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NEARLY_NUMBERS = 0.7  # share of numbers in a text column from which numbers were probably meant
+IN_MEMORY_SHARE = 0.25  # of the memory may be taken by a raw table: it is copied while it is read and fitted
+NUMBER_BYTES, TEXT_BYTES = 8, 64  # of a cell in memory
+ASSUMED_MEMORY = 8 * 2**30  # bytes, if the system does not say
+N_CHUNKS = 128  # that a file is cut into ...
+LEAST_CHUNK, MOST_CHUNK = 2**22, 2**26  # ... of at least and at most so many bytes
+N_SAMPLED_CHUNKS, ROWS_PER_CHUNK = 8, 2000  # the sample that is examined for leaks
+MOST_LABELS = 1000  # in the sample; more are no classes, and counting all of them would fill the memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChoice:
+    """Names of columns that the user decided on."""
+
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()  # even if suspicious
+    only: Sequence[str] = ()  # if any, all others are dropped
+    number: Sequence[str] = ()  # read as numbers
+
+    @property
+    def names(self) -> list[str]:
+        """All names, in any role."""
+        return [*self.drop, *self.keep, *self.only, *self.number]
+
+    def dropped(self, names: Sequence[str]) -> dict[str, str]:
+        """Columns that the user does not want, and by which option."""
+        not_only = {name: "--only" for name in names if self.only and name not in self.only}
+        return not_only | {name: "--drop" for name in names if name in self.drop}
+
+
+class LeakError(ValueError):
+    """Columns that look like identifiers or like the target, each with the reason."""
+
+    def __init__(self, reasons: dict[str, str]) -> None:
+        super().__init__(f"{plural(len(reasons), 'column')} may be identifiers or the target itself")
+        self.reasons = reasons
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingTable:
+    """Features and labels of the rows that have a label."""
+
+    columns: tuple[Column, ...]
+    y: np.ndarray[Any, Any]  # labels, as texts
+    dropped: dict[str, str]  # other columns, with the reason
+    n_unlabelled: int  # rows without a label, which were dropped
+    nearly_numbers: dict[str, float]  # text columns most of whose cells are numbers, with the share of these
+
+    @property
+    def X(self) -> DataFrame:
+        """The features as a data frame."""
+        from pandas import DataFrame
+
+        return DataFrame({column.name: column.values for column in self.columns})
+
+    sample = X  # of a table in memory, all rows
+
+    @property
+    def n_rows(self) -> int:
+        """Rows with a label."""
+        return len(self.y)
+
+
+def training_table(table: RawTable, target: str, choice: ColumnChoice | None = None) -> TrainingTable:
+    """Look at every column of a table, and take those that can be learned from."""
+    choice = choice or ColumnChoice()
+    names = [str(name) for name in table.frame.columns]
+    check_names(names, [target, *choice.names], table.name)
+    label_column = column_of_kind(table.frame[target], "text")
+    rows = ~label_column.blank
+    labels = label_column.values[rows].astype(str)
+    _, code, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    check_target(target, sizes, is_number=infer_column(table.frame[target]).kind == "number")
+    features = [name for name in names if name != target]
+    dropped = choice.dropped(features)
+    columns = [_read_column(table, name, choice).take(rows) for name in features if name not in dropped]
+    nearly = {column.name: share_of_numbers(column) for column in columns}
+    nearly = {name: share for name, share in nearly.items() if share >= NEARLY_NUMBERS}
+    _refuse_leaks([column for column in columns if column.name not in choice.keep], code, nearly)
+    dropped |= {column.name: reason for column in columns if (reason := useless(column))}
+    used = tuple(column for column in columns if column.name not in dropped)
+    dates = [repr(column.name) for column in used if column.kind == "date"]
+    if dates:
+        msg = f"{table.name}: {listed(dates)} cannot be used: dates are not numbers. Turn them into days or years."
+        raise ValueError(msg)
+    if not used:
+        msg = f"{table.name}: no column is left to learn from. Check the table, its delimiter, --only and --drop."
+        raise ValueError(msg)
+    return TrainingTable(used, labels, dropped, int((~rows).sum()), nearly)
+
+
+def _read_column(table: RawTable, name: str, choice: ColumnChoice) -> Column:
+    if name not in choice.number:
+        return infer_column(table.frame[name])
+    column = column_of_kind(table.frame[name], "number", table.comma)
+    if column.blank.all():
+        msg = f"{table.name}: {name!r} holds no number, so it cannot be read as numbers. Remove --number {name}."
+        raise ValueError(msg)
+    return column
+
+
+def _refuse_leaks(columns: Sequence[Column], code: np.ndarray[Any, Any], nearly: dict[str, float]) -> None:
+    reasons = {column.name: reason for column in columns if (reason := suspicion(column, code))}
+    for name in reasons:
+        if name in nearly:
+            reasons[name] += f"; {nearly[name]:.0%} of its cells are numbers: --number reads them as such"
+    if reasons:
+        raise LeakError(reasons)
+
+
+# ---- tables larger than memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkedTable:
+    """Features and labels of the rows that have a label, as Dask collections."""
+
+    X: Any  # Dask data frame, numbers only
+    y: Any  # Dask series of texts
+    sample: DataFrame  # some rows of X, in memory
+    name: str
+    dropped: dict[str, str]  # other columns, with the reason
+    n_rows: int
+    n_unlabelled: int
+
+
+def is_larger_than_memory(source: str, memory: int | None = None) -> bool:
+    """Whether a Parquet or .npy file would take too much of the memory (bytes) to be read at once."""
+    path = Path(source)
+    if not path.is_dir() and path.suffix.lower() not in (".npy", ".parquet", ".pq"):
+        return False
+    try:
+        n_bytes = mapped_array(path).nbytes if path.suffix.lower() == ".npy" else _parquet_bytes(path)
+    except (OSError, ValueError):
+        return False  # the reader of small tables reports what is wrong
+    if memory is None:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else ASSUMED_MEMORY
+    return n_bytes > IN_MEMORY_SHARE * memory
+
+
+def _parquet_bytes(path: Path) -> int:
+    """What Parquet files would take in memory, by their schema and number of rows."""
+    from pyarrow import dataset, types
+
+    files = dataset.dataset(path, format="parquet")
+    sizes = [NUMBER_BYTES if types.is_primitive(field.type) else TEXT_BYTES for field in files.schema]
+    return int(files.count_rows()) * sum(sizes)
+
+
+def chunked_table(source: str, target: str, choice: ColumnChoice) -> ChunkedTable:
+    """The same checks as for a table in memory, on a sample of rows and by one pass over all of them."""
+    require("fitting a table larger than memory", ["dask", "pandas", "pyarrow"], "dask,cli")
+    from pyarrow import ArrowException
+
+    try:
+        return _checked_chunks(Path(source), target, choice)
+    except (ArrowException, OSError):  # their texts may hold cells
+        name = Path(source).resolve().name
+        msg = f"{name}: a part of it cannot be read; it is damaged, or was changed meanwhile. Copy it again."
+        raise ValueError(msg) from None
+
+
+def _checked_chunks(path: Path, target: str, choice: ColumnChoice) -> ChunkedTable:
+    import dask
+
+    frame, name = _chunks(path), path.resolve().name
+    names = [str(column) for column in frame.columns]
+    check_names(names, [target, *choice.names], name)
+    dropped = choice.dropped([column for column in names if column != target])
+    wanted = [column for column in names if column != target and column not in dropped]
+    _check_numeric(name, {column: frame._meta[column].dtype for column in wanted})
+    frame = frame[[*wanted, target]]
+    labelled = frame.map_partitions(_labelled_rows, target, meta=frame._meta.astype({target: object}))
+    X, y = labelled[wanted].astype("float64"), labelled[target]
+    sample = _sample_rows(labelled)
+    if sample[target].nunique() > MOST_LABELS:
+        msg = f"the target {target!r} holds more than {MOST_LABELS:,} labels, but this is a classifier. Choose another."
+        raise ValueError(msg)
+    n_rows, n_blank, sizes = dask.compute(frame.shape[0], (~np.isfinite(X)).sum(), y.value_counts())
+    check_target(target, sizes.to_numpy(), is_number=infer_column(sample[target]).kind == "number")
+    _check_no_blanks(name, n_blank[n_blank > 0].to_dict())
+    columns = [infer_column(sample[column]) for column in wanted if column not in choice.keep]
+    _refuse_leaks(columns, np.unique(sample[target].astype(str), return_inverse=True)[1], {})
+    n_labelled = int(sizes.sum())
+    return ChunkedTable(X, y, sample[wanted], name, dropped, n_labelled, int(n_rows) - n_labelled)
+
+
+def _chunks(path: Path) -> Any:
+    """A Dask data frame of a .npy file, or of one or several Parquet files."""
+    import dask.dataframe as dd
+
+    files = path.rglob("*") if path.is_dir() else [path]
+    total = sum(file.stat().st_size for file in files if file.is_file())
+    chunk_bytes = min(max(total // N_CHUNKS, LEAST_CHUNK), MOST_CHUNK)
+    if path.suffix.lower() != ".npy":
+        return dd.read_parquet(path, split_row_groups="adaptive", blocksize=chunk_bytes)
+    values = mapped_array(path)
+    n_rows = max(chunk_bytes // (values.itemsize * values.shape[1]), 1)
+    return dd.from_map(_array_rows, range(0, len(values), n_rows), path=path, n_rows=n_rows)
+
+
+def _array_rows(first: int, path: Path, n_rows: int) -> DataFrame:
+    """Some rows; the file is mapped only meanwhile, so that no other part of it stays in memory."""
+    return array_frame(mapped_array(path)[first : first + n_rows])
+
+
+def _check_numeric(name: str, kinds: dict[str, Any]) -> None:
+    other = [f"{column!r} ({kind})" for column, kind in kinds.items() if kind.kind not in "biuf"]
+    if other:
+        msg = (
+            f"{name}: a table larger than memory must hold numbers only, but {listed(other, 5)} "
+            f"{'is' if len(other) == 1 else 'are'} of another type. Use --drop, or turn text into numbers first."
+        )
+        raise ValueError(msg)
+    if not kinds:
+        msg = f"{name}: no column is left to learn from. Check the table, --only and --drop."
+        raise ValueError(msg)
+
+
+def _check_no_blanks(name: str, n_blank: dict[str, int]) -> None:
+    if n_blank:
+        found = [f"{column!r} ({plural(int(n), 'row')})" for column, n in n_blank.items()]
+        msg = (
+            f"{name}: a table larger than memory must hold a finite number in every cell, but there are blanks or "
+            f"infinities in {listed(found, 5)}. Fill them or drop those rows first, or use --drop."
+        )
+        raise ValueError(msg)
+
+
+def _labelled_rows(part: DataFrame, target: str) -> DataFrame:
+    """The rows that have a label, with the label as text."""
+    from pandas import Series, factorize
+
+    code, distinct = factorize(part[target])
+    texts = [*column_of_kind(Series(distinct, name=target), "text").values, None]  # the last for code -1
+    return part.assign(**{target: np.array(texts, dtype=object)[code]}).dropna(subset=[target])
+
+
+def _sample_rows(frame: Any) -> DataFrame:
+    """The first rows of some chunks, spread over the table."""
+    which = np.unique(np.linspace(0, frame.npartitions - 1, N_SAMPLED_CHUNKS).astype(int)).tolist()
+    parts = frame.partitions[which].map_partitions(lambda part: part.iloc[:ROWS_PER_CHUNK])
+    return parts.compute().reset_index(drop=True)

@@ -1,0 +1,97 @@
+"""The commands of `rfsc`; an error becomes one line on stderr and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+
+from .._version import __version__
+from .console import CommandError, printable
+from .export_command import export
+from .fit_command import demo, fit
+from .model_commands import explain, info, predict, report
+from .verify_command import verify
+
+UsageError: Any = typer.BadParameter.__base__  # Typer has its own copy of click, or uses the installed one
+
+app = typer.Typer(
+    name="rfsc",
+    help="Small, readable, accurate classifiers found by a randomised search.",
+    epilog="Start with: rfsc fit data.csv --target COLUMN -o model.json --report report.html",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (fit, predict, explain, report, export, info, verify, demo):
+    app.command()(command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"rfsc {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+    traceback: Annotated[  # read by `run`
+        bool, typer.Option("--traceback", envvar="RFSC_DEBUG", help="Show the traceback of errors, for developers.")
+    ] = False,
+) -> None:
+    pass
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; returns the exit status."""
+    show_traceback = arguments[:1] == ["--traceback"] or os.environ.get("RFSC_DEBUG", "0") not in ("", "0")
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _one_line
+            status = typer.main.get_command(app).main(arguments, prog_name="rfsc", standalone_mode=False)
+        return _finished(int(status or 0) if arguments else 2)  # older versions of Typer return 0
+    except UsageError as error:
+        text = error.format_message().rstrip(".")
+        if text:  # empty if help was shown because no command was given
+            hint = f" Try '{error.ctx.command_path} --help'." if error.ctx else ""
+            sys.stderr.write(f"rfsc: {text}.{hint}\n")
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        return _finished(130)
+    except BrokenPipeError:
+        # the reader of our output has closed it; Python must not try to flush it again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if show_traceback:
+            raise
+        sys.stderr.write(f"rfsc: {printable(_error_text(error))}\n")
+        return error.status if isinstance(error, CommandError) else 1
+
+
+def _finished(status: int) -> int:
+    if status == 130:
+        sys.stderr.write("\nrfsc: interrupted; no file was changed\n")
+    return status
+
+
+def _error_text(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError | ValueError | ImportError | TypeError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "out of memory; use fewer rows or columns, or set max_samples with --set."
+    return f"internal error ({type(error).__name__}). Please report it with what RFSC_DEBUG=1 shows."
+
+
+def _one_line(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning of a library, without the line of code that raised it."""
+    sys.stderr.write(f"Warning: {message}\n")

@@ -1,0 +1,145 @@
+"""Arguments that several commands share, and the classifier that the options of `rfsc fit` describe."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .console import CommandError
+
+if TYPE_CHECKING:
+    from ..classifier import RFSCClassifier
+
+NOT_ON_COMMAND_LINE = ("callbacks", "restrictions", "search", "verbose")  # parameters without a text form
+BASIS_NAMES = ("auto", "polynomial", "centred", "hinge", "step", "fourier", "radial", "sigmoid")
+PARAMETER_ERROR = re.compile(r"The '(\w+)' parameter of \w+ must be (.*)\. Got (.*) instead\.", re.DOTALL)
+
+
+def _seed(value: str | int) -> int:
+    text = str(value)  # Typer passes defaults, too
+    if not text.isdecimal() or int(text) >= 2**32:
+        msg = f"a seed is a whole number from 0 to {2**32 - 1}, got {text}"
+        raise typer.BadParameter(msg)
+    return int(text)
+
+
+def _jobs(value: str | int) -> int:
+    text = str(value)
+    if text != "-1" and (not text.isdecimal() or int(text) == 0):
+        msg = f"expected a number, or -1 for all cores, got {text}"
+        raise typer.BadParameter(msg)
+    return int(text)
+
+
+def file_option(help_text: str, *names: str) -> Any:
+    """An option that takes the name of a file."""
+    return typer.Option(*names, metavar="FILE", help=help_text, show_default=False)
+
+
+def column_option(help_text: str, *names: str) -> Any:
+    """An option that takes the name of a column."""
+    return typer.Option(*names, metavar="COLUMN", help=help_text, show_default=False)
+
+
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file written by `rfsc fit`.", show_default=False)]
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="Table: CSV, TSV, Parquet (a file or a folder of files), ARFF, KEEL or .npy; - reads stdin.",
+        show_default=False,
+    ),
+]
+Target = Annotated[str, column_option("Column with the class.", "--target", "-t")]
+Output = Annotated[
+    str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.", show_default="stdout")
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No messages but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Seed = Annotated[
+    int, typer.Option("--seed", parser=_seed, metavar="SEED", help="Random seed; the same seed gives the same model.")
+]
+Jobs = Annotated[
+    int, typer.Option("--jobs", parser=_jobs, metavar="N", help="Threads; -1 uses all cores. The model is the same.")
+]
+
+
+# ---- the classifier
+
+
+def configured_search(basis: str, degree: int | None, pairs: Iterable[str], **chosen: Any) -> RFSCClassifier:
+    """The classifier of a command line; wrong settings are reported before a table is read."""
+    from .. import RFSCClassifier, SearchSettings
+
+    search = RFSCClassifier(basis=_basis(basis, degree), **chosen)
+    known = [name for name in search.get_params() if name not in NOT_ON_COMMAND_LINE]
+    of_search = [field.name for field in fields(SearchSettings)]
+    given = _given_settings(pairs, [*known, *of_search])
+    try:
+        if expert := {name: value for name, value in given.items() if name in of_search}:
+            search.set_params(search=SearchSettings(**expert))
+        search.set_params(**{name: value for name, value in given.items() if name in known})
+        check_settings(search)
+    except (ValueError, TypeError) as error:
+        found = PARAMETER_ERROR.fullmatch(str(error))
+        msg = f"--set {found[1]} must be {found[2]}, got {found[3]}." if found else str(error)
+        raise CommandError(msg, 2) from None
+    return search
+
+
+def check_settings(search: RFSCClassifier) -> None:
+    """Raise ValueError or TypeError if the classifier would refuse its settings."""
+    from ..bases import resolve
+
+    search._validate_params()
+    if search.basis != "auto":
+        resolve(search.basis)
+
+
+def _basis(text: str, degree: int | None) -> Any:
+    """The families of terms named by --basis and --degree."""
+    from ..bases import Centred, Polynomial
+
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    unknown = [name for name in names if name not in BASIS_NAMES]
+    if unknown or not names:
+        msg = f"--basis does not know {', '.join(unknown) or 'an empty name'}. Choose from: {', '.join(BASIS_NAMES)}."
+        raise CommandError(msg, 2)
+    if len(names) > 1 and "auto" in names:
+        msg = "--basis auto chooses the families itself; pass it alone, or name the families."
+        raise CommandError(msg, 2)
+    if degree is not None:
+        if names == ["auto"]:
+            return Polynomial(degree=degree)
+        with_degree = {"polynomial": Polynomial, "centred": Centred}
+        if not set(names) & set(with_degree):
+            msg = "--degree goes with --basis polynomial or --basis centred."
+            raise CommandError(msg, 2)
+        families = [with_degree[name](degree=degree) if name in with_degree else name for name in names]
+        return families[0] if len(families) == 1 else families
+    return names[0] if len(names) == 1 else names
+
+
+def _given_settings(pairs: Iterable[str], known: list[str]) -> dict[str, Any]:
+    """Values of `--set name=value`: numbers, true, false, none, lists, else text."""
+    words = {"true": True, "false": False, "none": None}
+    found = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or name not in known:
+            msg = (
+                "--set expects NAME=VALUE with a parameter of RFSCClassifier or SearchSettings, "
+                f"got {pair}. Choose from: {', '.join(sorted(known))}."
+            )
+            raise CommandError(msg, 2)
+        try:
+            found[name] = words[text.lower()] if text.lower() in words else ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            found[name] = text
+    return found

@@ -1,0 +1,129 @@
+"""`rfsc export`: a model file in another language."""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from .arguments import Force, Model, Output, Quiet
+from .console import CommandError, Messages, check_writable, write_result
+from .model_commands import definition_lines
+from .new_rows import load_model
+
+CHOICES = {"dialect": ("sqlite", "duckdb", "postgresql"), "units": ("original", "scaled")}
+COLUMN_LETTERS = re.compile("[A-Za-z]{1,3}")
+# the options of each format
+FORMATS: dict[str, tuple[str, ...]] = {
+    "sql": ("dialect", "table"),
+    "python": ("name",),
+    "c": ("name",),
+    "xlsx-formula": ("cell",),
+    "onnx": (),
+    "latex": ("units",),
+    "html": ("units",),
+    "text": ("units",),
+    "json": (),
+}
+
+
+def export(
+    model: Model,
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help=f"{', '.join(FORMATS)}.", show_default=False)],
+    output: Output = None,
+    dialect: Annotated[
+        str | None, typer.Option(help="SQL: sqlite, duckdb or postgresql.", show_default="sqlite")
+    ] = None,
+    table: Annotated[str | None, typer.Option(help="SQL: table to read.", show_default="data")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Python and C: name of the function.", show_default="predict")
+    ] = None,
+    cell: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=LETTER", help="Spreadsheet: a column's letter (age=C).", show_default="from A on"),
+    ] = None,
+    units: Annotated[
+        str | None, typer.Option(help="Equations: original, or scaled to [0, 1].", show_default="original")
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a model as code for a database, a program or a spreadsheet, or as an equation.
+
+    The code reads the raw columns, text and blanks included, and predicts the same as `rfsc predict`. Equations
+    (latex, html, text) are for people.
+    """
+    given = {"dialect": dialect, "table": table, "name": name, "cell": cell or None, "units": units}
+    options = {key: value for key, value in given.items() if value is not None}
+    _check_options(to, options)
+    path = check_writable(output or "-", force=force, inputs={"the model file": model})
+    content = _content(to, load_model(model), options)
+    if isinstance(content, bytes) and path == "-" and sys.stdout.isatty():
+        msg = f"{to} is a binary format; pass -o FILE."
+        raise CommandError(msg)
+    write_result(content if isinstance(content, bytes) or content.endswith("\n") else content + "\n", path)
+    if path != "-":
+        Messages(quiet=quiet).info(f"Wrote {path}", "green")
+
+
+def _check_options(to: str, options: dict[str, Any]) -> None:
+    if to not in FORMATS:
+        msg = f"--to does not know {to}. Choose from: {', '.join(FORMATS)}."
+        raise CommandError(msg, 2)
+    for key, value in options.items():
+        if key not in FORMATS[to]:
+            formats = " or ".join(f"--to {form}" for form, keys in FORMATS.items() if key in keys)
+            msg = f"--{key} goes with {formats}, not with --to {to}."
+            raise CommandError(msg, 2)
+        if key in CHOICES and value not in CHOICES[key]:
+            msg = f"--{key} does not know {value}. Choose from: {', '.join(CHOICES[key])}."
+            raise CommandError(msg, 2)
+
+
+def _content(to: str, source: Any, options: dict[str, Any]) -> str | bytes:
+    from .. import export as exporters
+
+    if to == "xlsx-formula":
+        return exporters.to_spreadsheet(source, cells=_spreadsheet_cells(options.get("cell", [])))
+    if to == "onnx":
+        return bytes(exporters.to_onnx(source).SerializeToString())
+    if to in ("latex", "html", "text"):
+        return _equations(source, to, options.get("units", "original"))
+    write: Callable[..., str] = getattr(exporters, f"to_{to}")
+    return write(source, **options)
+
+
+def _spreadsheet_cells(given: list[str]) -> dict[str, str] | None:
+    """The letter of every column that was given; None if none was."""
+    pairs = [text.rpartition("=") for text in given]
+    if not all(column and COLUMN_LETTERS.fullmatch(letters) for column, _, letters in pairs):
+        msg = "--cell expects COLUMN=LETTER, such as age=C."
+        raise CommandError(msg, 2)
+    return {column: letters.upper() for column, _, letters in pairs} or None
+
+
+def _equations(source: Any, form: str, units: str) -> str:
+    from .._model import models_of
+    from ..explain import equation
+
+    labels = [model.label for model in models_of(source)]
+    texts = [str(equation(source, units=units, form=form, label=label)) for label in labels]
+    if form == "text":
+        definitions = [definition_lines(source, label) for label in labels]
+        parts = [["where, in original units:", *lines] if lines else [] for lines in definitions]
+        texts = ["\n".join([text, *part]) for text, part in zip(texts, parts, strict=True)]
+    if len(texts) == 1:
+        return texts[0]
+    head = "% {}\n" if form == "latex" else "{}: "
+    heads = [head.format(_single_line(label, form)) for label in labels]
+    return "\n\n".join(head + text for head, text in zip(heads, texts, strict=True))
+
+
+def _single_line(label: object, form: str) -> str:
+    """A class before its equation, which must not break the line or open a tag."""
+    text = " ".join(str(label).split())
+    return html.escape(text) if form == "html" else text

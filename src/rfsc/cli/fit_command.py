@@ -1,0 +1,401 @@
+"""`rfsc fit`: from a table with text and blanks to a scored model in a file; and `rfsc demo`, which fits an example."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._utils.words import plural
+from . import fit_score
+from .arguments import (
+    BASIS_NAMES,
+    Data,
+    Force,
+    Jobs,
+    Json,
+    Quiet,
+    Seed,
+    Target,
+    column_option,
+    configured_search,
+    file_option,
+)
+from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
+from .fit_score import FitTimeLimit
+from .model_commands import model_as_dict, summaries, write_report
+
+if TYPE_CHECKING:
+    from .. import Checkpoint
+    from .._tables.training_data import ChunkedTable, ColumnChoice, TrainingTable
+    from ..classifier import RFSCClassifier
+
+MOST_COLUMNS_SHOWN = 40
+
+Columns = list[str] | None
+ModelFile = Annotated[str | None, file_option("Model file to write; - is stdout.", "-o", "--output")]
+ReportFile = Annotated[str | None, file_option("HTML report to write.", "--report")]
+Basis = Annotated[str, typer.Option(help=f"Families of terms, separated by commas: {', '.join(BASIS_NAMES)}.")]
+Degree = Annotated[int | None, typer.Option(min=1, max=5, help="Largest degree of polynomial terms.", show_default="2")]
+Restarts = Annotated[int, typer.Option(min=1, help="Number of independent searches.")]
+MaxTerms = Annotated[int, typer.Option(min=1, help="Largest number of terms of a model.")]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of RFSCClassifier.", show_default=False),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option("--cv", help="Folds of the cross-validation; 0 for no score.", show_default="5 up to 5000 rows"),
+]
+TestSize = Annotated[
+    float | None, typer.Option(help="Score on this share of the rows instead.", show_default="0.2 above 5000 rows")
+]
+TimeLimit = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="Search and score within this time.", show_default="none")
+]
+CheckpointFile = Annotated[str | None, file_option("Save finished searches here.", "--checkpoint")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitJob:
+    """What the options of `rfsc fit` ask for."""
+
+    data: str
+    target: str
+    columns: ColumnChoice
+    search: RFSCClassifier
+    messages: Messages
+    time_limit: FitTimeLimit
+    checkpoint: list[Checkpoint]
+    cv: int | None = None
+    test_size: float | None = None
+    output: str | None = None
+    report: str | None = None
+    as_json: bool = False
+
+
+def fit(
+    data: Data,
+    target: Target,
+    output: ModelFile = None,
+    report: ReportFile = None,
+    drop: Annotated[Columns, column_option("Do not use this column.")] = None,
+    keep: Annotated[Columns, column_option("Use this column although it looks suspicious.")] = None,
+    only: Annotated[Columns, column_option("Use only this column (and others given by --only).")] = None,
+    number: Annotated[Columns, column_option("Read this column as numbers; other cells count as blank.")] = None,
+    basis: Basis = "auto",
+    degree: Degree = None,
+    restarts: Restarts = 10,
+    max_terms: MaxTerms = 60,
+    setting: Setting = None,
+    cv: Folds = None,
+    test_size: TestSize = None,
+    time_limit: TimeLimit = None,
+    checkpoint: CheckpointFile = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint if it exists.")] = False,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Fit a small, readable model to a table, and score it on held-out rows.
+
+    Text columns become indicators, with rare levels grouped; blanks in columns of numbers become the median, with an
+    indicator. The model file includes this preprocessing, so that it reads raw tables.
+
+    Columns that look like identifiers or like the target itself are refused until you --drop or --keep them. Options
+    that take a column may be repeated.
+
+    Ctrl-C ends the search with the best model so far, which is saved without a score (exit status 130); a second
+    Ctrl-C stops at once. After a crash, the same command with --resume continues from the checkpoint.
+    """
+    from .._tables.training_data import ColumnChoice
+
+    fit_score.check_score_options(cv, test_size)
+    limit = FitTimeLimit(time_limit)
+    files = _checked_files({"the table": data, "the model": output, "the report": report}, force=force)
+    if files["the report"] == "-" or (as_json and files["the model"] == "-"):
+        msg = "only one result can go to stdout; give --report a file, and with --json also -o."
+        raise CommandError(msg, 2)
+    chosen = {"n_restarts": restarts, "max_terms": max_terms, "random_state": seed, "n_jobs": jobs}
+    job = FitJob(
+        data=data,
+        target=target,
+        columns=ColumnChoice(drop=drop or (), keep=keep or (), only=only or (), number=number or ()),
+        search=configured_search(basis, degree, setting or (), **chosen),
+        messages=Messages(quiet=quiet),
+        time_limit=limit,
+        checkpoint=_checkpoint(checkpoint, resume=resume, force=force, inputs=files),
+        cv=cv,
+        test_size=test_size,
+        output=files["the model"],
+        report=files["the report"],
+        as_json=as_json,
+    )
+    run_fit(job)
+
+
+def _checked_files(files: dict[str, str | None], *, force: bool) -> dict[str, str | None]:
+    """The names of all files, after a check that results can be written and that no name is used twice."""
+    checked = dict(files)
+    for what, path in files.items():
+        if what != "the table" and path is not None:
+            inputs = {name: other for name, other in files.items() if name != what}
+            checked[what] = check_writable(path, force=force, inputs=inputs)
+    return checked
+
+
+def _checkpoint(path: str | None, *, resume: bool, force: bool, inputs: dict[str, str | None]) -> list[Checkpoint]:
+    """The callback that saves finished searches."""
+    if path is None and resume:
+        msg = "--resume needs the file to continue from; pass --checkpoint too."
+        raise CommandError(msg, 2)
+    if path is None:
+        return []
+    file = Path(path)
+    if path == "-" or (file.exists() and not file.is_file()):
+        msg = f"--checkpoint expects a file, got {path}."
+        raise CommandError(msg, 2)
+    if file.exists() and not (resume or force):
+        msg = f"{path} already exists; pass --resume to continue from it, or --force to start again."
+        raise CommandError(msg)
+    check_writable(path, force=True, inputs=inputs)
+    from .. import Checkpoint
+
+    if not resume:
+        file.unlink(missing_ok=True)
+    return [Checkpoint(file)]
+
+
+# ---- the steps
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A table that is ready for a fit."""
+
+    estimator: Any  # the search, or a pipeline that ends with it
+    table: TrainingTable | ChunkedTable
+    columns: list[dict[str, str]]  # what happens to every column
+    n_scored: int  # fits of the score
+    score: Callable[[], Any]
+
+
+def run_fit(job: FitJob) -> None:
+    """Read, fit, score, show and save."""
+    from .._tables.training_data import LeakError, is_larger_than_memory
+
+    try:
+        prepared = _prepare_chunked(job) if is_larger_than_memory(job.data) else _prepare(job)
+    except LeakError as error:
+        raise CommandError(_refusal(error.reasons)) from None
+    was_interrupted = _fit(job, prepared)
+    score = None
+    if prepared.n_scored and not was_interrupted:
+        try:
+            score = prepared.score()
+        except KeyboardInterrupt:
+            was_interrupted = True
+    job.search.set_params(callbacks=None)  # not part of the model file
+    _show(job, prepared, score)
+    _save(job, prepared)
+    if was_interrupted:
+        msg = f"interrupted: the model has no score{' and no report' if job.report else ''}."
+        raise CommandError(msg, 130)
+    if job.report is not None:
+        from ..report import Report
+
+        job.messages.info("Writing the report ...")
+        X, y = prepared.table.X, prepared.table.y
+        write_report(Report.from_estimator(prepared.estimator, X, y, cv=score, target=job.target), job.report)
+        job.messages.info(f"Wrote {job.report}", "green")
+
+
+def _prepare(job: FitJob) -> Prepared:
+    from sklearn.pipeline import make_pipeline
+
+    from .._tables.encode import encoder_of
+    from .._tables.table_files import read_table
+    from .._tables.training_data import training_table
+
+    raw = read_table(job.data)
+    n_rows, n_columns = raw.frame.shape
+    job.messages.info(f"{raw.name}: {plural(n_rows, 'row')}, {plural(n_columns, 'column')}", "bold")
+    for note in raw.notes:
+        job.messages.info(f"  {note}")
+    table = training_table(raw, job.target, job.columns)
+    for name, share in table.nearly_numbers.items():
+        job.messages.warn(
+            f"{name!r} is read as text, although {share:.0%} of its cells are numbers (<5 is not one). Pass "
+            f"--number {shlex.quote(name)} to read it as numbers, with other cells as blanks, or correct those cells."
+        )
+    folds = fit_score.choose_folds(table.y, job.cv, job.test_size, job.search.random_state, job.time_limit)
+    pipeline = make_pipeline(encoder_of(table.columns), job.search)
+    columns = _describe_columns(table, pipeline[0])
+    _show_columns(job.messages, columns)
+    n_scored = 0 if folds is None else folds.get_n_splits()
+    all_methods = job.report is not None
+    score = partial(fit_score.cross_validation, job.messages, pipeline, table, folds, baselines=all_methods)
+    return Prepared(pipeline, table, columns, n_scored, score)
+
+
+def _prepare_chunked(job: FitJob) -> Prepared:
+    from .._tables.encode import AS_IT_IS
+    from .._tables.training_data import chunked_table
+
+    for option, value in (("--report", job.report), ("--number", job.columns.number), ("--cv", job.cv)):
+        if value:
+            msg = f"{option} needs the table in memory, but {Path(job.data).name} is too large for that."
+            raise CommandError(msg, 2)
+    with job.messages.progress("reading the table"):
+        table = chunked_table(job.data, job.target, job.columns)
+    size = f"{plural(table.n_rows, 'row')}, {plural(len(table.X.columns), 'feature')}"
+    job.messages.info(f"{table.name}: {size}; larger than memory, so it is read in chunks", "bold")
+    columns = [{"column": name, "kind": "number", "use": AS_IT_IS} for name in table.X.columns]
+    score = partial(fit_score.held_out_score, job.messages, job.search, table, job.test_size)
+    return Prepared(job.search, table, columns + _dropped_columns(table.dropped), int(job.cv != 0), score)
+
+
+def _fit(job: FitJob, prepared: Prepared) -> bool:
+    """Fit the model; whether Ctrl-C ended the search."""
+    search, table, limit = job.search, prepared.table, job.time_limit
+    if table.n_unlabelled:
+        job.messages.warn(f"dropped {plural(table.n_unlabelled, 'row')} without a {job.target}")
+    job.messages.info("\nSearching for a model ...", "bold")
+    callbacks = [*limit.callbacks(1 + prepared.n_scored), *job.checkpoint]
+    search.set_params(verbose=int(job.messages.is_live), callbacks=callbacks)
+    prepared.estimator.fit(table.X, table.y)
+    search.set_params(verbose=0, callbacks=limit.callbacks(prepared.n_scored) or None)
+    search.manifest_["target"] = job.target  # labels are an array without a name
+    if search.stop_reason_ == "time_limit":
+        job.messages.warn("the time limit ended the search early; with more time the model may differ")
+    if not any(len(model.terms) for model in search.models_):
+        job.messages.warn("the model is empty: no column has a significant relation to the class")
+    return bool(search.stop_reason_ == "interrupted")
+
+
+def _show(job: FitJob, prepared: Prepared, score: Any) -> None:
+    if job.as_json:
+        facts: dict[str, Any] = {"model": job.output, "report": job.report, "rows": prepared.table.n_rows}
+        facts |= {"rows_without_label": prepared.table.n_unlabelled, "columns": prepared.columns}
+        facts["score"] = None if score is None else fit_score.score_as_dict(score)
+        print_json(facts | model_as_dict(prepared.estimator))
+    elif job.output != "-":
+        parts = [*summaries(prepared.estimator), *([] if score is None else [fit_score.score_text(score)])]
+        job.messages.info()
+        print_result("\n\n".join(parts))
+        job.messages.info()
+    if score is not None and (text := fit_score.weakness(score)):
+        job.messages.warn(text)
+
+
+def _save(job: FitJob, prepared: Prepared) -> None:
+    if job.output is None:
+        job.messages.info("The model was not saved; pass -o model.json to save it.")
+        return
+    write_result(checked_json(prepared.estimator, prepared.table.sample), job.output)
+    if job.output != "-":
+        job.messages.info(f"Saved the model to {job.output}", "green")
+        path = shlex.quote(job.output)
+        job.messages.info(f"Next: rfsc predict {path} new.csv, rfsc explain {path} new.csv --row 1, rfsc export --help")
+
+
+def checked_json(estimator: Any, X: Any) -> str:
+    """The text of a model file, after a check that it predicts the same as the estimator."""
+    import numpy as np
+
+    from ..export import from_json, to_json
+    from ..export.json_limits import too_much
+
+    text = to_json(estimator)
+    if too_much(text.encode()):
+        text = to_json(estimator, history=False)  # the course of a thousand searches is too long for a file
+    if not np.allclose(estimator.decision_function(X), from_json(text).decision_function(X), rtol=1e-9, atol=1e-9):
+        msg = "the model file would not predict the same as the model, so nothing was saved. Please report this."
+        raise CommandError(msg)
+    return text
+
+
+# ---- columns
+
+
+def _refusal(reasons: dict[str, str]) -> str:
+    """Columns that need a decision, and how to continue."""
+    width, n = max(map(len, reasons)), len(reasons)
+    lines = [f"  {name:<{width}}  {reason}" for name, reason in reasons.items()]
+    drops = " ".join(f"--drop {shlex.quote(name)}" for name in reasons)
+    look, them, they = ("looks", "it", "it is") if n == 1 else ("look", "them", "they are")
+    head = f"nothing was fitted: {plural(n, 'column')} {look} like an identifier or like the target itself."
+    keep = f"or, if {they} known when a prediction is needed, pass --keep instead of --drop."
+    return "\n".join([head, *lines, f"Drop {them} with {drops}", keep])
+
+
+def _describe_columns(table: TrainingTable, encoder: Any) -> list[dict[str, str]]:
+    """What happens to every column."""
+    from .._model.recipe_reader import read_recipe
+    from .._tables.encode import description, fitted_encoder
+
+    fitted = fitted_encoder(encoder, table.X)
+    recipe = read_recipe(fitted, [column.name for column in table.columns]).recipe
+    rows = []
+    for j, column in enumerate(table.columns):
+        n = column.n_not_numbers
+        odd = f"; {plural(n, 'cell')} without a number {'counts' if n == 1 else 'count'} as blank" if n else ""
+        rows.append({"column": column.name, "kind": column.kind, "use": description(recipe, j) + odd})
+    return rows + _dropped_columns(table.dropped)
+
+
+def _dropped_columns(dropped: dict[str, str]) -> list[dict[str, str]]:
+    return [{"column": name, "kind": "", "use": f"dropped ({reason})"} for name, reason in dropped.items()]
+
+
+def _show_columns(messages: Messages, rows: list[dict[str, str]]) -> None:
+    """A table of the columns; of very many, only those that are changed or dropped."""
+    from .._tables.encode import AS_IT_IS
+
+    is_long = len(rows) > MOST_COLUMNS_SHOWN
+    shown = [row for row in rows if row["use"] != AS_IT_IS][:MOST_COLUMNS_SHOWN] if is_long else rows
+    dim = [i for i, row in enumerate(shown) if row["use"].startswith("dropped")]
+    if shown:
+        messages.table(["column", "kind", "use"], [list(row.values()) for row in shown], dim=dim)
+    if is_long:
+        n_plain = sum(row["use"] == AS_IT_IS for row in rows)
+        more = f"... and {plural(len(rows) - len(shown), 'more column', 'more columns')}; "
+        messages.info(f"{more}{plural(n_plain, 'column')} of numbers are used as they are")
+
+
+# ---- demo
+
+
+def demo(
+    data: Annotated[str | None, file_option("Only write the example table to this file.", "--data")] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fit a model to an example table and show the result; or write the table, to try the other commands on it.
+
+    The table is made up: 400 patients with text columns, blanks and an identifier.
+    """
+    from .._tables.example_table import patients
+
+    messages, text = Messages(quiet=quiet), patients().to_csv(index=False, lineterminator="\n")
+    if data is None:
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "patients.csv")
+            path.write_text(text)
+            fit(str(path), "diagnosis", drop=["patient"], quiet=quiet)
+        messages.info("With a table of your own: rfsc fit data.csv --target COLUMN -o model.json --report report.html")
+        return
+    output = check_writable(data, force=force, inputs={})
+    write_result(text, output)
+    if output != "-":
+        messages.info(f"Wrote {output}", "green")
+        options = "--target diagnosis --drop patient -o model.json --report report.html"
+        messages.info(f"Next: rfsc fit {shlex.quote(output)} {options}")

@@ -1,0 +1,168 @@
+"""The score that `rfsc fit` shows, on rows that the whole pipeline has not seen, and the time limit of its fits."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .console import CommandError, Messages, output_width, table_text
+
+if TYPE_CHECKING:
+    from .. import StopAfter
+    from .._tables.training_data import ChunkedTable, TrainingTable
+
+MOST_ROWS_OF_FOLDS = 5000  # up to which all folds of a cross-validation are affordable
+TEST_SHARE = 0.2  # of the rows, above
+MOST_TEST_ROWS = 100_000  # of a table larger than memory
+SEARCH_SHARE = 0.97  # of a time limit; the rest is for reading the table and writing the results
+
+
+class FitTimeLimit:
+    """The time that is left for several fits."""
+
+    def __init__(self, seconds: float | None) -> None:
+        if seconds is not None and not seconds > 0:
+            msg = f"--time-limit expects a positive number of seconds, got {seconds:g}."
+            raise CommandError(msg, 2)
+        self._deadline = None if seconds is None else time.monotonic() + SEARCH_SHARE * seconds
+        self.is_set = seconds is not None
+
+    def callbacks(self, n_fits: int) -> list[StopAfter]:
+        """Callbacks of the next of `n_fits` fits, which share the time that is left."""
+        if self._deadline is None or n_fits == 0:
+            return []
+        from .. import StopAfter
+
+        return [StopAfter(max(self._deadline - time.monotonic(), 0.1) / n_fits)]
+
+
+# ---- which rows are held out
+
+
+def check_score_options(cv: int | None, test_size: float | None) -> None:
+    """Raise if --cv and --test-size are wrong for any table."""
+    if cv is not None and test_size is not None:
+        msg = "--cv and --test-size are two ways to score a model; pass one of them."
+        raise CommandError(msg, 2)
+    if cv is not None and (cv == 1 or cv < 0):
+        msg = f"--cv expects 2 or more folds, or 0 for no score, got {cv}."
+        raise CommandError(msg, 2)
+    if test_size is not None and not 0 < test_size < 1:
+        msg = f"--test-size expects a share between 0 and 1, got {test_size:g}."
+        raise CommandError(msg, 2)
+
+
+def choose_folds(labels: Any, cv: int | None, test_size: float | None, seed: int, limit: FitTimeLimit) -> Any:
+    """A splitter of scikit-learn; None for no score."""
+    from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
+
+    from ..report.honest_score import FEW_ROWS, N_FOLDS, REPEATS
+
+    sizes, n_rows = Counter(labels.tolist()), len(labels)
+    smallest, n_test = min(sizes.values()), math.ceil(n_rows * (test_size or TEST_SHARE))
+    if cv is not None and cv > smallest:
+        msg = f"--cv {cv} asks for more folds than the smallest class has rows ({smallest}). Use fewer folds."
+        raise CommandError(msg, 2)
+    can_split = len(sizes) <= n_test <= n_rows - len(sizes)
+    if test_size is not None and not can_split:
+        msg = f"--test-size {test_size:g} of {n_rows} rows does not leave a row of every class on both sides."
+        raise CommandError(msg, 2)
+    if cv == 0:
+        return None
+    is_costly = n_rows > MOST_ROWS_OF_FOLDS or (limit.is_set and can_split)
+    if test_size is not None or (cv is None and is_costly):
+        return StratifiedShuffleSplit(1, test_size=test_size or TEST_SHARE, random_state=seed)
+    repeats = REPEATS if n_rows < FEW_ROWS else 1
+    return RepeatedStratifiedKFold(n_splits=cv or min(N_FOLDS, smallest), n_repeats=repeats, random_state=seed)
+
+
+# ---- scores
+
+
+def cross_validation(messages: Messages, pipeline: Any, table: TrainingTable, folds: Any, *, baselines: bool) -> Any:
+    """Fit clones of the pipeline without some of the rows, and score them on those."""
+    from ..report.honest_score import MAJORITY, cross_validated, default_baselines
+
+    seed = pipeline[-1].random_state
+    methods = default_baselines(seed)
+    methods = methods if baselines else {MAJORITY: methods[MAJORITY]}
+    options = {"cv": folds, "baselines": methods, "random_state": seed}
+    with messages.progress("scoring on held-out rows") as update, warnings.catch_warnings():
+        # a level that only held-out rows have counts as a rare one, which is intended
+        warnings.filterwarnings("ignore", message="Found unknown categories")
+        return cross_validated(pipeline, table.X, table.y, pipeline.classes_, progress=update, **options)
+
+
+def held_out_score(messages: Messages, search: Any, table: ChunkedTable, test_size: float | None) -> Any:
+    """Fit a clone to a part of a table larger than memory, and score it on the rest."""
+    import numpy as np
+    from sklearn.base import clone
+
+    from .._search.context import uninterruptible_fits
+    from .._utils.validation import codes_of
+    from ..report.honest_score import aligned, on_given_rows
+
+    share, seed = test_size or min(TEST_SHARE, MOST_TEST_ROWS / table.n_rows), search.random_state
+    target, names = table.y.name, list(table.X.columns)
+    train, test = table.X.assign(**{target: table.y}).random_split([1.0 - share, share], random_state=seed)
+    with messages.progress("scoring on held-out rows"), uninterruptible_fits():
+        fitted = clone(search).fit(train[names], train[target])
+        rows = test.compute()
+        proba = aligned(fitted.predict_proba(rows[names]), fitted.classes_, search.classes_)
+        return on_given_rows(
+            proba, codes_of(np.asarray(rows[target], dtype=object), search.classes_), random_state=seed
+        )
+
+
+# ---- scores as text and as numbers
+
+
+def weakness(score: Any) -> str:
+    """In what the model is no better than the commonest class; empty if it is better."""
+    from ..report.honest_score import MAJORITY
+    from ..report.metrics import METRICS
+
+    majority = next(method for method in score.methods if method.name == MAJORITY)
+    lost = []
+    for metric, ours, theirs in zip(METRICS, score.methods[0].mean, majority.mean, strict=True):
+        is_better = ours > theirs if metric.higher_is_better else ours < theirs
+        if metric.key in ("accuracy", "log_loss") and not is_better:
+            lost.append(f"{metric.name} {ours:.3f} against {theirs:.3f}")
+    if not lost:
+        return ""
+    return f"on held-out rows the model is no better than always predicting the commonest class: {', '.join(lost)}"
+
+
+def score_text(score: Any) -> str:
+    """A score as a table; without the Brier score, so that it fits 80 columns."""
+    from ..report.metrics import METRICS
+
+    is_folded = score.how == "cross-validation" and score.n_folds > 1
+    how = f"{score.n_folds} folds, mean ± standard deviation" if is_folded else f"{len(score.code)} rows, ± uncertainty"
+    rows = [
+        [method.name, *(f"{mean:.3f} ± {spread:.3f}" for mean, spread in list(_figures(method))[:4])]
+        for method in score.methods
+    ]
+    headers = ["", *(metric.name.replace(" ", "\n") for metric in METRICS[:4])]
+    return f"Score on held-out rows ({how}):\n" + table_text(headers, rows, output_width())
+
+
+def score_as_dict(score: Any) -> dict[str, Any]:
+    """A score for JSON."""
+    from ..report.metrics import METRICS
+
+    methods = {}
+    for method in score.methods:
+        figures = [{"mean": mean, "std": spread} for mean, spread in _figures(method)]
+        plain = [{key: value if math.isfinite(value) else None for key, value in one.items()} for one in figures]
+        methods[method.name] = dict(zip((metric.key for metric in METRICS), plain, strict=True))
+    return {"how": score.how, "n_folds": score.n_folds, "n_rows": len(score.code), "methods": methods}
+
+
+def _figures(method: Any) -> Iterator[tuple[float, float]]:
+    """Mean and standard deviation of every metric."""
+    return zip(method.mean.tolist(), method.spread.tolist(), strict=True)

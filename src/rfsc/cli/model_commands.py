@@ -1,0 +1,312 @@
+"""`rfsc predict`, `rfsc explain`, `rfsc report` and `rfsc info`: what can be done with a model file."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Annotated, Any
+
+import typer
+
+from .._utils.words import plural
+from .arguments import Data, Force, Json, Model, Output, Quiet, Target, column_option, file_option
+from .console import (
+    CommandError,
+    Messages,
+    check_writable,
+    output_width,
+    print_json,
+    print_result,
+    table_text,
+    write_result,
+)
+from .new_rows import labels_for_model, load_model, read_model_and_table, rows_for_model, unusual
+
+PARQUET_ENDINGS = ("parquet", "pq")
+
+
+# ---- predict
+
+
+def predict(
+    model: Model,
+    data: Data,
+    output: Output = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of every class.")] = False,
+    keep: Annotated[list[str] | None, column_option("Copy this column to the result, such as a key.")] = None,
+    spreadsheet: Annotated[
+        bool, typer.Option("--spreadsheet", help="Put an apostrophe before cells that look like formulas.")
+    ] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Predict the class of every row of a table.
+
+    The table needs the raw columns that the model reads, in any order. The result has one row for each row of the
+    table: CSV, or TSV or Parquet if the file name ends with .tsv or .parquet, or JSON. Names and cells are written as
+    they are; pass --spreadsheet if the result is to be opened in a spreadsheet program.
+    """
+    path = check_writable(output or "-", force=force, inputs={"the table": data, "the model file": model})
+    messages = Messages(quiet=quiet)
+    predictor, table = read_model_and_table(messages, model, data)
+
+    from pandas import DataFrame
+
+    from .._tables.column_checks import check_names
+
+    kept = keep or []
+    check_names(list(table.frame.columns), kept, table.name)
+    proba_names = [f"probability_{label}" for label in predictor.classes_.tolist()] if proba else []
+    taken = [name for name in kept if name in ("predicted", *proba_names)]
+    if taken:
+        msg = f"--keep {taken[0]}: the result already has a column of this name. Rename the column of the table."
+        raise CommandError(msg, 2)
+    X = rows_for_model(messages, predictor, table)
+    for text in unusual(predictor, X):
+        messages.warn(text)
+    columns = {name: table.frame[name] for name in kept} | {"predicted": predictor.predict(X)}
+    if proba:
+        columns |= dict(zip(proba_names, predictor.predict_proba(X).T, strict=True))
+    result = DataFrame(columns)
+    if spreadsheet:
+        result = _without_formulas(result)
+    elif not as_json and _ending(path) not in PARQUET_ENDINGS:
+        _warn_of_formulas(messages, result)
+    write_result(_as_json(result) if as_json else _as_file(result, _ending(path)), path)
+    if path != "-":
+        messages.info(f"Wrote {path} ({plural(len(result), 'row')})", "green")
+
+
+def _ending(path: str) -> str:
+    return path.rpartition(".")[2].lower()
+
+
+def _without_formulas(result: Any) -> Any:
+    from ..export.spreadsheet import as_text
+
+    safe = result.map(lambda cell: as_text(cell) if isinstance(cell, str) else cell)
+    return safe.set_axis([as_text(name) for name in result.columns], axis=1)
+
+
+def _warn_of_formulas(messages: Messages, result: Any) -> None:
+    from ..export.spreadsheet import as_text
+
+    n = sum(isinstance(cell, str) and as_text(cell) != cell for name in result for cell in (name, *result[name]))
+    if n:
+        what = f"{plural(n, 'cell')} {'looks like a formula' if n == 1 else 'look like formulas'}"
+        messages.warn(f"{what} that a spreadsheet program would run; --spreadsheet writes text instead")
+
+
+def _as_json(result: Any) -> str:
+    return str(result.to_json(orient="records", indent=2, double_precision=15, force_ascii=False)) + "\n"
+
+
+def _as_file(result: Any, ending: str) -> str | bytes:
+    if ending in PARQUET_ENDINGS:
+        buffer = io.BytesIO()
+        result.to_parquet(buffer, index=False)
+        return buffer.getvalue()
+    return str(result.to_csv(index=False, sep="\t" if ending in ("tsv", "tab") else ",", lineterminator="\n"))
+
+
+# ---- explain
+
+
+def explain(
+    model: Model,
+    data: Data,
+    row: Annotated[
+        list[int] | None,
+        typer.Option("--row", metavar="N", min=1, help="Only this row; the first is 1.", show_default="all rows"),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Explain in one sentence per row which class is predicted, and why.
+
+    The sentences contain cells of the table: consider who may read them.
+    """
+    messages = Messages(quiet=quiet)
+    predictor, table = read_model_and_table(messages, model, data)
+    wanted = list(row or range(1, len(table.frame) + 1))
+    if max(wanted) > len(table.frame):
+        msg = f"{table.name} has {plural(len(table.frame), 'row')}, but row {max(wanted)} was asked for."
+        raise CommandError(msg)
+
+    from ..explain import explain as explain_row
+
+    X = rows_for_model(messages, predictor, table).iloc[[number - 1 for number in wanted]]
+    sentences = [explain_row(predictor, X.iloc[[i]]) for i in range(len(X))]
+    if not as_json:
+        numbered = zip(wanted, sentences, strict=True)
+        print_result("\n".join(text if len(X) == 1 else f"{number}: {text}" for number, text in numbered))
+        return
+    classes = [str(label) for label in predictor.classes_.tolist()]
+    keys = ("row", "predicted", "probability", "sentence")
+    proba = [dict(zip(classes, p, strict=True)) for p in predictor.predict_proba(X).tolist()]
+    rows = zip(wanted, predictor.predict(X).tolist(), proba, sentences, strict=True)
+    print_json([dict(zip(keys, cells, strict=True)) for cells in rows])
+
+
+# ---- report
+
+
+def report(
+    model: Model,
+    data: Data,
+    target: Target,
+    output: Annotated[str, file_option("Report to write (.html, .md or .json); - is stdout.", "-o", "--output")],
+    title: Annotated[str | None, typer.Option(help="Title of the report.", show_default="from the target")] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a report of a saved model on a table: score, equation, terms, figures, warnings.
+
+    The report is one HTML page that needs no network and contains no row of the table; a file name that ends with .md
+    or .json gives Markdown or the numbers. The model is scored on the rows of the table, which should be rows that it
+    was not fitted to. To cross-validate, use `rfsc fit --report` instead.
+    """
+    output = check_writable(output, force=force, inputs={"the table": data, "the model file": model})
+    messages = Messages(quiet=quiet)
+    predictor, table = read_model_and_table(messages, model, data, target)
+    rows, labels = labels_for_model(predictor, table, target)
+    if not rows.all():
+        messages.warn(f"dropped {plural(int((~rows).sum()), 'row')} without a {target}")
+    X = rows_for_model(messages, predictor, table)[rows].reset_index(drop=True)
+
+    from ..report import Report
+
+    write_report(Report.from_estimator(predictor, X, labels, cv=None, target=target, title=title), output)
+    if output != "-":
+        messages.info(f"Wrote {output}", "green")
+
+
+def write_report(made: Any, path: str) -> None:
+    """Write a report in the format that the file name asks for."""
+    write = {"md": made.markdown, "json": made.json}.get(_ending(path), made.html)
+    write_result(write(), path)
+
+
+# ---- info
+
+
+def info(model: Model, as_json: Json = False) -> None:
+    """Show what is in a model file: classes, columns that the model reads, equations, settings."""
+    predictor = load_model(model)
+    facts = model_as_dict(predictor)
+    if as_json:
+        print_json(facts)
+        return
+    columns = [[c["name"], c["kind"], "" if c["needed"] else "may be blank"] for c in facts["reads"]]
+    head = [
+        f"classes: {', '.join(facts['classes'])}",
+        f"fitted to {facts['n_observations']:g} rows{_when(facts['manifest'])}",
+        f"reads {len(columns)} of {plural(facts['n_columns'], 'column')}:",
+        table_text(["column", "kind", ""], columns),
+    ]
+    settings = ", ".join(f"{key}={value}" for key, value in facts["settings"].items())
+    parts = ["\n".join(head), *summaries(predictor), f"settings: {settings}", *_origin(facts["manifest"])]
+    print_result("\n\n".join(parts))
+
+
+def summaries(source: Any) -> list[str]:
+    """Every output of a model as text that fits the screen."""
+    from .._model import models_of
+    from ..explain import summary
+
+    labels, width = [model.label for model in models_of(source)], output_width()
+    return [summary(source, label=label, width=width) + _in_original_units(source, label, width) for label in labels]
+
+
+def _in_original_units(source: Any, label: object, width: int) -> str:
+    """The equation of one output in the units of the table, with the definitions that it needs."""
+    from ..explain import equation
+
+    original = _original_equation(source, label)
+    if original is None:
+        return ""
+    parts = []
+    if original != equation(source, label=label):
+        parts.append(["In original units:", _wrapped(original, width)])
+    if lines := definition_lines(source, label):
+        parts.append(["where, in original units:", *(_wrapped(line, width) for line in lines)])
+    return "".join("\n\n" + "\n".join(lines) for lines in parts)
+
+
+def _original_equation(source: Any, label: object) -> str | None:
+    """The equation in the units of the table; None if coefficients would be too large for a number."""
+    from ..explain import equation
+
+    try:
+        return equation(source, units="original", label=label)
+    except ValueError:
+        return None
+
+
+def definition_lines(source: Any, label: object) -> list[str]:
+    """Definitions of the functions that an equation only names."""
+    from ..explain import definitions
+
+    return [f"{name} = {formula}" for name, formula in definitions(source, label=label).items()]
+
+
+def _wrapped(formula: str, width: int) -> str:
+    """A long formula on several lines, broken before a sign."""
+    first, *parts = re.split(r" (?=[+-] )", formula)
+    lines = [first]
+    for part in parts:
+        if len(lines[-1]) + len(part) + 1 > width:
+            lines.append(f"    {part}")
+        else:
+            lines[-1] += f" {part}"
+    return "\n".join(lines)
+
+
+def model_as_dict(source: Any) -> dict[str, Any]:
+    """What is in a model, for JSON."""
+    from .._model import as_predictor
+    from ..export.program import Program
+
+    predictor = as_predictor(source)
+    program = Program.of(predictor)
+    return {
+        "classes": [str(label) for label in predictor.classes_.tolist()],
+        "n_observations": float(predictor.models_[0].n_observations),
+        "n_columns": len(program.columns),
+        "reads": [
+            {"name": program.columns[c].name, "kind": program.columns[c].kind, "needed": c in program.required}
+            for c in program.read
+        ],
+        "outputs": [_output_as_dict(model) for model in predictor.models_],
+        "settings": {
+            key: value if isinstance(value, str | int | float | bool | None) else str(value)
+            for key, value in sorted(predictor.settings_.items())
+        },
+        "manifest": predictor.manifest_,
+    }
+
+
+def _output_as_dict(model: Any) -> dict[str, Any]:
+    from ..explain import definitions
+
+    original = _original_equation(model, None)
+    return {
+        "label": str(model.label),
+        "equation": original,
+        "definitions": {} if original is None else definitions(model),
+        "terms": [{"name": n, "coef": float(c)} for n, c in zip(model.names, model.coef, strict=True)],
+    }
+
+
+def _when(manifest: Any) -> str:
+    timings = manifest and manifest["timings"]
+    return f" in {timings['seconds']:g} s on {timings['finished'][:10]}" if timings else ""
+
+
+def _origin(manifest: Any) -> list[str]:
+    """Versions and data that the model was made with."""
+    if manifest is None:
+        return []
+    versions = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
+    return [f"made with: {versions}; engine {manifest['engine']}\ndata: {manifest['data']['content']}"]
