@@ -19,6 +19,8 @@ from rfsc.report.honest_score import HonestScore, MethodScore, aligned, on_given
 
 from .conftest import QUICK
 
+TINY = QUICK | {"n_restarts": 1, "search": SearchSettings(max_iter=2)}
+
 
 def test_scores_are_those_of_scikit_learn_on_the_same_folds(two_classes):
     clf, X, y = two_classes
@@ -37,7 +39,7 @@ def test_scores_are_those_of_scikit_learn_on_the_same_folds(two_classes):
 
 def test_few_rows_are_divided_several_times_and_predicted_once_in_the_figures():
     X, y = load_iris(return_X_y=True)
-    clf = RFSCClassifier(**QUICK | {"n_restarts": 1, "search": SearchSettings(max_iter=3)})
+    clf = RFSCClassifier(**TINY)
     score = cross_validated(clf, X, y, np.unique(y))
     assert (score.n_folds, score.n_repeats) == (15, 3)
     assert len(score.code) == 150
@@ -47,7 +49,7 @@ def test_few_rows_are_divided_several_times_and_predicted_once_in_the_figures():
 def test_the_smallest_class_limits_the_number_of_folds():
     y = np.array([0] * 30 + [1] * 3)
     X = np.random.default_rng(0).normal(size=(33, 2))
-    clf = RFSCClassifier(**QUICK | {"n_restarts": 1, "search": SearchSettings(max_iter=2)})
+    clf = RFSCClassifier(**TINY)
     score = cross_validated(clf, X, y, np.unique(y))
     assert score.n_folds == 3 * 3
     with pytest.raises(ValueError, match=r"smallest class, which is 3, got 4"):
@@ -73,9 +75,7 @@ def test_baselines_come_after_the_same_preprocessing():
 
     from sklearn.impute import SimpleImputer
 
-    pipeline = make_pipeline(
-        SimpleImputer(), RFSCClassifier(**QUICK | {"n_restarts": 1, "search": SearchSettings(max_iter=3)})
-    )
+    pipeline = make_pipeline(SimpleImputer(), RFSCClassifier(**TINY))
     cross_validated(pipeline, X, y, np.unique(y), cv=StratifiedKFold(2), baselines={"spy": Spy()})
     assert seen == [0, 0]
 
@@ -83,9 +83,7 @@ def test_baselines_come_after_the_same_preprocessing():
 def test_clones_are_silent_and_warnings_are_counted(two_classes, capsys):
     _, X, y = two_classes
     told = []
-    noisy = RFSCClassifier(
-        **QUICK | {"search": SearchSettings(max_iter=1), "n_restarts": 1}, verbose=1, callbacks=told.append
-    )
+    noisy = RFSCClassifier(**TINY, verbose=1, callbacks=told.append)
 
     class Warns(LogisticRegression):
         def fit(self, X, y):
