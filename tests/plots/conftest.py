@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from rfsc import RFSCClassifier, SparseModel
+from rfsc import RFSCClassifier, SearchSettings, SparseModel
 from rfsc._model import Evidence, FilterEvidence, Trace
 from rfsc._terms import monomial
 from rfsc._terms.scaling import Scaling
@@ -31,7 +31,8 @@ def two_classes():
     """WDBC with two restarts and the filter: classifier, samples, labels."""
     data = load_breast_cancer(as_frame=True)
     X, y = data.data.iloc[::2, :12], data.target_names[data.target][::2]
-    clf = RFSCClassifier(basis="polynomial", n_restarts=2, max_iter=30, filter_significance=0.05, random_state=0)
+    search = SearchSettings(max_iter=30, filter_significance=0.05)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=2, search=search, random_state=0)
     return clf.fit(X, y), X, y
 
 
@@ -40,12 +41,12 @@ def three_classes():
     """Iris with one restart: classifier, samples, labels."""
     data = load_iris(as_frame=True)
     y = data.target_names[data.target]
-    clf = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=30, random_state=0)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=1, search=SearchSettings(max_iter=30), random_state=0)
     return clf.fit(data.data, y), data.data, y
 
 
 def made_up(n_features=60, n_terms=40, n_restarts=10, n_iter=25, seed=0):
-    """A model with every name as awkward as users' names are, and what a search may have seen of it."""
+    """A model with long and awkward names, and the record of a search."""
     rng = np.random.default_rng(seed)
     names = tuple(
         f"$average consumption of _resource_ {j} in the laboratory since 2019, kW/h $" for j in range(n_features)

@@ -259,7 +259,7 @@ def test_map_of_a_pipeline_names_the_columns_of_the_raw_table(two_classes):
 
 def test_map_and_calibration_of_a_pipeline_agree_with_its_predictions(two_classes):
     _, X, y = two_classes
-    settings = {"basis": "polynomial", "n_restarts": 1, "max_iter": 15, "random_state": 0}
+    settings = {"basis": "polynomial", "n_restarts": 1, "random_state": 0}
     pipe = make_pipeline(StandardScaler(), RFSCClassifier(**settings)).fit(X, y)
     shown = DecisionMapDisplay.from_estimator(pipe, X, y, n_grid=5)
     np.testing.assert_allclose(shown.points, X[list(shown.names)], rtol=1e-9)

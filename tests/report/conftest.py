@@ -1,4 +1,4 @@
-"""Small models, tables with awkward names, and reports about them."""
+"""Small models, tables with hostile names, and reports about them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from rfsc import RFSCClassifier
+from rfsc import RFSCClassifier, SearchSettings
+from rfsc.bases import Polynomial
 from rfsc.report import Report, default_baselines
 
-QUICK = {"basis": "polynomial", "n_models": 30, "max_iter": 30, "n_restarts": 3, "random_state": 0}
+FEW_MODELS = {"n_models": 30, "max_iter": 30}
+QUICK = {"basis": "polynomial", "search": SearchSettings(**FEW_MODELS), "n_restarts": 3, "random_state": 0}
 HOSTILE = (
     "<script>alert(1)</script>",
     'it\'s "quoted" & <b>bold</b>',
@@ -34,12 +36,12 @@ def two_classes():
     X = pd.DataFrame(rng.normal(size=(300, 4)).round(2), columns=["age", "dose", "weight", "noise"])
     signal = X["age"] - X["dose"] * X["weight"] + 0.7 * rng.logistic(size=300)
     y = pd.Series(np.where(signal > 0, "ill", "well"), name="state")
-    return RFSCClassifier(**QUICK, filter_significance=0.4).fit(X, y), X, y
+    return RFSCClassifier(**QUICK | {"search": SearchSettings(**FEW_MODELS, filter_significance=0.4)}).fit(X, y), X, y
 
 
 @pytest.fixture(scope="session")
 def report_two(two_classes):
-    """Their report, beside two quick methods."""
+    """Their report, compared with two quick methods."""
     known = default_baselines()
     quick = {name: known[name] for name in ("majority class", "logistic regression")}
     return Report.from_estimator(*two_classes, baselines=quick)
@@ -47,7 +49,7 @@ def report_two(two_classes):
 
 @pytest.fixture(scope="session")
 def report_three():
-    """A report about three classes, two of them separable, with pictures of rows."""
+    """A report about three classes, two of them separable, with figures of rows."""
     X, y = load_iris(return_X_y=True, as_frame=True)
     return Report.from_estimator(RFSCClassifier(**QUICK).fit(X, y), X, y, cv=2, baselines={}, show_rows=True)
 
@@ -58,11 +60,12 @@ def hostile():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(150, len(HOSTILE))), columns=list(HOSTILE))
     y = pd.Series(np.where(X.sum(axis=1) > 0, *LABELS), name="<i>target</i>")
-    clf = RFSCClassifier(**QUICK | {"degree": 1}, filter_significance=0.5)
+    search = SearchSettings(**FEW_MODELS, filter_significance=0.5)
+    clf = RFSCClassifier(**QUICK | {"basis": Polynomial(degree=1), "search": search})
     return clf.fit(X, y), X, y
 
 
 @pytest.fixture(scope="session")
 def report_hostile(hostile):
-    """Its report, with all pictures."""
+    """Its report, with all figures."""
     return Report.from_estimator(*hostile, cv=2, baselines={}, title="<h1>{{ 6*6 }}</h1>", show_rows=True)

@@ -19,9 +19,10 @@ BROWSER = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
 DRIVER = shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (BROWSER and DRIVER), reason="needs Chromium and its driver (Debian: chromium-driver)"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (BROWSER and DRIVER), reason="needs Chromium and its driver (Debian: chromium-driver)"),
+]
 
 CONTRAST = """
 function channels(text) { const m = text.match(/[\\d.]+/g).map(Number); return m.length > 3 ? m : [...m, 1]; }
@@ -78,7 +79,7 @@ def show(browser, width, scheme="light", media="screen"):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
 
 
-def test_no_error_and_no_request_but_for_the_page_itself(browser, page):
+def test_no_error_and_no_other_request(browser, page):
     assert browser.get_log("browser") == []
     messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     asked = {m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"}
@@ -92,11 +93,14 @@ def test_names_are_shown_as_text(browser, report_hostile, tmp_path):
     for name in (*HOSTILE, *LABELS, "<i>target</i>"):
         assert name in shown
     assert browser.execute_script("return document.scripts.length") == 0
-    assert browser.execute_script("return document.querySelectorAll('img, b, i:not(.strip i), main h1').length") == 0
+    assert (
+        browser.execute_script("return document.querySelectorAll('img, b, i:not(.strip i, .bar i), main h1').length")
+        == 0
+    )
     assert browser.title == "<h1>{{ 6*6 }}</h1>"
 
 
-def test_equations_and_tables_as_html_are_text_too(browser, tmp_path):
+def test_names_in_exported_html_are_text(browser, tmp_path):
     """What a notebook shows and `rfsc export --to html` writes, with nothing of ours around it."""
     parts = []
     for i in range(0, len(HOSTILE), 4):
@@ -120,14 +124,14 @@ def test_equations_and_tables_as_html_are_text_too(browser, tmp_path):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_sticks_out_of_the_page(browser, page, width):
+def test_the_page_is_not_wider_than_the_window(browser, page, width):
     show(browser, width)
     browser.execute_script("document.querySelectorAll('details').forEach(e => e.open = true)")
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_stands_out_from_its_background(browser, page, scheme):
+def test_texts_have_enough_contrast(browser, page, scheme):
     show(browser, 1280, scheme)
     browser.execute_script("document.querySelectorAll('details').forEach(e => e.open = true)")
     dark = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
@@ -135,7 +139,7 @@ def test_every_text_stands_out_from_its_background(browser, page, scheme):
     assert browser.execute_script(CONTRAST) == []
 
 
-def test_paper_shows_what_is_folded_on_the_screen(browser, report_two, tmp_path):
+def test_print_shows_folded_details(browser, report_two, tmp_path):
     from selenium.webdriver.support.ui import WebDriverWait
 
     browser.get(report_two.write_html(tmp_path / "paper.html").as_uri())
@@ -150,7 +154,7 @@ def test_paper_shows_what_is_folded_on_the_screen(browser, report_two, tmp_path)
     show(browser, 1280)
 
 
-def test_a_frame_of_a_notebook_shows_the_page(browser, report_two, tmp_path):
+def test_the_page_in_a_notebook(browser, report_two, tmp_path):
     path = tmp_path / "notebook.html"
     path.write_text(f"<!doctype html><title>n</title>{report_two._repr_html_()}", encoding="utf-8")
     browser.get_log("browser")

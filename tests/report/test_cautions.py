@@ -1,4 +1,4 @@
-"""Every caution: on data that call for it, and silent on data that do not."""
+"""Every caution: found in data that call for it, and not in others."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfsc import RFSCClassifier
+from rfsc import RFSCClassifier, SearchSettings
 from rfsc._model import Evidence, SparseModel
 from rfsc._model.predictor import Predictor
 from rfsc._terms import monomial
 from rfsc._terms.scaling import Scaling
 from rfsc.report.cautions import LEVELS, find_cautions
-from rfsc.report.columns import summarize_columns
 from rfsc.report.honest_score import cross_validated, default_baselines, on_given_rows
-from rfsc.report.subject import Subject
+from rfsc.report.subject import Subject, summarize_columns
 
 from .conftest import QUICK
 
@@ -64,24 +63,25 @@ def cautions_of(model, X, y, score=None, stability=0.9):
     return {caution.key: caution for caution in found}
 
 
-def test_a_sound_model_has_none():
+def test_a_sound_model_has_no_cautions():
     X, y = rows()
     assert cautions_of(model_of(X), X, y) == {}
 
 
-def test_the_score_of_given_rows_is_called_what_it_is():
+def test_scores_of_given_rows_may_be_too_optimistic():
     X, y = rows()
     subject = Subject.read(Predictor([model_of(X)], ["no", "yes"]), X, y)
     found = cautions_of(model_of(X), X, y, on_given_rows(subject.proba, subject.code))
-    assert list(found) == ["not_honest"]
-    assert found["not_honest"].level == "serious"
+    assert list(found) == ["not_held_out"]
+    assert found["not_held_out"].level == "serious"
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_noise_is_hardly_better_than_guessing_and_learnt_by_heart():
+def test_noise_is_no_better_than_the_majority_and_overfitted():
     X, _ = rows(60)
     y = np.where(np.random.default_rng(5).random(60) < 0.5, "yes", "no")
-    greedy = {"significance": 0.4, "ridge": 0.0, "score": "accuracy", "combine": "best"}
+    greedy = {"significance": 0.4, "criterion": "accuracy", "combine": "best", "n_restarts": 1}
+    greedy["search"] = SearchSettings(n_models=20, max_iter=10, ridge=0.01)
     clf = RFSCClassifier(**QUICK | greedy).fit(X, y)
     baselines = {"majority class": default_baselines()["majority class"]}
     score = cross_validated(clf, X, y, clf.classes_, cv=5, baselines=baselines)
@@ -90,15 +90,15 @@ def test_noise_is_hardly_better_than_guessing_and_learnt_by_heart():
     assert {"no_better_than_majority", "overfitting"} <= found
 
 
-def test_classes_that_can_be_told_apart():
+def test_separable_classes():
     X, _ = rows()
     y = np.where(X["a"] + X["b"] > 0, "yes", "no")
     found = cautions_of(model_of(X, ((), (0,), (1,))), X, y)
-    assert "without a mistake" in found["separation"].text
-    assert "p-values say little" in found["separation"].text
+    assert "without an error" in found["separation"].text
+    assert "p-values mean little" in found["separation"].text
 
 
-def test_rows_that_only_one_class_reaches():
+def test_partly_separable_classes():
     X, y = rows()
     X["c"] = np.maximum(0.0, X["c"] - 1.0)
     y[X["c"].to_numpy() > 0] = "yes"
@@ -115,11 +115,11 @@ def test_few_events_per_term():
     assert "few_events" not in cautions_of(model_of(X), X, y)
 
 
-def test_tiny_classes_are_named():
+def test_small_classes_are_named():
     X, y = rows()
     y = y.copy()
     y[np.flatnonzero(y == "yes")[12:]] = "no"
-    assert "yes (12 rows)" in cautions_of(model_of(X), X, y)["tiny_class"].text
+    assert "yes (12 rows)" in cautions_of(model_of(X), X, y)["small_class"].text
 
 
 def test_values_beyond_the_training_range_are_counted_for_features_that_are_read():
@@ -133,7 +133,7 @@ def test_values_beyond_the_training_range_are_counted_for_features_that_are_read
     assert "“c”" not in text
 
 
-def test_selection_that_is_not_stable_and_terms_found_by_few():
+def test_unstable_selection_and_rarely_selected_terms():
     X, y = rows()
     model = model_of(X)
     assert "index 0.20 over 4 restarts" in cautions_of(model, X, y, stability=0.2)["unstable"].text.lower()
@@ -141,10 +141,10 @@ def test_selection_that_is_not_stable_and_terms_found_by_few():
     selected[1:, 1] = False
     model = replace(model, evidence=replace(model.evidence, selected=selected))
     assert "“b”" in cautions_of(model, X, y)["rarely_selected"].text
-    assert "rarely_selected" not in cautions_of(model, X, y, stability=0.2)  # that says it already
+    assert "rarely_selected" not in cautions_of(model, X, y, stability=0.2)  # covered by "unstable"
 
 
-def test_searches_cut_short_and_averages():
+def test_searches_that_did_not_converge_and_averages():
     X, y = rows()
     model = model_of(X)
     cut = replace(model.evidence, stop_reasons=("max_iter",) * 3 + ("converged",))
@@ -154,20 +154,20 @@ def test_searches_cut_short_and_averages():
     assert "average" in cautions_of(replace(model, standard_error=None), X, y)
 
 
-def test_terms_that_overlap_and_models_without_a_feature():
+def test_correlated_terms_and_models_without_a_feature():
     X, y = rows()
     X["b"] = X["a"] * 2 + 1e-3 * X["c"]
     assert "“a” with “b”" in cautions_of(model_of(X), X, y)["collinear"].text
     assert cautions_of(model_of(X, ((),)), X, y)["empty"].level == "serious"
 
 
-def test_blanks_constants_repeats_and_other_rows():
+def test_missing_values_constants_duplicates_and_other_rows():
     X, y = rows()
     model = model_of(X)
     twice = pd.concat([X, X], ignore_index=True)
     found = cautions_of(model, twice, np.concatenate([y, y]))
-    assert found["twins"].text.startswith("100 % of the rows")
-    assert "fitted to 400 observations; this page is about 800 rows" in found["other_rows"].text
+    assert found["duplicates"].text.startswith("100 % of the rows")
+    assert "fitted to 400 observations; this report is about 800 rows" in found["other_rows"].text
     still = X.assign(c=1.0)
     assert "“c”" in cautions_of(model_of(still), still, y)["constant"].text
     columns = summarize_columns(X.assign(c=X["c"].where(X["c"] > 0)))
@@ -176,14 +176,14 @@ def test_blanks_constants_repeats_and_other_rows():
     assert any(c.key == "missing" and "“c”" in c.text for c in found)
 
 
-def test_a_fit_without_a_seed_is_told():
+def test_a_fit_without_a_seed():
     X, y = rows()
     subject = Subject.read(Predictor([model_of(X)], ["no", "yes"], settings={"random_state": None}), X, y)
     found = find_cautions(subject, summarize_columns(X), on_given_rows(subject.proba, subject.code), [0.9])
     assert found[-1].key == "no_seed"
 
 
-def test_what_several_outputs_share_is_said_once_and_the_gravest_comes_first():
+def test_outputs_share_a_caution_and_the_most_serious_comes_first():
     X, _ = rows(60)
     y = np.array(["u", "v", "w"] * 20)
     models = [model_of(X, ((0,), (1,), (2,)), label=label) for label in "uvw"]

@@ -13,11 +13,13 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold, StratifiedShuff
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rfsc import RFSCClassifier
+from rfsc import RFSCClassifier, SearchSettings
 from rfsc.report import Report, cross_validated, default_baselines
 from rfsc.report.honest_score import HonestScore, MethodScore, aligned, on_given_rows
 
 from .conftest import QUICK
+
+TINY = QUICK | {"n_restarts": 1, "search": SearchSettings(max_iter=2)}
 
 
 def test_scores_are_those_of_scikit_learn_on_the_same_folds(two_classes):
@@ -35,28 +37,28 @@ def test_scores_are_those_of_scikit_learn_on_the_same_folds(two_classes):
     assert score.mean("accuracy") == pytest.approx((score.proba.argmax(axis=1) == score.code).mean())
 
 
-def test_few_rows_are_divided_several_times_and_each_predicted_once_in_the_pictures():
+def test_few_rows_are_divided_several_times_and_predicted_once_in_the_figures():
     X, y = load_iris(return_X_y=True)
-    clf = RFSCClassifier(**QUICK | {"n_restarts": 1, "max_iter": 3})
+    clf = RFSCClassifier(**TINY)
     score = cross_validated(clf, X, y, np.unique(y))
     assert (score.n_folds, score.n_repeats) == (15, 3)
     assert len(score.code) == 150
     assert len(score.sizes) == 15
 
 
-def test_folds_follow_the_smallest_class_and_say_when_they_cannot():
+def test_the_smallest_class_limits_the_number_of_folds():
     y = np.array([0] * 30 + [1] * 3)
     X = np.random.default_rng(0).normal(size=(33, 2))
-    clf = RFSCClassifier(**QUICK | {"n_restarts": 1, "max_iter": 2})
+    clf = RFSCClassifier(**TINY)
     score = cross_validated(clf, X, y, np.unique(y))
     assert score.n_folds == 3 * 3
-    with pytest.raises(ValueError, match=r"4 folds need .* smallest class has 3"):
+    with pytest.raises(ValueError, match=r"smallest class, which is 3, got 4"):
         cross_validated(clf, X, y, np.unique(y), cv=4)
     with pytest.raises(ValueError, match="cv must be 'auto'"):
         cross_validated(clf, X, y, np.unique(y), cv="five")
 
 
-def test_baselines_stand_behind_the_same_preprocessing():
+def test_baselines_come_after_the_same_preprocessing():
     X, y = load_iris(return_X_y=True)
     X = X.copy()
     X[::7, 0] = np.nan
@@ -73,7 +75,7 @@ def test_baselines_stand_behind_the_same_preprocessing():
 
     from sklearn.impute import SimpleImputer
 
-    pipeline = make_pipeline(SimpleImputer(), RFSCClassifier(**QUICK | {"n_restarts": 1, "max_iter": 3}))
+    pipeline = make_pipeline(SimpleImputer(), RFSCClassifier(**TINY))
     cross_validated(pipeline, X, y, np.unique(y), cv=StratifiedKFold(2), baselines={"spy": Spy()})
     assert seen == [0, 0]
 
@@ -81,7 +83,7 @@ def test_baselines_stand_behind_the_same_preprocessing():
 def test_clones_are_silent_and_warnings_are_counted(two_classes, capsys):
     _, X, y = two_classes
     told = []
-    noisy = RFSCClassifier(**QUICK | {"max_iter": 1, "n_restarts": 1}, verbose=1, callbacks=told.append)
+    noisy = RFSCClassifier(**TINY, verbose=1, callbacks=told.append)
 
     class Warns(LogisticRegression):
         def fit(self, X, y):
@@ -100,7 +102,7 @@ def test_clones_are_silent_and_warnings_are_counted(two_classes, capsys):
     assert said[-1] == "cross-validation: w, fold 2 of 2"
 
 
-def test_folds_without_a_class_still_give_probabilities_of_all():
+def test_classes_missing_in_a_fold_get_probability_zero():
     X = np.arange(12.0)[:, None]
     y = np.repeat(["a", "b", "c"], 4)
     folds = list(GroupKFold(3).split(X, y, groups=y))
@@ -121,7 +123,7 @@ def test_columns_are_put_in_the_order_of_all_classes():
     np.testing.assert_array_equal(aligned(proba, np.array(["a", "c"]), np.array(["a", "b", "c"])), [[0.2, 0.0, 0.8]])
 
 
-def test_difference_is_nadeau_and_bengios(rng):
+def test_difference_has_the_interval_of_nadeau_and_bengio(rng):
     ours, other = rng.random((6, 5)), rng.random((6, 5))
     methods = (MethodScore("RFSC", ours, 1.0), MethodScore("b", other, 1.0))
     score = HonestScore("cross-validation", 6, 1, methods, np.zeros(1, int), np.ones((1, 2)), test_share=0.25)
@@ -130,10 +132,10 @@ def test_difference_is_nadeau_and_bengios(rng):
     variance = sum((d - np.mean(by_hand)) ** 2 for d in by_hand) / 5
     assert gain[0] == pytest.approx(np.mean(by_hand))
     assert half_width[0] == pytest.approx(stats.t.ppf(0.975, 5) * np.sqrt((1 / 6 + 0.25) * variance))
-    assert gain[3] == pytest.approx(np.mean(ours[:, 3] - other[:, 3]))  # of a loss less is better
+    assert gain[3] == pytest.approx(np.mean(ours[:, 3] - other[:, 3]))  # a smaller loss is better
 
 
-def test_given_rows_are_scored_as_a_whole_beside_the_shares(rng):
+def test_given_rows_are_scored_beside_the_class_shares(rng):
     code = (rng.random(200) < 0.3).astype(int)
     p = np.clip(0.3 + 0.4 * (code - 0.3) + 0.2 * rng.normal(size=200), 0.01, 0.99)
     score = on_given_rows(np.column_stack([1 - p, p]), code)
@@ -165,7 +167,7 @@ def test_a_single_fold_has_the_spread_of_its_rows(two_classes):
     assert "without 120 rows" in report.html()
 
 
-def test_labels_that_the_model_does_not_know_are_refused(two_classes):
+def test_unknown_labels_are_refused(two_classes):
     clf, X, y = two_classes
-    with pytest.raises(ValueError, match="does not know"):
+    with pytest.raises(ValueError, match="not among the 2 classes"):
         cross_validated(clf, X, y.to_numpy(), np.array(["ill", "other"]))

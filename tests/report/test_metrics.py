@@ -1,4 +1,4 @@
-"""The figures of merit against scikit-learn's."""
+"""The metrics against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def test_rows_of_one_class_have_no_auc():
     assert found["balanced_accuracy"] == found["accuracy"] == pytest.approx(2 / 3)
 
 
-def test_a_sure_mistake_costs_much_but_not_everything():
+def test_the_log_loss_of_a_certain_error_is_finite():
     found = measure(np.array([0, 1]), np.array([[0.0, 1.0], [0.0, 1.0]]))
     assert 10 < found["log_loss"] < 40

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.report.separation import MAX_ROWS, separation
+from rfsc.report.cautions import MAX_SEPARATION_ROWS, separation
 
 
 @given(seed=st.integers(0, 2**32 - 1), gap=st.floats(0.1, 2.0))
@@ -25,7 +25,7 @@ def test_agrees_with_all_directions_of_the_plane(seed):
     rng = np.random.default_rng(seed)
     columns = np.vstack([np.ones(7), rng.integers(-2, 3, size=(1, 7))]).astype(float)
     target = np.where(rng.random(7) < 0.5, -1.0, 1.0)
-    # with integers up to 2, every way to divide the rows shows at one of these angles
+    # with integers up to 2, every division of the rows occurs at one of these angles
     angles = np.linspace(0, 2 * np.pi, 20_001)
     sides = np.round(target[:, None] * (columns.T @ np.vstack([np.cos(angles), np.sin(angles)])), 9)
     exact = [(2.0 * a, b) for a in range(-4, 5) for b in range(-4, 5)]
@@ -48,7 +48,7 @@ def test_scale_does_not_matter():
         assert separation(columns * [[1.0], [scale]], noisy) == 0.0
 
 
-def test_a_hinge_that_only_one_class_reaches_separates_its_rows():
+def test_a_hinge_that_is_zero_for_one_class_separates_its_rows():
     rng = np.random.default_rng(2)
     x = rng.random(200)
     target = np.where(rng.random(200) < 0.5, 1.0, -1.0)
@@ -57,7 +57,7 @@ def test_a_hinge_that_only_one_class_reaches_separates_its_rows():
     assert separation(columns, target) == pytest.approx((x > 0.9).mean())
 
 
-@pytest.mark.parametrize("columns", [np.empty((0, 5)), np.zeros((1, 5)), np.ones((1, MAX_ROWS + 1))])
-def test_nothing_to_separate_with(columns):
+@pytest.mark.parametrize("columns", [np.empty((0, 5)), np.zeros((1, 5)), np.ones((1, MAX_SEPARATION_ROWS + 1))])
+def test_no_separation_without_terms_or_with_too_many_rows(columns):
     target = np.where(np.arange(columns.shape[1]) % 2 == 0, 1.0, -1.0)
     assert separation(columns, target) == 0.0

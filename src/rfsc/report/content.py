@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -187,7 +188,7 @@ def _legend(model: SparseModel, units: str) -> list[str]:
 
 def _stability(model: SparseModel, of: str) -> dict[str, Any]:
     found = stability(model, of=of)
-    return {"index": found.index, "low": found.low, "high": found.high, "word": found.word, "reason": found.reason}
+    return {name: getattr(found, name) for name in ("index", "low", "high", "word", "reason")}
 
 
 def _filter(subject: Subject) -> list[dict[str, Any]]:
@@ -208,14 +209,11 @@ def _filter(subject: Subject) -> list[dict[str, Any]]:
 
 def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
     settings, n_rows = subject.predictor.settings_, plural(len(subject.code), "row")
-    if subject.estimator is not None:
-        estimator = subject.estimator
-    else:
-        known = RFSCClassifier().get_params()  # a file may hold settings of another version
-        estimator = RFSCClassifier(**{name: value for name, value in settings.items() if name in known})
-    table = f"{n_rows}, {plural(len(columns), 'column')}"
-    if subject.estimator is None and subject.predictor.recipe_ is not None:
-        table = f"X: the {plural(subject.features.shape[1], 'feature')} that the model makes from a table; {n_rows}"
+    estimator, table = subject.estimator, f"{n_rows}, {plural(len(columns), 'column')}"
+    if estimator is None:
+        estimator = RFSCClassifier(**settings)
+        if subject.predictor.recipe_ is not None:
+            table = f"X: the {plural(subject.features.shape[1], 'feature')} that the model makes from a table; {n_rows}"
     return {
         "code": fit_code(estimator, table),
         "can_be_fitted_again": subject.estimator is not None,
@@ -278,6 +276,4 @@ def _public_module(cls: type) -> str:
     module = cls.__module__
     if module.startswith("rfsc."):
         return "rfsc.bases" if module.startswith("rfsc._terms.") else "rfsc"
-    parts = module.split(".")
-    private = next((k for k, part in enumerate(parts) if part.startswith("_")), len(parts))
-    return ".".join(parts[:private])
+    return ".".join(takewhile(lambda part: not part.startswith("_"), module.split(".")))

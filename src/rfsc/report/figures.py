@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from ..plots import (
@@ -36,36 +35,25 @@ class Figure:
     wide: bool  # whether it needs the width of the page
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    section: str
-    output: int
-    title: str
-    text: str
-    draw: Callable[[], Any]
-    wide: bool = False
-
-
 def draw_figures(subject: Subject, X: Any, score: HonestScore, *, show_rows: bool) -> list[Figure]:
     """All figures that there are data for."""
     from matplotlib import style
 
     with style.context("default"):  # black on white, whatever style the user has set
-        plans = [_calibration(subject, score), *_of_outputs(subject), *(_of_rows(subject, X) if show_rows else ())]
-        return [_drawn(plan) for plan in plans]
+        figures = [_calibration(subject, score), *_of_outputs(subject)]
+        return [*figures, *_of_rows(subject, X)] if show_rows else figures
 
 
-def _drawn(plan: _Plan) -> Figure:
-    figure = plan.draw().figure_
-    svg = to_svg(figure, plan.title)
-    if figure.canvas.manager is not None:  # pyplot is in use, and would show and keep the figure
+def _figure(section: str, output: int, title: str, text: str, display: Any, *, wide: bool = False) -> Figure:
+    svg = to_svg(display.figure_, title)
+    if display.figure_.canvas.manager is not None:  # pyplot is in use, and would show and keep the figure
         from matplotlib import pyplot as plt
 
-        plt.close(figure)
-    return Figure(plan.section, plan.output, f"{plan.title}: {plan.text}", svg, plan.wide)
+        plt.close(display.figure_)
+    return Figure(section, output, f"{title}: {text}", svg, wide)
 
 
-def _calibration(subject: Subject, score: HonestScore) -> _Plan:
+def _calibration(subject: Subject, score: HonestScore) -> Figure:
     rows = "held-out rows" if score.is_honest else "the rows given"
     text = (
         f"predicted probabilities and how often they came true, on {rows}. On the diagonal, a probability of 70 % "
@@ -76,8 +64,8 @@ def _calibration(subject: Subject, score: HonestScore) -> _Plan:
     else:
         what, happened = "the predicted class", score.proba.argmax(axis=1) == score.code
         probability = score.proba.max(axis=1)
-    draw = partial(CalibrationDisplay.from_predictions, happened, probability, what=what)
-    return _Plan("score", 0, "Calibration", text, draw)
+    display = CalibrationDisplay.from_predictions(happened, probability, what=what)
+    return _figure("score", 0, "Calibration", text, display)
 
 
 def _shown_outputs(subject: Subject) -> Iterator[tuple[int, str]]:
@@ -87,37 +75,38 @@ def _shown_outputs(subject: Subject) -> Iterator[tuple[int, str]]:
             yield k, f" of class “{model.label}”" if len(subject.models) > 1 else ""
 
 
-def _of_outputs(subject: Subject) -> Iterator[_Plan]:
+def _of_outputs(subject: Subject) -> Iterator[Figure]:
+    source = subject.predictor
     for k, of in _shown_outputs(subject):
-
-        def plan(section: str, title: str, text: str, display: Any, *, wide: bool = False, k: int = k) -> _Plan:
-            draw = partial(display.from_estimator, subject.predictor, output=k)
-            return _Plan(section, k, title, text, draw, wide)
-
         text = "on the common scale from 0 to 1, with naive 95 % intervals. Terms to the right favour the class."
-        yield plan("model", f"Coefficients{of}", text, CoefficientsDisplay, wide=True)
+        display: Any = CoefficientsDisplay.from_estimator(source, output=k)
+        yield _figure("model", k, f"Coefficients{of}", text, display, wide=True)
         evidence = subject.models[k].evidence
         if evidence is None:
             continue
         if evidence.n_restarts > 1:
             text = "how many restarts selected each term. A term that all restarts select is not there by luck."
-            yield plan("search", f"Agreement of the restarts{of}", text, StabilityDisplay)
+            display = StabilityDisplay.from_estimator(source, output=k)
+            yield _figure("search", k, f"Agreement of the restarts{of}", text, display)
         if evidence.traces:
             text = "score of the models drawn, and their size before and after the test of each term."
-            yield plan("search", f"Score and size{of}", text, SearchHistoryDisplay)
+            yield _figure(
+                "search", k, f"Score and size{of}", text, SearchHistoryDisplay.from_estimator(source, output=k)
+            )
             text = "how one restart converged: selected terms rise to 1, the others fall to 0."
-            yield plan("search", f"Inclusion probabilities{of}", text, RIPEvolutionDisplay, wide=True)
+            display = RIPEvolutionDisplay.from_estimator(source, output=k)
+            yield _figure("search", k, f"Inclusion probabilities{of}", text, display, wide=True)
         if evidence.filter is not None:
             text = "statistic of each feature, and the threshold below which it was dropped."
-            yield plan("filter", f"Filter{of}", text, FilterDisplay, wide=True)
+            yield _figure("filter", k, f"Filter{of}", text, FilterDisplay.from_estimator(source, output=k), wide=True)
 
 
-def _of_rows(subject: Subject, X: Any) -> Iterator[_Plan]:
+def _of_rows(subject: Subject, X: Any) -> Iterator[Figure]:
     rows = (subject.predictor, X if subject.reads_table else subject.features, subject.labels)
     for k, of in _shown_outputs(subject):
-        draw = partial(ContributionsDisplay.from_estimator, *rows, output=k)
         text = "contributions for and against the class in single rows, and the confidence of the model."
-        yield _Plan("rows", k, f"For and against{of}", text, draw, wide=True)
+        display = ContributionsDisplay.from_estimator(*rows, output=k)
+        yield _figure("rows", k, f"For and against{of}", text, display, wide=True)
     if len(subject.features_read) > 1:
         text = "the two most influential features with the rows; other features are fixed."
-        yield _Plan("rows", 0, "Decision map", text, partial(DecisionMapDisplay.from_estimator, *rows))
+        yield _figure("rows", 0, "Decision map", text, DecisionMapDisplay.from_estimator(*rows))

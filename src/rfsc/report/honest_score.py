@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -226,12 +226,10 @@ def on_given_rows(proba: FloatArray, code: IntArray, *, random_state: int | None
     """Score predictions as they are, beside the class shares; the spread is that of random resamples."""
     n_samples, n_classes = proba.shape
     shares = np.tile(np.bincount(code, minlength=n_classes) / n_samples, (n_samples, 1))
-    methods = [
-        MethodScore(
-            name, _resampled(code, predicted, random_state), float("nan"), on_all=np.array(_values(code, predicted))
-        )
-        for name, predicted in ((OURS, proba), (MAJORITY, shares))
-    ]
+    methods = []
+    for name, predicted in ((OURS, proba), (MAJORITY, shares)):
+        values = _resampled(code, predicted, random_state)
+        methods.append(MethodScore(name, values, float("nan"), on_all=np.array(_values(code, predicted))))
     return HonestScore("given rows", N_RESAMPLES, 1, tuple(methods), code, proba)
 
 
@@ -289,8 +287,8 @@ def _silent(estimator: Any) -> Any:
 
 def _after_same_steps(estimator: Any, method: Any) -> Any:
     """The other method in place of the last step of a pipeline."""
-    steps: Sequence[Any] = [step for _, step in estimator.steps[:-1]] if isinstance(estimator, Pipeline) else []
-    return make_pipeline(*(clone(step) for step in steps), clone(method)) if steps else clone(method)
+    steps = estimator.steps[:-1] if isinstance(estimator, Pipeline) else []
+    return make_pipeline(*(step for _, step in steps), method)
 
 
 def _fit(method: Any, X: Any, y: Any) -> tuple[Any, bool]:

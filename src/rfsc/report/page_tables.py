@@ -43,13 +43,14 @@ class Table:
 
 def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
     """The tables by name; "terms" and "influence" are lists with one table for each model."""
-    settings = content["settings"]
+    settings, models = content["settings"], content["models"]
+    of = [f" of class “{model['label']}”" if len(models) > 1 else "" for model in models]
     return {
         "classes": _classes(content["task"]["classes"]),
         "scores": _scores(content["score"]),
         "confusion": _confusion(content["score"]["confusion"], content["task"]["classes"]),
-        "terms": [_terms(model, several=len(content["models"]) > 1) for model in content["models"]],
-        "influence": [_influence(model, several=len(content["models"]) > 1) for model in content["models"]],
+        "terms": [_terms(*pair) for pair in zip(models, of, strict=True)],
+        "influence": [_influence(*pair) for pair in zip(models, of, strict=True)],
         "features": Table(
             "How the features of the formula are made from the columns of the table",
             _texts("feature", "column", "definition"),
@@ -108,7 +109,7 @@ def _confusion(confusion: Sequence[Sequence[int]], classes: Sequence[Mapping[str
     return Table("Rows by true class (down) and predicted class (across)", head, rows)
 
 
-def _terms(model: Mapping[str, Any], *, several: bool) -> Table:
+def _terms(model: Mapping[str, Any], of: str) -> Table:
     errors, searched = model["has_errors"], bool(model["n_restarts"])
     head = ["term", "coefficient", *(["95 % interval, naive", "p, naive"] if errors else []), "odds ×"]
     head += [*(["restarts"] if searched else []), "influence"]
@@ -121,16 +122,13 @@ def _terms(model: Mapping[str, Any], *, several: bool) -> Table:
         if searched:
             row.append(_number(percent(t["share"]) if t["share"] is not None else NO_VALUE))
         rows.append([*row, Cell(percent(t["influence"]), bar=t["influence"])])
-    of = f" of class “{model['label']}”" if several else ""
     return Table(f"Terms{of}, coefficients on the scale from 0 to 1", _texts(*head), rows)
 
 
-def _influence(model: Mapping[str, Any], *, several: bool) -> Table:
-    rows = [
-        [_name(f["name"]), Cell(percent(f["influence"]), bar=f["influence"])] for f in model["features"][:MAX_FEATURES]
-    ]
-    which = f"The {MAX_FEATURES} most influential features" if len(model["features"]) > MAX_FEATURES else "Features"
-    of = f" of class “{model['label']}”" if several else ""
+def _influence(model: Mapping[str, Any], of: str) -> Table:
+    shown = model["features"][:MAX_FEATURES]
+    rows = [[_name(f["name"]), Cell(percent(f["influence"]), bar=f["influence"])] for f in shown]
+    which = f"The {MAX_FEATURES} most influential features" if len(shown) < len(model["features"]) else "Features"
     return Table(f"{which}{of}", _texts("feature", "influence"), rows)
 
 

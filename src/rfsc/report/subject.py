@@ -26,6 +26,7 @@ QUANTILE_DIGITS = 4
 HUGE = 1e300  # beyond, differences may overflow
 MAX_LEVELS = 4  # of a text column
 MAX_LEVELS_IN_FEATURE = 5
+UNCHANGED = "unchanged"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,14 +85,16 @@ class Subject:
         return {self.models[0].feature_names[p] for p in self.features_read} if self.reads_table else None
 
     def feature_definitions(self) -> list[dict[str, str]]:
-        """How the features that are read are made from raw columns; empty if they are the columns themselves."""
+        """How the features that are read are made from raw columns, except those that are columns themselves."""
         recipe = self.predictor.recipe_
         if recipe is None:
             return []
         made = [(recipe.names[p], recipe.features[p]) for p in self.features_read]
+        found = [(name, recipe.columns[feature.column].name, _definition(feature)) for name, feature in made]
         return [
-            {"name": name, "column": recipe.columns[feature.column].name, "definition": _definition(feature)}
-            for name, feature in made
+            {"name": name, "column": column, "definition": definition}
+            for name, column, definition in found
+            if (name, definition) != (column, UNCHANGED)
         ]
 
 
@@ -113,9 +116,9 @@ def _read_features(source: Any, X: Any) -> tuple[Predictor, FloatArray, bool]:
 def _definition(feature: Ingredient) -> str:
     match feature:
         case NumberOf(_, None):
-            return "unchanged"
+            return UNCHANGED
         case NumberOf(_, fill):
-            return f"unchanged; missing values become {number(fill)}"
+            return f"{UNCHANGED}; missing values become {number(fill)}"
         case MissingIn():
             return "1 if missing, else 0"
         case LevelOf(_, levels, other):

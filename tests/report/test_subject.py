@@ -1,4 +1,4 @@
-"""Summaries of columns: right, the same for every kind of table, and never about fewer than five rows."""
+"""Column summaries: correct, the same for every kind of table, and never about fewer than five rows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc.report.columns import summarize_columns
+from rfsc.report.subject import summarize_columns
 
 
 def one(values):
     return summarize_columns(pd.DataFrame({"c": values}))[0]
 
 
-def test_numbers_by_hand():
+def test_quantiles_of_numbers():
     found = one([float(k) for k in range(1, 101)] + [None] * 25)
     assert (found.kind, found.missing, found.n_distinct) == ("number", 0.2, 100)
     assert found.quantiles == {"5%": 5.95, "25%": 25.75, "50%": 50.5, "75%": 75.25, "95%": 95.05}
@@ -42,7 +42,7 @@ def test_no_level_of_fewer_than_five_rows_is_shown(counts):
     assert len(shown) == min(4, sum(n >= 5 for n in counts))
 
 
-def test_kinds():
+def test_kinds_of_columns():
     n = 40
     frame = pd.DataFrame(
         {
@@ -71,12 +71,12 @@ def test_kinds():
     }
     by_name = {c.name: c for c in summarize_columns(frame)}
     assert by_name["flag"].levels == (("yes", 0.25),)
-    assert by_name["rare flag"].levels == ()  # two rows would stand behind it
+    assert by_name["rare flag"].levels == ()  # it would describe two rows
     assert by_name["whole"].missing == 0.25
     assert by_name["same"].levels == ()
 
 
-def test_every_kind_of_table_says_the_same():
+def test_pandas_polars_and_arrays_give_the_same_summaries():
     rng = np.random.default_rng(0)
     columns = {"a": rng.normal(size=50), "b": np.where(rng.random(50) < 0.2, np.nan, rng.normal(size=50))}
     from_pandas = summarize_columns(pd.DataFrame(columns))
@@ -85,6 +85,6 @@ def test_every_kind_of_table_says_the_same():
     assert [c.name for c in summarize_columns(np.zeros((3, 2)))] == ["x0", "x1"]
 
 
-def test_names_may_repeat():
+def test_columns_with_the_same_name():
     frame = pd.DataFrame(np.column_stack([np.zeros(30), np.arange(30)]), columns=["a", "a"])
     assert [c.kind for c in summarize_columns(frame)] == ["constant", "number"]

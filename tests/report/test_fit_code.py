@@ -1,4 +1,4 @@
-"""Settings as code: running it gives the same estimator."""
+"""The code in a report: running it makes the same estimator."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from rfsc import Restrictions, RFSCClassifier
+from rfsc import Restrictions, RFSCClassifier, SearchSettings
 from rfsc._tables.encode import level_name
 from rfsc.bases import Hinge, Polynomial
-from rfsc.report.settings import code_for
+from rfsc.report.content import fit_code
 
 ESTIMATORS = [
     RFSCClassifier(),
     RFSCClassifier.paper(n_restarts=3),
     RFSCClassifier(
-        3,
         basis=["hinge", Polynomial(degree=2), Hinge(products=True)],
         restrictions=Restrictions(force=["age"], forbid=[("sex", "age"), "it's"], hierarchy=True),
         class_weight={"a": np.float64(2.0), "b": 1},
         random_state=np.int64(7),
     ),
-    make_pipeline(StandardScaler(with_mean=False), RFSCClassifier(score="kappa")),
+    make_pipeline(StandardScaler(with_mean=False), RFSCClassifier(criterion="kappa", search=SearchSettings(tol=0.1))),
     Pipeline(
         [
             (
@@ -45,7 +44,7 @@ ESTIMATORS = [
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_code_makes_the_same_estimator(estimator):
-    code = code_for(estimator, "3 rows")
+    code = fit_code(estimator, "3 rows")
     made = {}
     exec(code.replace("model.fit(X, y)", "pass"), made)
     wanted = repr(clone(estimator).get_params()).replace("np.float64(2.0)", "2.0").replace("np.int64(7)", "7")
@@ -54,13 +53,14 @@ def test_the_code_makes_the_same_estimator(estimator):
     assert max(map(len, code.splitlines())) <= 120
 
 
-def test_functions_are_imported_and_those_made_on_the_spot_are_left_open():
-    code = code_for(OneHotEncoder(feature_name_combiner=level_name), "3 rows")
+def test_functions_are_imported_and_lambdas_left_open():
+    code = fit_code(OneHotEncoder(feature_name_combiner=level_name), "3 rows")
     assert "from rfsc._tables.encode import level_name" in code
     assert "feature_name_combiner=level_name" in code
-    assert "func=...)" in code_for(FunctionTransformer(lambda x: x), "3 rows")
+    assert "func=...)" in fit_code(FunctionTransformer(lambda x: x), "3 rows")
 
 
-def test_settings_of_a_file_are_those_of_a_classifier():
-    settings = RFSCClassifier(n_restarts=4, tol=0.1).get_params() | {"unknown to this version": 1}
-    assert "RFSCClassifier(n_restarts=4, tol=0.1)" in code_for(settings, "")
+def test_only_changed_settings_are_written():
+    code = fit_code(RFSCClassifier(n_restarts=4, search=SearchSettings(tol=0.1)), "3 rows")
+    assert "model = RFSCClassifier(n_restarts=4, search=SearchSettings(tol=0.1))" in code
+    assert code.startswith("from rfsc import RFSCClassifier\nfrom rfsc import SearchSettings\n")
