@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markdown import replace_section, table
+from paper.tables import markdown_table as table
+from paper.tables import replace_section
 
-from long_data import make_long
+from .long_data import make_long
 
 ROWS = 1_000_000
 N_MODELS, N_STEPS = 100, 8
@@ -222,7 +223,7 @@ def _introduction(raw: dict[str, Any]) -> str:
     own = dict(raw["machine"])
     where = f"{own.pop('device')}, {own.pop('cores')} cores; " + ", ".join(f"{k} {v}" for k, v in own.items())
     note = f" {raw['note']}" if "note" in raw else ""
-    return f"""{where}. Measured with `python benchmarks/gpu.py`.{note}
+    return f"""{where}. Measured with `make bench-gpu`.{note}
 
 {N_STEPS} Newton steps of {N_MODELS} random models on 30 features. *Draft*: plain batched PyTorch that gathers all terms
 and multiplies them with `bmm`, measured in the same run. *Fused*: the kernels behind `engine="torch"`. *Limit*: steps x
