@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from paper.recovery import recovery
 
 

@@ -132,7 +132,9 @@ CONTENT = [
     File("null bytes", lambda: cell("SECRET\0"), "binary"),
     File("random bytes", lambda: np.random.default_rng(0).bytes(4000), "binary"),
     File(
-        "random printable bytes", lambda: bytes(np.random.default_rng(0).integers(32, 127, 4000).tolist()), "got 1 row\\."
+        "random printable bytes",
+        lambda: bytes(np.random.default_rng(0).integers(32, 127, 4000).tolist()),
+        "got 1 row\\.",
     ),
     File("picture", lambda: b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "binary"),
     File("spreadsheet", lambda: b"PK\x03\x04\x14\0\x06\0" + b"\0" * 99, "a spreadsheet or another zip file"),
