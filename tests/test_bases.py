@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from rfsc import RFSCClassifier, RFSCSelector, SearchSettings
 from rfsc._terms import MonomialSpace, Term, Training, monomial
 from rfsc._terms.scaling import Scaling
-from rfsc._utils.seeds import seeds_of_searches, stream
+from rfsc._utils.determinism import seeds_of_searches, stream
 from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step, build_space, resolve
 from rfsc.explain import equation, for_and_against, summary
 

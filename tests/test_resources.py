@@ -15,8 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from rfsc._utils.blas import one_blas_thread
-from rfsc._utils.threads import thread_count
+from rfsc._utils.determinism import one_blas_thread, thread_count
 from tests.making import make
 from torture.resources import (
     MOST_MEMORY,

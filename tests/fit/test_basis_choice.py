@@ -15,7 +15,7 @@ from rfsc._fit.fitting import _spec
 from rfsc._fit.output import Job, OutputSearch
 from rfsc._fit.rows import read_rows
 from rfsc._search.context import Context
-from rfsc._utils.seeds import child, seeds_of_searches
+from rfsc._utils.determinism import child, seeds_of_searches
 from rfsc.bases import auto_mixes
 from tests.making import make
 

@@ -12,7 +12,7 @@ from rfsc._engines.base import Evaluation
 from rfsc._fit.output import _average
 from rfsc._search.context import Context, Verdict
 from rfsc._search.rips import RIPs, sample_population
-from rfsc._utils.seeds import stream
+from rfsc._utils.determinism import stream
 from tests.reference import naive
 from tests.search.runs import restarts, search, watched
 

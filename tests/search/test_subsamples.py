@@ -15,7 +15,7 @@ from rfsc._fit.fitting import sample_size
 from rfsc._search.history import Candidate
 from rfsc._search.rips import sample_population
 from rfsc._search.subsamples import LEAST_OF_A_CLASS, N_FINALISTS, Subsamples, best_on_all_rows
-from rfsc._utils.seeds import stream
+from rfsc._utils.determinism import stream
 from tests.reference import naive
 from tests.search.runs import restarts, search
 from tests.search.test_loop import sparse

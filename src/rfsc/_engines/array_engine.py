@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .._utils.blas import one_blas_thread
+from .._utils.determinism import one_blas_thread
 from .base import (
     MAX_HALVINGS,
     MAX_NEWTON,

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .._utils.blas import one_blas_thread
+from .._utils.determinism import one_blas_thread
 from .array_engine import ArrayEngine
 from .base import (
     MAX_HALVINGS,

@@ -13,8 +13,7 @@ from .._model.decision import class_probabilities, decision_table
 from .._search.context import Context
 from .._terms import Basis
 from .._utils.arrays import FloatArray, IntArray, distinct_rows
-from .._utils.blas import one_blas_thread
-from .._utils.seeds import Seed
+from .._utils.determinism import Seed, one_blas_thread
 from ..restrictions import TermNotOfferedError
 from .executor import Executor
 from .output import Job, OutputSearch, OutputSpec

@@ -17,8 +17,7 @@ from .._search.loop import SearchSettings
 from .._search.subsamples import LEAST_OF_A_CLASS
 from .._terms import Basis
 from .._utils.arrays import IntArray
-from .._utils.seeds import Seed, child, seeds_of_searches
-from .._utils.threads import thread_count
+from .._utils.determinism import Seed, child, seeds_of_searches, thread_count
 from .._version import __version__
 from ..bases import auto_mixes, resolve
 from .basis_choice import BasisChoice, choose_basis

@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.special import expit
 
 from .._utils.arrays import FloatArray
-from .._utils.blas import one_blas_thread
+from .._utils.determinism import one_blas_thread
 
 MAX_STEPS = 50
 MAX_HALVINGS = 30

@@ -11,7 +11,7 @@ import numpy as np
 from .._engines.base import Engine, Supports
 from .._terms.rules import Rules
 from .._utils.compat import Interval, StrOptions, validate_parameter_constraints
-from .._utils.seeds import Seed, stream
+from .._utils.determinism import Seed, stream
 from .context import EARLY, Context, Verdict
 from .history import Candidate, IterationRecord, SearchResult
 from .rips import RIPs, admit, sample_population, update

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import expit
 
 from .._utils.arrays import FloatArray, IntArray
-from .._utils.blas import one_blas_thread
+from .._utils.determinism import one_blas_thread
 
 AT_ONCE = 2**13  # rows whose products are formed together, so that scratch memory does not grow with the table
 LEAST_OWN = 1e-9  # share of a column's sum of squares that must be its own, or it is rounding that would be tested
