@@ -17,8 +17,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
+from rfsc._engines.problem import BUDGET
 from rfsc._model import sparse_model
-from rfsc._terms.column_store import BUDGET
 
 FEW_ITERATIONS = SearchSettings(n_models=40, max_iter=40)
 QUICK = {"basis": "polynomial", "search": FEW_ITERATIONS, "n_restarts": 3, "random_state": 0}

@@ -11,8 +11,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from rfsc._engines.problem import BUDGET
 from rfsc._search.rips import RIPs, sample_population
-from rfsc._terms.column_store import BUDGET
 from torture.memory import allowed, growth
 
 # The peak is read as VmHWM: the peak of getrusage starts at that of the process that started this one.

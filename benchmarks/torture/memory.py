@@ -18,8 +18,7 @@ import joblib
 import numpy as np
 
 from benchmarks.measuring import ROOT, make_classifier, memory
-from rfsc._terms import ColumnStore
-from rfsc._terms.column_store import BUDGET
+from rfsc._engines.problem import BUDGET, ColumnStore
 
 N_ROWS, N_FEATURES = 40_000, 20
 COLUMNS = 1771 * N_ROWS * 8 / 2**20  # MiB: all products of up to three features

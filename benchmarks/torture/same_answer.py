@@ -87,7 +87,7 @@ def fit(case: str, **more: Any) -> RFSCClassifier:
 
 # (module, constant, values): how much is worked on at a time
 CHUNKS: list[tuple[str, str, tuple[int, ...]]] = [
-    ("rfsc._terms.column_store", "AT_A_TIME", (1, 50_000)),
+    ("rfsc._engines.problem", "AT_A_TIME", (1, 50_000)),
     ("rfsc._terms.score_tests", "COLUMN_BYTES", (1, 100_000)),
     ("rfsc._terms.score_tests", "PAIR_FEATURES", (1, 7, 33)),
     ("rfsc._engines.array_engine", "STACK_BYTES", (1, 1_000_000)),
@@ -110,7 +110,7 @@ def set_to(module: str, name: str, value: int) -> Iterator[None]:
 @contextmanager
 def column_budget(budget: int) -> Iterator[None]:
     """The store of columns has another budget: it drops columns, and cuts batches so that theirs fit."""
-    from rfsc._terms import ColumnStore
+    from rfsc._engines.problem import ColumnStore
 
     defaults: dict[str, Any] = ColumnStore.__init__.__kwdefaults__ or {}
     before = defaults["budget"]

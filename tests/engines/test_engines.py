@@ -160,7 +160,7 @@ def test_a_small_store_changes_nothing(name, rng, make_problem, monkeypatch):
     monkeypatch.setattr("rfsc._engines.numba_engine.GRAM_TERMS", 0)
     whole = make_engine(name, problem).evaluate(supports)
     np.testing.assert_allclose(looked_up.coef, whole.coef, rtol=1e-9)
-    monkeypatch.setattr("rfsc._terms.column_store.ColumnStore.__init__.__kwdefaults__", {"budget": 8 * 120 * 11})
+    monkeypatch.setattr("rfsc._engines.problem.ColumnStore.__init__.__kwdefaults__", {"budget": 8 * 120 * 11})
     tight = make_engine(name, problem)
     assert tight._store.capacity == 20  # max_terms: fewer than the 21 terms of the space
     parts = tight.evaluate(supports)

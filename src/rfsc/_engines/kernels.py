@@ -20,7 +20,6 @@ from llvmlite import ir
 from numba import float64, int64, intp, njit, none
 from numba.extending import intrinsic
 
-from .._terms.column_store import CACHE_LINE, aligned
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .base import (
     MAX_HALVINGS,
@@ -33,6 +32,7 @@ from .base import (
     Status,
     empty_model_score,
 )
+from .problem import CACHE_LINE, aligned
 
 BLOCK = 288  # rows worked on at a time
 TILE = 3  # terms worked on at a time: nine sums fit into registers

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._terms import ColumnStore
-from .._terms.column_store import aligned
 from .._utils.arrays import FloatArray, IntArray
 from .base import Evaluation, Supports, Ties
-from .problem import Problem, load_in_parts, slots_of
+from .problem import ColumnStore, Problem, aligned, load_in_parts, slots_of
 
 if TYPE_CHECKING:
     from .kernels import Output

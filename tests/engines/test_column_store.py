@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc._terms import ColumnStore, MonomialSpace
+from rfsc._engines.problem import ColumnStore
+from rfsc._terms import MonomialSpace
 
 N_TERMS = 35  # 4 features at degree 3
 MAX_TERMS = 6
