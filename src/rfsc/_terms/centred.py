@@ -14,7 +14,7 @@ import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
 from .expression import Expression, Scaled, minus, product
-from .knots import quantile_positions, readable, sorted_blocks, to_scaled, to_user
+from .knots import quantile_positions, readable, sorted_blocks
 from .naming import name_of
 from .polynomial import MonomialSpace, check_degree, monomial, read_factors, read_product
 from .scaling import Scaling
@@ -40,7 +40,6 @@ class CentredSpace(TermSpace):
         self.n_terms = self._monomials.n_terms - 1
 
     def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
-        """Values of the terms `ids`, one contiguous row for each."""
         factors = self._factors(ids)
         out = np.ones((len(ids), table.shape[1]))
         single = (factors >= 0).sum(axis=1) == 1
@@ -51,11 +50,9 @@ class CentredSpace(TermSpace):
         return out
 
     def term(self, j: int) -> Term:
-        """The feature or product behind an id."""
         return self.terms(np.array([j]))[0]
 
     def terms(self, ids: IntArray) -> tuple[Term, ...]:
-        """The features and products behind `ids`."""
         return tuple(self._term([p for p in row if p >= 0]) for row in self._factors(ids).tolist())
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
@@ -126,7 +123,7 @@ def _centres(
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Features with their centres in scaled and in the user's own units; a tenth of the way to a quartile is near."""
     quartiles = np.take_along_axis(values, quantile_positions(cumulative, 3), axis=1)
-    low, middle, high = (to_user(scaling, features, quartiles[:, k]) for k in range(3))
+    low, middle, high = (scaling.to_user(features, quartiles[:, k]) for k in range(3))
     reach = np.minimum(middle / 10 - low / 10, high / 10 - middle / 10)  # divided first: a range may overflow
     shown = readable(middle, middle - reach, middle + reach)
-    return features, to_scaled(scaling, features, shown), shown
+    return features, scaling.to_scaled(features, shown), shown

@@ -45,11 +45,9 @@ class FourierSpace(TermSpace):
         self.n_terms = int(counts.sum())
 
     def term(self, j: int) -> Term:
-        """The wave behind an id."""
         return self.terms(np.array([j]))[0]
 
     def terms(self, ids: IntArray) -> tuple[Term, ...]:
-        """The waves behind `ids`."""
         low, span = self.scaling.half_minimum, self.scaling.half_span
         found = ((kind, f, Scaled(p, (float(low[p]), float(span[p])))) for p, kind, f in self._parts(ids))
         return tuple(Term(wave(kind, frequency, x)) for kind, frequency, x in found)

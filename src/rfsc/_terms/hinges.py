@@ -15,7 +15,7 @@ import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
 from .expression import Expression, Positive, Scaled, falling, minus, product
-from .knots import quantile_positions, readable, sorted_blocks, to_scaled, to_user
+from .knots import quantile_positions, readable, sorted_blocks
 from .scaling import Scaling
 from .space import TermSpace, Training, check_count, checked_ids, mentioned
 from .term import Term
@@ -48,7 +48,6 @@ class HingeSpace(TermSpace):
         self.n_terms = self.n_singles + (int(n_pairs.sum()) if products else 0)
 
     def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
-        """Values of the terms `ids`, one contiguous row for each."""
         out = np.ones((len(ids), table.shape[1]))
         for hinges in self._hinges(ids).T:
             present = np.flatnonzero(hinges >= 0)
@@ -57,11 +56,9 @@ class HingeSpace(TermSpace):
         return out
 
     def term(self, j: int) -> Term:
-        """The hinge or product behind an id."""
         return self.terms(np.array([j]))[0]
 
     def terms(self, ids: IntArray) -> tuple[Term, ...]:
-        """The hinges and products behind `ids`."""
         return tuple(Term(product(*self._expressions(row[row >= 0]))) for row in self._hinges(ids))
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
@@ -153,7 +150,7 @@ def _place(
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     """Features, their numbers of knots, and the knots in scaled and in the user's own units."""
     edges = np.concatenate([values[:, :1], np.take_along_axis(values, positions, axis=1), values[:, -1:]], axis=1)
-    raw = to_user(scaling, features[:, None], edges)
+    raw = scaling.to_user(features[:, None], edges)
     # strictly inside the range, since a knot on its edge repeats the straight line or gives a constant
     keep = (edges > edges[:, :1]) & (edges < edges[:, -1:]) & (raw < raw[:, -1:])
     keep[:, 1:] &= (edges[:, 1:] > edges[:, :-1]) & (raw[:, 1:] > raw[:, :-1])
@@ -168,6 +165,6 @@ def _place(
     shown[inner] = readable(at[inner], at[inner] - reach[inner], at[inner] + reach[inner])
     # never upwards: above the smallest value it would no longer be the straight line
     shown[base] = readable(at[base], at[base] - reach[base], at[base], np.floor)
-    knots = to_scaled(scaling, features[group], shown)
+    knots = scaling.to_scaled(features[group], shown)
     use = ~highest & (lowest | ((knots > edges[group, 0]) & (knots < edges[group, -1])))
     return features, np.bincount(group[use], minlength=features.size), knots[use], shown[use]

@@ -12,7 +12,6 @@ import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
 from .naming import MAX_DIGITS
-from .scaling import Scaling
 from .space import Training
 
 BLOCK = 2**20  # numbers sorted at once
@@ -47,17 +46,6 @@ def quantile_positions(cumulative: FloatArray, n_levels: int) -> IntArray:
     scaled, total = cumulative * (n_levels + 1), cumulative[:, -1]
     position = [(scaled < (level * total)[:, None]).sum(axis=1) for level in range(1, n_levels + 1)]
     return np.stack(position, axis=1).astype(np.int64)
-
-
-def to_user(scaling: Scaling, features: IntArray, values: FloatArray) -> FloatArray:
-    """Scaled values in the user's own units, up to rounding."""
-    half = scaling.half_minimum[features] + scaling.half_span[features] * values
-    return np.asarray(2.0 * np.clip(half, -np.finfo(np.float64).max / 2, np.finfo(np.float64).max / 2))
-
-
-def to_scaled(scaling: Scaling, features: IntArray, values: FloatArray) -> FloatArray:
-    """Values in the user's own units, scaled by the very operations that scale the rows."""
-    return np.asarray((values / 2 - scaling.half_minimum[features]) / scaling.half_span[features])
 
 
 def readable(

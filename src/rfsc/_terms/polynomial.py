@@ -130,11 +130,9 @@ class MonomialSpace(TermSpace):
         return out
 
     def term(self, j: int) -> Term:
-        """The monomial behind an id."""
         return self.terms(np.array([j]))[0]
 
     def terms(self, ids: IntArray) -> tuple[Term, ...]:
-        """The monomials behind `ids`."""
         return tuple(monomial(p for p in row if p >= 0) for row in self.factors(ids).tolist())
 
     def rank(self, factors: Sequence[int]) -> int:
@@ -156,7 +154,6 @@ class MonomialSpace(TermSpace):
         return [tuple(self.rank(shorter) for shorter in quotients(factors)) for factors in products]
 
     def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
-        """Values of the terms `ids`, one contiguous row for each."""
         factors = self.factors(ids)
         if table.shape[1] >= LONG:
             return _products(table, factors)
@@ -209,7 +206,6 @@ class RestrictedMonomialSpace(TermSpace):
         self._first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
     def term(self, j: int) -> Term:
-        """The monomial behind an id."""
         return monomial(self._factors(j))
 
     def _factors(self, j: int) -> list[int]:
@@ -235,7 +231,7 @@ class RestrictedMonomialSpace(TermSpace):
         return None if factors is None else self.rank(factors)
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
-        """For every id those of the monomials of one degree less that divide it that are in the space."""
+        """The same, as far as they are in the space."""
         ranks = ([self.rank(shorter) for shorter in quotients(self._factors(j))] for j in ids.tolist())
         return [tuple(j for j in row if j is not None) for row in ranks]
 

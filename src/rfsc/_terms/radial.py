@@ -20,7 +20,6 @@ from .naming import rounded
 from .scaling import Scaling
 from .space import TermSpace, Training, check_count
 from .term import Label, Mention, Term
-from .user_units import in_user_units
 
 MIN_CLUSTER_SIZE = 3  # observations, and distinct rows, behind a centre
 DECIMALS = 6  # training ranges closer than this are the same value to the clustering
@@ -65,7 +64,6 @@ class RadialSpace(TermSpace):
         self.n_terms = len(centres) * len(widths)
 
     def term(self, j: int) -> Term:
-        """The bump behind an id."""
         k, i = divmod(j, len(self._widths))
         size, width = self._widths[i]
         label = near(k + 1, size, self._shown[k], len(self._features) > len(self._shown[k]))
@@ -180,5 +178,6 @@ def _typical_distance(points: FloatArray, weight: FloatArray, centres: FloatArra
 def _shown(scaling: Scaling, features: IntArray, centre: FloatArray, unusual: FloatArray) -> list[Mention]:
     """What distinguishes this centre from the average observation: the features in which it is least usual."""
     most = np.argsort(-np.abs(unusual), kind="stable")[:MAX_SHOWN].tolist()
-    pairs = [(int(features[i]), in_user_units(scaling, int(features[i]), float(centre[i]))) for i in most]
+    values = scaling.to_user(features[most], centre[most]).tolist()
+    pairs = zip(features[most].tolist(), values, strict=True)
     return [Mention(p, rounded(value, float(scaling.half_span[p]) / 50)) for p, value in pairs]

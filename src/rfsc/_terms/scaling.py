@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._utils.arrays import BoolArray, FloatArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 
 AT_A_TIME = 1024  # rows
 FAR = 1e50  # training ranges away from the training data; its fifth power is still a number
+LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,3 +63,12 @@ class Scaling:
     def offset(self, feature: int) -> float:
         """Summand b in scaled = a * x + b."""
         return float(-self.half_minimum[feature] / self.half_span[feature])
+
+    def to_user(self, features: IntArray | int, values: FloatArray | float) -> FloatArray:
+        """Scaled values in the user's units, up to rounding; halves first, because a range may overflow."""
+        half = self.half_minimum[features] + self.half_span[features] * values
+        return np.asarray(2.0 * np.clip(half, -LARGEST / 2, LARGEST / 2))
+
+    def to_scaled(self, features: IntArray, values: FloatArray) -> FloatArray:
+        """Values in the user's units, scaled by the very operations that scale the rows."""
+        return np.asarray((values / 2 - self.half_minimum[features]) / self.half_span[features])

@@ -27,7 +27,6 @@ class SigmoidSpace(TermSpace):
         self.n_terms = len(self._ramps)
 
     def term(self, j: int) -> Term:
-        """The ramp behind an id."""
         return self._ramps[j]
 
 

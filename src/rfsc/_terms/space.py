@@ -98,18 +98,15 @@ class UnionSpace(TermSpace):
         self.n_terms = first[-1]
 
     def term(self, j: int) -> Term:
-        """The term behind an id."""
         return self.terms(np.array([j]))[0]
 
     def terms(self, ids: IntArray) -> tuple[Term, ...]:
-        """The terms behind `ids`."""
         found: dict[int, Term] = {}
         for which, space, local in self._shares(ids):
             found.update(zip(which.tolist(), space.terms(local), strict=True))
         return tuple(found[i] for i in range(len(ids)))
 
     def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
-        """Values of the terms `ids`, one contiguous row for each."""
         out = np.empty((len(ids), table.shape[1]))
         for which, space, local in self._shares(ids):
             out[which] = space.columns(table, local)
@@ -124,7 +121,6 @@ class UnionSpace(TermSpace):
         return None
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
-        """For every id the parents that its own family names."""
         found: list[tuple[int, ...]] = [()] * len(ids)
         for which, space, local in self._shares(ids):
             first = int(ids[which[0]] - local[0])
@@ -134,11 +130,9 @@ class UnionSpace(TermSpace):
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The groups of all families."""
         return tuple(tuple(first + j for j in group) for first, space in self._numbered() for group in space.groups)
 
     def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
-        """The parts of all families."""
         return [part.shifted(first) for first, space in self._numbered() for part in space.parts(table, weight)]
 
     def _numbered(self) -> Iterator[tuple[int, TermSpace]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .expression import Above, Equals, Scaled
-from .knots import quantile_positions, readable, sorted_blocks, to_scaled, to_user
+from .knots import quantile_positions, readable, sorted_blocks
 from .scaling import Scaling
 from .space import TermSpace, Training, check_count, checked_ids, first_named, mentioned
 from .term import Term
@@ -32,13 +32,11 @@ class StepSpace(TermSpace):
         self.n_terms = int(features.size)
 
     def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
-        """Values of the terms `ids`, one contiguous row for each."""
         ids = checked_ids(ids, self.n_terms)
         x, at = table[self.features[ids]], self.knots[ids][:, None]
         return np.where((ids < self.n_steps)[:, None], x > at, x == at).astype(np.float64)
 
     def term(self, j: int) -> Term:
-        """The step or level behind an id."""
         kind = Above if j < self.n_steps else Equals
         return Term(kind(Scaled(int(self.features[j])), float(self.knots[j]), float(self.shown[j])))
 
@@ -114,12 +112,12 @@ def _place(
     """Features and knots of the chosen cuts; the knots are short numbers between the neighbouring values."""
     group, at = np.nonzero(cut)
     feature, below, above = features[group], values[group, at], values[group, at + 1]
-    low, high = to_user(scaling, feature, below), to_user(scaling, feature, above)
+    low, high = scaling.to_user(feature, below), scaling.to_user(feature, above)
     middle = low / 2 + high / 2
     middle = np.where((low < middle) & (middle < high), middle, low)  # no number between: x > low is the same rule
     margin = MARGIN * (high / 2 - low / 2) * 2
     shown = readable(middle, np.nextafter(low + margin, high), np.nextafter(high - margin, low))
-    knots = np.clip(to_scaled(scaling, feature, shown), below, np.nextafter(above, below))
+    knots = np.clip(scaling.to_scaled(feature, shown), below, np.nextafter(above, below))
     use = low < high
     return feature[use], knots[use], shown[use]
 
@@ -133,9 +131,9 @@ def _levels(
     starts = np.append(np.ones((len(values), 1), dtype=np.bool_), differ, axis=1) & few[:, None]
     group, at = np.nonzero(starts)
     feature, level = features[group], values[group, at]
-    shown = np.rint(to_user(scaling, feature, level)) + 0.0
+    shown = np.rint(scaling.to_user(feature, level)) + 0.0
     # exact: the scaled integer must be the very number that the rows hold, or x = level would never be true
-    broken = np.bincount(group[to_scaled(scaling, feature, shown) != level], minlength=features.size) > 0
+    broken = np.bincount(group[scaling.to_scaled(feature, shown) != level], minlength=features.size) > 0
     first_gap, last_start = differ.argmax(axis=1)[group], differ.shape[1] - differ[:, ::-1].argmax(axis=1)[group]
     told = ((at == 0) & cut[group, first_gap]) | ((at == last_start) & cut[group, last_start - 1])
     use = ~broken[group] & ~told

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,7 +26,7 @@ from .expression import (
     product,
 )
 from .naming import rounded
-from .scaling import Scaling
+from .scaling import LARGEST, Scaling
 
 LINE_ERROR = 0.5  # by which rounding the numbers of a ramp's name may change its argument; it rises from -3 to 3
 
@@ -72,7 +71,7 @@ def _converted(node: Expression, scaling: Scaling) -> tuple[float, Expression]:
         case Divided(part, by):
             difference = as_difference(part)
             if difference is not None:  # widths become ranges, without a slope, which may overflow
-                width = min(2.0 * float(scaling.half_span[difference[0].feature]) * by, sys.float_info.max)
+                width = min(2.0 * float(scaling.half_span[difference[0].feature]) * by, LARGEST)
                 return 1.0, Divided(_converted(part, scaling)[1], width)
             weight, raw = _converted(part, scaling)
             return weight, Divided(raw, by)
@@ -101,7 +100,7 @@ def _sum(node: Sum, scaling: Scaling) -> tuple[float, Expression]:
         x, sign, number = difference
         raw = number.shown
         if raw is None:
-            raw = -sign * in_user_units(scaling, x.feature, -sign * number.value)
+            raw = -sign * float(scaling.to_user(x.feature, -sign * number.value))
         return scaling.slope(x.feature), Sum((node.parts[0], Number(raw, number.shown)))
     if line is not None:
         offset, slopes = line
@@ -124,11 +123,6 @@ def rebuilt(node: Expression, change: Callable[[Expression], Expression]) -> Exp
         case Number() | Scaled():
             return node
     return replace(node, part=change(node.part))
-
-
-def in_user_units(scaling: Scaling, feature: int, value: float) -> float:
-    """A scaled value of a feature in the user's units; halves first, because the range itself may overflow."""
-    return 2.0 * float(scaling.half_minimum[feature] + scaling.half_span[feature] * value)
 
 
 def line(scaling: Scaling, slopes: Sequence[tuple[int, float]], offset: float) -> Expression:
