@@ -2,9 +2,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
-SOURCES := $(shell find src -name '*.py')
 
-.PHONY: help demo test system lint audit docs bench bench-gpu bench-scale torture accuracy reproduce clean
+.PHONY: help demo test test-all house system lint audit docs bench bench-gpu bench-scale torture accuracy reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -25,8 +24,18 @@ $(VENV)/extra-%: $(VENV)/package
 demo: $(VENV)/extra-demo  ## fit the breast-cancer data and print the model found
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/extra-test  ## run the tests
-	$(BIN)/python -m pytest -q -n 2 --durations=10
+# a folder with bupa.csv, ionosphere.csv and sonar.csv, which scikit-learn does not ship; empty: fetch them from OpenML
+RFSC_DATA ?= $(wildcard ../shared/data)
+PYTEST := RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m pytest -q -n 2 --durations=10
+
+test: $(VENV)/extra-test  ## run the tests that guard correctness (under three minutes on two cores)
+	$(PYTEST) -m "not slow" tests
+
+test-all: test  ## the same, then those with processes, clusters, kills, a browser, servers and the paper's comparators
+	$(PYTEST) -m slow
+
+house: $(VENV)/extra-test $(VENV)/extra-lint  ## measure the package against its limits: lines, files, layers, names
+	$(BIN)/python -m benchmarks.house
 
 # the exports are tested in PostgreSQL and as compiled C, the report in a real browser; without root they are skipped
 DEBIAN := postgresql chromium chromium-driver gcc libc6-dev fonts-dejavu-core
@@ -48,9 +57,6 @@ audit: $(VENV)/extra-all $(VENV)/extra-audit  ## known vulnerabilities of all pa
 
 docs: $(VENV)/extra-docs  ## the documentation as a site, in docs/_build/html
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
-
-# a folder with bupa.csv, ionosphere.csv and sonar.csv, which scikit-learn does not ship; empty: fetch them from OpenML
-RFSC_DATA ?= $(wildcard ../shared/data)
 
 bench: $(VENV)/extra-bench  ## measure the speed bars (most of an hour); writes docs/performance.md
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m benchmarks.speed --write docs/performance.md
