@@ -109,7 +109,7 @@ def problem_of(basis, rng, n_rows=150):
     target = np.where(np.abs(X[:, 0]) - X[:, 1] + 0.5 * rng.logistic(size=n_rows) > 0.5, 1.0, -1.0)
     scaling, weight = Scaling.from_rows(X), np.ones(n_rows)
     table = scaling.table(X)
-    space = build_space(resolve(basis, 2), Training(table, weight, np.arange(4), scaling), 0)
+    space = build_space(resolve(basis), Training(table, weight, np.arange(4), scaling), 0)
     return Problem(space, table, target, weight, FitOptions(ridge=0.1), 12)
 
 
