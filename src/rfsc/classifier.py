@@ -18,9 +18,8 @@ from ._engines import ENGINES, Criterion, choose_engine
 from ._fit.fitting import FitResult, fit_rows, open_checkpoint, settings_of
 from ._fit.gathering import gather
 from ._fit.rows import Rows, feature_names, read_rows
-from ._model.average import weighted_mean
 from ._model.predictor import FormulaPredictions, Predictor
-from ._model.sparse_model import SparseModel
+from ._model.sparse_model import SparseModel, weighted_mean
 from ._search.context import INTERRUPTED, fit_context, strongest_reason
 from ._search.loop import CUTOFF, SearchSettings
 from ._search.progress import ConsoleProgress

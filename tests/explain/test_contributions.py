@@ -63,6 +63,7 @@ def test_confidence_is_a_share_with_the_sign_of_f(model, X):
 
 def test_fitted_classifier():
     X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :5]
     clf = RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0).fit(X, y)
     sides = for_and_against(clf.models_[0], X)
     np.testing.assert_allclose(sides.for_class - sides.against_class, clf.decision_function(X), rtol=1e-9, atol=1e-9)

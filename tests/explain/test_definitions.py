@@ -32,15 +32,6 @@ def test_what_an_equation_spells_out_is_not_defined_again(family):
     assert definitions(model_of(family)) == {}
 
 
-def test_bumps_tell_all_centres_and_widths():
-    model = model_of("radial", n_terms=1, constant=False)
-    (formula,) = definitions(model, error=0.0).values()
-    (raw,) = model.unscaled()
-    distances = [square.parts[0] for square in raw.expression.part.parts[1].parts]
-    for number in (value for part in distances for value in (part.part.parts[1].value, part.by)):
-        assert repr(abs(number)).removesuffix(".0") in formula
-
-
 def test_names_of_the_equation_are_those_that_are_defined():
     model = model_of("radial", "sigmoid", "fourier")
     for form in ("text", "latex", "html"):
@@ -49,7 +40,7 @@ def test_names_of_the_equation_are_those_that_are_defined():
         assert all(name in text for name in definitions(model, form=form))
 
 
-def test_legend_tells_what_is_scaled_and_how():
+def test_legend_says_what_is_scaled_and_how():
     model = model_of("polynomial")
     (line,) = legend(model)
     for p in model.features:
@@ -65,7 +56,7 @@ def test_legend_tells_what_is_scaled_and_how():
 @pytest.mark.parametrize(
     ("family", "words"), [("step", "comparison"), ("sigmoid", "ramp(z)"), ("radial", "cluster"), ("fourier", "radians")]
 )
-def test_legend_explains_the_families_that_are_there(family, words):
+def test_legend_explains_the_kinds_of_terms(family, words):
     for units in ("scaled", "original"):
         assert any(words in line for line in legend(model_of(family), units=units))
     others = [other for other in FAMILIES if other != family]

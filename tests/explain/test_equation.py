@@ -17,7 +17,6 @@ from rfsc import RFSCClassifier
 from rfsc._terms import Term, monomial
 from rfsc._terms.expression import Above, Equals, Number, Product, Ramp, Scaled, Sum
 from rfsc.explain import definitions, equation, equations, rounded, summary
-from rfsc.explain.formulas import write
 from rfsc.explain.notation import Text
 
 from .models import FAMILIES, NAMES, computed, model_of, table
@@ -28,7 +27,7 @@ HOSTILE = ("<script>alert(1)</script>", "a\"b'c&d", "100% of _x^2_ #1 \\ ~ {y} $
 
 @pytest.mark.parametrize("families", MIXES, ids=str)
 @pytest.mark.parametrize("units", ["scaled", "original"])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_text_can_be_typed_into_a_calculator(families, units, seed):
     model, X = model_of(*families, seed=seed), table(seed + 10)
     text = equation(model, units=units, digits=17)
@@ -88,12 +87,14 @@ def test_sympy_refuses_names_that_collide():
         equation(model_of("polynomial", names=("a", "a", "a", "a")), form="sympy")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_text_writes_terms_by_their_names(family):
+@pytest.mark.parametrize("family", ["hinge", "step"])
+def test_formulas_in_plain_text_are_the_names_of_the_terms(family):
     model = model_of(family, n_terms=200, constant=False)
     for term in model.terms:
-        expected = f"({term.name(NAMES)})" if isinstance(term.expression, Above | Equals) else term.name(NAMES)
-        assert write(term, NAMES, Text()) == expected
+        (raw,) = term.unscaled(model.scaling)
+        name = term.name(NAMES)
+        expected = f"({name})" if isinstance(raw.expression, Above | Equals) else name
+        assert Text(NAMES).visit(raw.expression) == expected
 
 
 class _Page(HTMLParser):

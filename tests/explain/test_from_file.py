@@ -10,7 +10,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from rfsc import RFSCClassifier
+from rfsc import RFSCClassifier, SearchSettings
 from rfsc.explain import (
     contributions,
     definitions,
@@ -36,7 +36,9 @@ def sources(request):
     X.loc[::17, "age"] = np.nan
     numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
     before = ColumnTransformer([("n", numbers, ["age", "noise"]), ("c", OneHotEncoder(), ["city"])])
-    clf = RFSCClassifier(basis=["step", "sigmoid"], n_restarts=2, filter_significance=0.01, random_state=0)
+    clf = RFSCClassifier(
+        basis=["step", "sigmoid"], n_restarts=2, search=SearchSettings(filter_significance=0.01), random_state=0
+    )
     pipe = make_pipeline(before, clf).fit(X, y)
     return pipe, from_json(to_json(pipe)), X
 

@@ -43,7 +43,7 @@ def test_the_equation_reads_the_raw_table(family, scaler):
     assert equation(model, units="original", digits=17) == text
 
 
-def test_words_tell_the_raw_numbers():
+def test_explanations_use_the_raw_numbers():
     pipe, X = pipeline("hinge", StandardScaler())
     names = term_table(pipe).term
     (alone,) = pipe[-1].models_  # which knows the scaled numbers only

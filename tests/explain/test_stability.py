@@ -73,7 +73,7 @@ def test_random_selections_agree_as_much_as_chance():
     ("selected", "reason"),
     [
         (np.ones((1, 3), dtype=bool), "two restarts"),
-        (np.empty((0, 3), dtype=bool), "none"),
+        (np.empty((0, 3), dtype=bool), "got 0"),
         (np.zeros((4, 3), dtype=bool), "no restart selected any"),
         (np.ones((4, 3), dtype=bool), "all of the terms"),
     ],

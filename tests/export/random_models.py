@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfsc._model import Predictor, SparseModel
-from rfsc._model.decision import class_codes, class_probabilities, decision_table
+from rfsc._model import Predictor, SparseModel, class_codes, class_probabilities, decision_table
 from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc._terms import Term, monomial
 from rfsc._terms.expression import Above, Divided, Equals, Exp, Number, Product, Ramp, Scaled, Sum, minus, product

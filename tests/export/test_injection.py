@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from rfsc._model import Predictor
 from rfsc._model.recipe import LevelOf, RawColumn, Recipe
-from rfsc.export import sheet_cells, sql_expressions, to_spreadsheet, to_sql
-from rfsc.export.spreadsheet import as_text
+from rfsc.export import sql_expressions, to_spreadsheet, to_sql
+from rfsc.export.spreadsheet import as_text, sheet_cells
 
 from .random_models import random_models
 

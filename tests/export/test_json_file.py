@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
 
 import rfsc.export
-from rfsc import RFSCClassifier
+from rfsc import RFSCClassifier, SearchSettings
 from rfsc._model import Predictor
 from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc.export import ModelFileError, from_json, load, save, to_json
 
-QUICK = {"n_restarts": 2, "max_iter": 15, "random_state": 0}
+QUICK = {"n_restarts": 2, "random_state": 0}
 SCHEMA = json.loads((Path(rfsc.export.__file__).parent / "model.schema.json").read_text())
 
 
@@ -29,7 +29,7 @@ def iris():
 def all_families(iris):
     X, y = iris
     families = ["centred", "hinge", "step", "radial", "fourier", "sigmoid"]
-    return RFSCClassifier(basis=families, filter_significance=0.5, **QUICK).fit(X, y)
+    return RFSCClassifier(basis=families, search=SearchSettings(filter_significance=0.5), **QUICK).fit(X, y)
 
 
 class Long(str):

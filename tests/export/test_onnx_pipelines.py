@@ -1,19 +1,20 @@
-"""Whole pipelines as ONNX graphs: by our own function, and by skl2onnx once it knows us."""
+"""Whole pipelines as ONNX graphs."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
 
 import numpy as np
 import onnxruntime
 import pandas as pd
 import pytest
-import skl2onnx
-from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, StringTensorType
-from sklearn.calibration import CalibratedClassifierCV
+from skl2onnx._parse import sklearn_parsers_map
+from skl2onnx.common import _registration
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     MaxAbsScaler,
@@ -26,8 +27,8 @@ from sklearn.preprocessing import (
 )
 
 from rfsc import RFSCClassifier
-from rfsc._model import as_predictor
-from rfsc.export.onnx import register, to_onnx
+from rfsc.bases import Polynomial
+from rfsc.export import to_onnx
 from rfsc.export.program import Program
 
 from .random_models import assert_agree
@@ -35,7 +36,7 @@ from .random_models import assert_agree
 
 def classifier():
     """Fitted in no time."""
-    return RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=15, random_state=0)
+    return RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0)
 
 
 def table(n_rows=180):
@@ -103,8 +104,6 @@ def test_numbers(steps, as_array):
     X = X.to_numpy() if as_array else X
     pipeline = make_pipeline(*steps, classifier()).fit(X, DIAGNOSIS)
     check(pipeline, X, to_onnx(pipeline))
-    register()
-    check(pipeline, X, skl2onnx.to_onnx(pipeline, X))
 
 
 @pytest.mark.parametrize(
@@ -126,13 +125,6 @@ def test_texts_and_blanks(settings):
         check(pipeline, new, model)
 
 
-def test_skl2onnx_itself_on_texts():
-    frame = FRAME.assign(site=FRAME["site"].fillna("none"))
-    pipeline = make_pipeline(encoded(handle_unknown="ignore"), classifier()).fit(frame, DIAGNOSIS)
-    register()
-    check(pipeline, frame, skl2onnx.to_onnx(pipeline, frame))
-
-
 def test_the_default_missing_label_of_a_pipeline():
     pipeline = make_pipeline(StandardScaler(), classifier()).fit(FILLED, DIAGNOSIS)
     session = session_of(to_onnx(pipeline))
@@ -141,7 +133,7 @@ def test_the_default_missing_label_of_a_pipeline():
     assert np.isnan(probabilities).all()
 
 
-def test_steps_that_no_recipe_can_say():
+def test_steps_that_no_recipe_can_express():
     for X in (FILLED, FILLED.to_numpy()):
         pipeline = make_pipeline(SimpleImputer(), StandardScaler(), PCA(3), classifier()).fit(X, DIAGNOSIS)
         check(pipeline, X, to_onnx(pipeline))
@@ -163,71 +155,41 @@ def test_three_classes():
         check(pipeline, X, to_onnx(pipeline))
 
 
-def test_estimators_around_the_classifier():
+@pytest.mark.parametrize("step", [PolynomialFeatures(2), PowerTransformer()])
+def test_steps_that_would_give_a_broken_graph_are_refused(step):
     X, y = load_iris(return_X_y=True)
-    register()
-    search = GridSearchCV(make_pipeline(StandardScaler(), classifier()), {"rfscclassifier__degree": [1, 2]}, cv=2)
-    search.fit(X, y == 1)
-    check(search, X, skl2onnx.to_onnx(search, X))
-    for target in (y, y == 2):
-        calibrated = CalibratedClassifierCV(classifier(), cv=2).fit(X, target)
-        session = session_of(skl2onnx.to_onnx(calibrated, X, options={"zipmap": False}))
-        assert_agree(session.run(None, {"X": X})[1], calibrated.predict_proba(X))
+    pipeline = make_pipeline(step, RFSCClassifier(basis=Polynomial(degree=1), n_restarts=1)).fit(X, y)
+    with pytest.raises(ValueError, match=f"no graph in double precision for a pipeline with {type(step).__name__}"):
+        to_onnx(pipeline)
 
 
-def test_single_precision_and_texts_are_still_filled_by_skl2onnx():
-    register()
-    X = np.where(np.arange(12).reshape(6, 2) % 5 == 0, np.nan, np.arange(12).reshape(6, 2)).astype(np.float32)
-    imputer = SimpleImputer().fit(X)
-    model = skl2onnx.convert_sklearn(imputer, initial_types=[("X", FloatTensorType([None, 2]))])
-    assert "Imputer" in {node.op_type for node in model.graph.node}
-    np.testing.assert_allclose(session_of(model).run(None, {"X": X})[0], imputer.transform(X), rtol=1e-6)
-    texts = np.array([["a"], ["?"], ["a"]], dtype=object)
-    imputer = SimpleImputer(missing_values="?", strategy="most_frequent").fit(texts)
-    model = skl2onnx.convert_sklearn(imputer, initial_types=[("X", StringTensorType([None, 1]))])
-    assert session_of(model).run(None, {"X": texts})[0].ravel().tolist() == ["a", "a", "a"]
+def test_the_registry_of_skl2onnx_stays_as_it_is():
+    pools = (_registration._converter_pool, _registration._shape_calculator_pool, sklearn_parsers_map)
+    before = [dict(pool) for pool in pools]
+    pipeline = make_pipeline(SimpleImputer(), PCA(2), classifier()).fit(FILLED, DIAGNOSIS)
+    to_onnx(pipeline)
+    assert [dict(pool) for pool in pools] == before
 
 
-def test_imputers_that_drop_columns_or_know_other_blanks():
-    register()
-    X = np.array([[1.0, np.nan, -1.0], [2.0, np.nan, 5.0], [np.nan, np.nan, -1.0]])
-    for imputer in (
-        SimpleImputer(keep_empty_features=True, add_indicator=True).fit(X),
-        SimpleImputer(missing_values=-1.0).fit(np.nan_to_num(X)),
-    ):
-        rows = np.nan_to_num(X) if imputer.missing_values == -1.0 else X
-        model = skl2onnx.convert_sklearn(imputer, initial_types=[("X", DoubleTensorType([None, 3]))])
-        np.testing.assert_array_equal(session_of(model).run(None, {"X": rows})[0], imputer.transform(rows))
+def test_imputers_that_drop_columns_or_know_other_missing_values():
+    X = FILLED.to_numpy()[:, :3].copy()
+    X[:, 1] = np.nan
+    X[::5, 0] = np.nan
+    for imputer in (SimpleImputer(keep_empty_features=True, add_indicator=True), SimpleImputer(missing_values=-1.0)):
+        rows = np.nan_to_num(X, nan=-1.0) if imputer.missing_values == -1.0 else X
+        rows[0, 1] = 2.0 if imputer.missing_values == -1.0 else rows[0, 1]
+        pipeline = make_pipeline(imputer, PCA(2), classifier()).fit(rows, DIAGNOSIS)
+        check(pipeline, rows, to_onnx(pipeline))
 
 
-def test_inputs_that_do_not_fit():
-    register()
-    pipeline = make_pipeline(encoded(handle_unknown="ignore"), classifier()).fit(FRAME, DIAGNOSIS)
-    predictor = as_predictor(pipeline)
-    wrong = [(name, DoubleTensorType([None, 1])) for name in FRAME.columns]
-    with pytest.raises(TypeError, match="must hold texts, got DoubleTensorType"):
-        skl2onnx.convert_sklearn(predictor, initial_types=wrong)
-    with pytest.raises(ValueError, match="fitted to 7 columns"):
-        skl2onnx.convert_sklearn(predictor, initial_types=[("X", DoubleTensorType([None, 3]))])
+def test_what_is_not_ours_is_refused():
     with pytest.raises(TypeError, match="expected a fitted RFSCClassifier"):
         to_onnx(make_pipeline(StandardScaler(), PCA(2)).fit(FILLED))
 
 
-def test_columns_are_found_by_name():
-    register()
-    pipeline = make_pipeline(encoded(handle_unknown="ignore"), classifier()).fit(FRAME, DIAGNOSIS)
-    turned = FRAME[FRAME.columns[::-1]]
-    kinds = {True: StringTensorType, False: DoubleTensorType}
-    types = [(name, kinds[turned[name].dtype == object]([None, 1])) for name in turned.columns]
-    model = skl2onnx.convert_sklearn(as_predictor(pipeline), initial_types=types, target_opset=18)
-    session = session_of(model)
-    decision = session.run(["decision"], feeds_of(turned, session.get_inputs()))[0]
-    assert_agree(decision, pipeline.decision_function(FRAME))
-
-
-@pytest.mark.parametrize("step", [PolynomialFeatures(2), PowerTransformer()])
-def test_steps_that_would_give_a_broken_graph_are_refused(step):
-    X, y = load_iris(return_X_y=True)
-    pipeline = make_pipeline(step, RFSCClassifier(basis="polynomial", degree=1, n_restarts=1)).fit(X, y)
-    with pytest.raises(ValueError, match=f"no graph in double precision for a pipeline with {type(step).__name__}"):
-        to_onnx(pipeline)
+def test_importing_the_classifier_loads_no_exporter():
+    code = (
+        "import sys; from rfsc import RFSCClassifier; print([m for m in sys.modules if 'onnx' in m or 'export' in m])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"

@@ -50,7 +50,7 @@ def fitted(request):
     codes = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     columns = [("numbers", numbers, ["age"]), ("texts", texts, ["job's"]), ("codes", codes, ["ward"])]
     prepare = ColumnTransformer([*columns, ("rest", "passthrough", ["dose"])])
-    search = RFSCClassifier(n_restarts=1, max_iter=20, basis="polynomial", random_state=0)
+    search = RFSCClassifier(n_restarts=1, basis="polynomial", random_state=0)
     return make_pipeline(prepare, search).fit(train, y), frame(2, 60, strange=True)
 
 

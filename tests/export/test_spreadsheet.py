@@ -10,7 +10,8 @@ import pytest
 
 import rfsc.export.spreadsheet as module
 from rfsc._model import Predictor
-from rfsc.export import sheet_cells, to_spreadsheet
+from rfsc.export import to_spreadsheet
+from rfsc.export.spreadsheet import sheet_cells
 
 from .random_models import (
     FAMILIES,

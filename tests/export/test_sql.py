@@ -228,7 +228,7 @@ def test_a_fitted_classifier(database):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     y = np.where(X[:, 0] - X[:, 1] * X[:, 2] + 0.3 * rng.logistic(size=120) > 0, "ill", "well")
-    clf = RFSCClassifier(n_restarts=1, max_iter=20, basis="polynomial", random_state=0).fit(X, y)
+    clf = RFSCClassifier(n_restarts=1, basis="polynomial", random_state=0).fit(X, y)
     database.load(X.tolist(), numbers(clf.models_[0].feature_names))
     found = database.numbers(to_sql(clf, dialect=database.dialect, keep=["row_number"], output="decision"))
     assert_agree(found[:, 0], clf.decision_function(X))

@@ -21,7 +21,8 @@ from hypothesis.extra import numpy as hnp
 from rfsc._model import Predictor
 from rfsc._tables.table_files import read_table
 from rfsc._tables.training_data import LeakError, training_table
-from rfsc.export import from_json, load, sheet_cells, to_c, to_json, to_python, to_sql
+from rfsc.export import from_json, load, to_c, to_json, to_python, to_sql
+from rfsc.export.spreadsheet import sheet_cells
 
 from ..export.random_models import random_models
 from .files import csv_of, frame, headed, lines, parquet_of

@@ -16,7 +16,7 @@ def models():
     rng = np.random.default_rng(0)
     X = rng.random((150, 3))
     y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=150) > 0.75).astype(int)
-    settings = {"n_restarts": 1, "n_models": 40, "random_state": 0}
+    settings = {"n_restarts": 1, "random_state": 0}
     return X, [RFSCClassifier(basis=basis, **settings).fit(X, y).models_[0] for basis in ("polynomial", "hinge")]
 
 

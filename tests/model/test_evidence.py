@@ -14,16 +14,18 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, PowerTransformer, StandardScaler
 
-from rfsc import Restrictions, RFSCClassifier
+from rfsc import Restrictions, RFSCClassifier, SearchSettings
 from rfsc._model import Predictor, as_predictor, models_of
 
-QUICK = {"n_restarts": 3, "max_iter": 20, "random_state": 1}
+QUICK = {"n_restarts": 3, "search": SearchSettings(max_iter=20), "random_state": 1}
 
 
 @pytest.fixture(scope="module")
 def fitted():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    return RFSCClassifier(basis="polynomial", filter_significance=0.01, **QUICK).fit(X, y)
+    return RFSCClassifier(
+        basis="polynomial", search=SearchSettings(filter_significance=0.01, max_iter=20), **QUICK
+    ).fit(X, y)
 
 
 def test_selections_and_rips_are_those_of_the_restarts(fitted):
@@ -55,7 +57,7 @@ def test_traces_follow_the_history(fitted):
         np.testing.assert_allclose(trace.rips[search.n_iter // 2], [known.get(name, 0.0) for name in names], atol=1e-5)
 
 
-def test_the_filter_says_what_it_dropped(fitted):
+def test_the_filter_records_what_it_dropped(fitted):
     test = fitted.models_[0].evidence.filter
     dropped = np.flatnonzero(test.statistic <= test.threshold)
     assert dropped.size
@@ -73,7 +75,7 @@ def test_mixes_of_families_share_one_table():
         assert evidence.selected.sum(axis=1).tolist() == sizes
 
 
-def test_one_door(fitted):
+def test_sources_of_models(fitted):
     X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
     predictor = as_predictor(fitted)
     np.testing.assert_array_equal(predictor.decision_function(X), fitted.decision_function(X))
@@ -114,7 +116,7 @@ def test_a_pipeline_becomes_a_recipe():
         as_predictor(make_pipeline(prepared, RFSCClassifier()))
 
 
-def test_models_behind_steps_that_no_recipe_can_say_keep_the_names_of_these():
+def test_models_behind_steps_that_no_recipe_can_express_keep_the_names_of_these():
     X, y = load_iris(return_X_y=True, as_frame=True)
     pipeline = make_pipeline(PCA(2), RFSCClassifier(basis="polynomial", **QUICK)).fit(X, y == 1)
     (model,) = models_of(pipeline)
@@ -155,9 +157,8 @@ def test_what_restrictions_name_is_spared_by_the_filter():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))
     y = X[:, 0] + 0.3 * rng.normal(size=200) > 0
-    clf = RFSCClassifier(
-        basis="polynomial", filter_significance=1e-6, restrictions=Restrictions(force=["x3"]), **QUICK
-    ).fit(X, y)
+    settings = QUICK | {"search": SearchSettings(filter_significance=1e-6)}
+    clf = RFSCClassifier(basis="polynomial", restrictions=Restrictions(force=["x3"]), **settings).fit(X, y)
     test = clf.models_[0].evidence.filter
     assert test.spared == (3,)
     assert test.kept.tolist() == [True, False, False, True]
@@ -173,8 +174,8 @@ def test_steps_that_do_nothing_are_no_steps():
         np.testing.assert_allclose(as_predictor(scaled).decision_function(X), scaled.decision_function(X), atol=1e-9)
 
 
-def test_a_search_over_settings_is_told_apart():
+def test_a_grid_search_is_refused_with_advice():
     X, y = load_iris(return_X_y=True)
-    grid = GridSearchCV(RFSCClassifier(basis="step", **QUICK), {"degree": [1]}, cv=2).fit(X, y)
+    grid = GridSearchCV(RFSCClassifier(basis="step", **QUICK), {"significance": [0.05]}, cv=2).fit(X, y)
     with pytest.raises(TypeError, match="Pass its best_estimator_"):
         as_predictor(grid)

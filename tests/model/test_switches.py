@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from rfsc import RFSCClassifier
 from rfsc._model import Evidence, SparseModel, Trace, as_predictor
-from rfsc._model.switches import plainer
+from rfsc._model.switches import simplified
 from rfsc._terms import Term, monomial
 from rfsc._terms.expression import Above, Scaled
 from rfsc._terms.hinges import hinge
@@ -44,18 +44,18 @@ def test_same_function(some, seed):
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.integers(0, 2, (30, 2)), rng.normal(0, 5, 30)])
     model = model_of(some)
-    np.testing.assert_array_equal(plainer(model, {0, 1}).decision(X), model.decision(X))
+    np.testing.assert_array_equal(simplified(model, {0, 1}).decision(X), model.decision(X))
 
 
 def test_names():
     falling = Term(hinge(0, -1, 1.0, 1.0))
-    found = plainer(model_of([HINGE, STEP, monomial((0, 0, 2, 2)), falling, monomial((2, 2))]), {0, 1})
+    found = simplified(model_of([HINGE, STEP, monomial((0, 0, 2, 2)), falling, monomial((2, 2))]), {0, 1})
     assert found.names == ("a", "b", "a*age^2", "max(0, 1-a)", "age^2")
 
 
 def test_two_terms_never_become_one():
     model = model_of([HINGE, monomial((0,))])
-    assert plainer(model, {0, 1}) is model
+    assert simplified(model, {0, 1}) is model
 
 
 def test_evidence_of_all_forms_is_put_together():
@@ -72,7 +72,7 @@ def test_evidence_of_all_forms_is_put_together():
         traced=(0, 1, 2, 3),
         traces=(trace,) * 3,
     )
-    found = plainer(model_of([HINGE, monomial((2,))], evidence), {0}).evidence
+    found = simplified(model_of([HINGE, monomial((2,))], evidence), {0}).evidence
     assert found.term_names == ("a", "age")
     np.testing.assert_array_equal(found.selected, [[1, 0], [1, 1], [1, 0]])
     np.testing.assert_array_equal(found.rip, [[0.9, 0.1], [0.7, 0.8], [1.0, 0.2]])

@@ -5,7 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from rfsc._model.recipe import DamagedRecipeError, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
+from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
+from rfsc.export.json_records import DamagedError, decode, encode
 
 COLUMNS = (RawColumn("age", "number"), RawColumn("sex", "text"), RawColumn("ward", "text"))
 FEATURES = (
@@ -57,7 +58,7 @@ def test_no_rows_give_no_rows():
 
 
 def test_plain_data_and_back():
-    assert Recipe.from_dict(RECIPE.as_dict()) == RECIPE
+    assert decode(Recipe, encode(RECIPE)) == RECIPE
     assert Recipe.identity(["a", "b"]).table([[1, 2]]).tolist() == [[1.0, 2.0]]
 
 
@@ -76,9 +77,9 @@ def test_plain_data_and_back():
         {"names": None},
     ],
 )
-def test_damage_is_told(change):
-    with pytest.raises(DamagedRecipeError):
-        Recipe.from_dict(RECIPE.as_dict() | change)
+def test_damage_is_refused(change):
+    with pytest.raises((DamagedError, ValueError, KeyError)):
+        decode(Recipe, encode(RECIPE) | change)
 
 
 def test_errors_name_columns_and_show_no_cells():
@@ -86,6 +87,6 @@ def test_errors_name_columns_and_show_no_cells():
         RECIPE.table(pd.DataFrame({"age": [1], "sex": ["f"]}))
     with pytest.raises(ValueError, match="3 columns"):
         RECIPE.table([[1, 2]])
-    with pytest.raises(ValueError, match="column 'age' holds numbers") as error:
+    with pytest.raises(ValueError, match="column 'age' must hold numbers") as error:
         RECIPE.table([["secret", "f", "a"]])
     assert "secret" not in str(error.value)

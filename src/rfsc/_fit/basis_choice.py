@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import minimize
 
-from .._model.decision import class_probabilities, decision_table
+from .._model.predictor import class_probabilities, decision_table
 from .._search.context import Context
 from .._terms import Basis
 from .._utils.arrays import FloatArray, IntArray, distinct_rows

@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any
 
 from .._engines import Criterion, FitOptions
-from .._model.evidence import FilterEvidence
+from .._model.sparse_model import FilterEvidence
 from .._search.checkpoint import result_as_dict, result_from_dict
 from .._search.context import EARLY, TIME_LIMIT, Context, Verdict
 from .._search.history import IterationRecord, SearchResult

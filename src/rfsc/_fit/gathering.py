@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._model.evidence import Evidence, FilterEvidence, Trace
-from .._model.sparse_model import SparseModel
+from .._model.sparse_model import Evidence, FilterEvidence, SparseModel, Trace
 from .._search.history import SearchResult
 from .._terms import Term
 from .._utils.arrays import FloatArray, IntArray

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._model.evidence import FilterEvidence
+from .._model.sparse_model import FilterEvidence
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import check_feature_names

@@ -1,12 +1,10 @@
-"""The answer of a search: a sparse model, what can be inferred about its coefficients, and what was seen on the way."""
+"""The result of a search: a sparse model, what can be inferred about its coefficients, and what predicts with it."""
 
-from .access import as_predictor, models_of
-from .average import weighted_mean
-from .decision import class_codes, class_probabilities, decision_table
-from .evidence import Evidence, FilterEvidence, Trace
+from .access import as_predictor, models_of, one_model
 from .inference import WaldFit, refit
-from .predictor import FormulaPredictions, Predictor
-from .sparse_model import SparseModel
+from .predictor import FormulaPredictions, Predictor, class_codes, class_probabilities, decision_table
+from .sparse_model import Evidence, FilterEvidence, SparseModel, Trace, weighted_mean
+from .switches import yes_or_no_features
 
 __all__ = [
     "Evidence",
@@ -21,6 +19,8 @@ __all__ = [
     "class_probabilities",
     "decision_table",
     "models_of",
+    "one_model",
     "refit",
     "weighted_mean",
+    "yes_or_no_features",
 ]

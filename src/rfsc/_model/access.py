@@ -1,7 +1,4 @@
-"""One door for all that can be explained, drawn or exported: a model, a classifier, a pipeline, a file's content.
-
-The classifier stands above this layer, so it is known by what it has, not by its name.
-"""
+"""The models of whatever can be explained, drawn or exported: a model, a classifier, a pipeline, a file's content."""
 
 from __future__ import annotations
 
@@ -11,11 +8,11 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .predictor import Predictor
+from .predictor import FormulaPredictions, Predictor
 from .raw_units import in_units_before
 from .recipe_reader import read_recipe
 from .sparse_model import SparseModel
-from .switches import plainer, switches
+from .switches import simplified, yes_or_no_features
 
 EXPECTED = (
     "a fitted RFSCClassifier, a pipeline that ends in one, a Predictor read from a file, or a SparseModel such as "
@@ -33,11 +30,11 @@ def as_predictor(source: Any) -> Predictor:
         return Predictor([source], classes, named=list(source.feature_names) != numbered)
     if isinstance(source, Pipeline):
         return _from_pipeline(source)
-    if hasattr(source, "paper") or hasattr(source, "models_"):
+    if isinstance(source, FormulaPredictions):
         check_is_fitted(source)
-        named = hasattr(source, "feature_names_in_")
-        manifest = getattr(source, "manifest_", None)
-        return Predictor(source.models_, source.classes_, None, source.get_params(), named=named, manifest=manifest)
+        clf: Any = source
+        named, manifest = hasattr(clf, "feature_names_in_"), getattr(clf, "manifest_", None)
+        return Predictor(clf.models_, clf.classes_, None, clf.get_params(), named=named, manifest=manifest)
     inside = " Pass its best_estimator_." if hasattr(source, "best_estimator_") else ""
     msg = f"expected {EXPECTED}, got a {type(source).__name__}.{inside}"
     raise TypeError(msg)
@@ -49,15 +46,29 @@ def models_of(source: Any) -> list[SparseModel]:
         return [source]
     if not isinstance(source, Pipeline):
         return as_predictor(source).models_
-    last = as_predictor(source[-1]).models_  # refuses what is not ours, in words that say so
+    last = as_predictor(source[-1]).models_  # an error that says so, if it is not ours
     try:
         return as_predictor(source).models_
     except TypeError:
         return [model.renamed(_names_after(source, model)) for model in last]
 
 
+def one_model(source: Any, label: object = None) -> SparseModel:
+    """The one model of a source, or the one for a class."""
+    models = models_of(source)
+    if label is None and len(models) == 1:
+        return models[0]
+    found = [model for model in models if label is not None and model.label == label]
+    if len(found) != 1:
+        labels = ", ".join(map(repr, np.array([model.label for model in models]).tolist()))  # never np.int64(0)
+        outputs = f"{len(models)} outputs: pass label, one of" if len(models) > 1 else "one output, for label"
+        msg = f"there {'are' if len(models) > 1 else 'is'} {outputs} {labels}; got {label!r}."
+        raise ValueError(msg)
+    return found[0]
+
+
 def _from_pipeline(pipeline: Pipeline) -> Predictor:
-    """The last step's models behind a recipe that stands for all steps before it."""
+    """The last step's models, with a recipe in the place of all steps before it."""
     inner = as_predictor(pipeline[-1])
     steps = _steps_before(pipeline)
     if not steps:
@@ -67,7 +78,7 @@ def _from_pipeline(pipeline: Pipeline) -> Predictor:
     columns = before.feature_names_in_ if named else [f"x{j}" for j in range(before.n_features_in_)]
     recipe, minus, over = read_recipe(before, [str(name) for name in columns])
     raw = [in_units_before(model.renamed(recipe.names), minus, over) for model in inner.models_]
-    models = [plainer(model, switches(recipe)) for model in raw]
+    models = [simplified(model, yes_or_no_features(recipe)) for model in raw]
     return Predictor(models, inner.classes_, recipe, inner.settings_, named=named, manifest=inner.manifest_)
 
 
@@ -77,7 +88,7 @@ def _steps_before(pipeline: Pipeline) -> list[tuple[str, Any]]:
 
 
 def _names_after(pipeline: Pipeline, model: SparseModel) -> list[str]:
-    """What the features of a model are called that stands behind other steps."""
+    """Names of the features of a model that follows other steps."""
     steps = _steps_before(pipeline)
     before = Pipeline(steps)
     try:

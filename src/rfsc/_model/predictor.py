@@ -1,4 +1,4 @@
-"""A classifier made of finished models alone: what a file gives back, without training data and without a search."""
+"""From models to classes and probabilities, and a classifier made of finished models alone."""
 
 from __future__ import annotations
 
@@ -6,19 +6,42 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from .._utils.arrays import FloatArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.validation import check_table, is_lazy
-from .decision import class_codes, class_probabilities, decision_table
 from .lazy_predictions import lazy_accuracy, lazy_predictions
 from .recipe import Recipe
 from .sparse_model import SparseModel
 
 
+def decision_table(values: Sequence[FloatArray]) -> FloatArray:
+    """The outputs side by side, shape (n_samples, n_classes); with two classes the one output, shape (n_samples,)."""
+    return values[0] if len(values) == 1 else np.stack(values, axis=1)
+
+
+def class_codes(values: FloatArray) -> IntArray:
+    """Position of the most likely class of every sample, from what `decision_table` gives."""
+    return (values > 0).astype(np.int64) if values.ndim == 1 else np.asarray(values.argmax(axis=1), dtype=np.int64)
+
+
+def class_probabilities(values: FloatArray) -> FloatArray:
+    """Sigmoid of each output, normalised over the classes."""
+    if values.ndim == 1:
+        return np.stack([expit(-values), expit(values)], axis=1)
+    # in logarithms, so that outputs that are all far below zero do not become 0 / 0
+    proba: FloatArray = softmax(log_expit(values), axis=1)
+    # outputs far above zero all have sigmoid one: the largest output still gets the largest probability
+    best = values.argmax(axis=1)
+    tied = np.flatnonzero(proba.argmax(axis=1) != best)
+    proba[tied, best[tied]] = np.nextafter(proba[tied].max(axis=1), 2.0)
+    return proba
+
+
 class FormulaPredictions:
-    """Classes and probabilities out of `models_` and `classes_`, for whoever can say what a table of samples is."""
+    """Classes and probabilities out of `models_` and `classes_`; a subclass says how a table becomes features."""
 
     models_: list[SparseModel]
     classes_: np.ndarray[Any, Any]
@@ -113,17 +136,17 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
     Parameters
     ----------
     models : sequence of SparseModel
-        One for two classes (f > 0 speaks for the second), else one per class.
+        One for two classes (f > 0 predicts the second), else one per class.
     classes : array-like of shape (n_classes,)
         Labels.
     recipe : Recipe or None, default=None
-        How the features are made from the columns of a raw table; None where the table holds the features themselves.
+        How the features are made from the columns of a raw table; None if the table holds the features themselves.
     settings : mapping or None, default=None
         Parameters of the search that found the models.
     named : bool, default=True
         Whether the table that the models were fitted to had column names.
     manifest : mapping or None, default=None
-        What the fit was made with and made of, from `RFSCClassifier.manifest_`.
+        Versions, data and settings of the fit, from `RFSCClassifier.manifest_`.
 
     Attributes
     ----------
@@ -140,7 +163,7 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
     n_features_in_ : int
         Number of columns that it reads.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have names.
+        Their names, if they have names.
     """
 
     def __init__(
@@ -164,13 +187,18 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         self.recipe_ = recipe
         self.settings_ = dict(settings or {})
         self.manifest_ = None if manifest is None else dict(manifest)
-        names = [column.name for column in recipe.columns] if recipe else list(self.models_[0].feature_names)
-        self.n_features_in_ = len(names)
+        self.n_features_in_ = len(self.column_names)
         if named:
-            self.feature_names_in_ = np.array(names, dtype=object)
+            self.feature_names_in_ = np.array(self.column_names, dtype=object)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns of a table: those of the raw table if there is a recipe, else the features."""
+        recipe = self.recipe_
+        return [column.name for column in recipe.columns] if recipe else list(self.models_[0].feature_names)
 
     def features(self, X: Any) -> FloatArray:
-        """The features that the models read, made from the raw table where there is a recipe.
+        """The features that the models read, made from the raw table if there is a recipe.
 
         Parameters
         ----------
@@ -180,7 +208,7 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            Numbers without a gap.
+            Finite numbers.
         """
         if self.recipe_ is None:
             return np.asarray(check_table(self, X, reset=False), dtype=np.float64)
@@ -190,7 +218,7 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
             gaps = sorted({self.recipe_.columns[self.recipe_.features[j].column].name for j in bad})
             shown = ", ".join(repr(name) for name in gaps[:5]) + (", ..." if len(gaps) > 5 else "")
             msg = (
-                f"missing or infinite values in {len(gaps)} column(s) for which the model has no substitute: {shown}. "
+                f"missing or infinite values in {len(gaps)} column(s) for which the model has no fill value: {shown}. "
                 "Fill them first, or drop those rows."
             )
             raise ValueError(msg)

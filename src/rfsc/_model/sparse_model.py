@@ -1,4 +1,4 @@
-"""A fitted sparse polynomial (or any sum of terms): small, frozen, and free of training data."""
+"""A fitted sparse sum of terms, small and frozen, with what the search has seen of the terms; no training data."""
 
 from __future__ import annotations
 
@@ -9,16 +9,69 @@ import numpy as np
 
 from .._terms import Term
 from .._terms.scaling import Scaling
-from .._utils.arrays import FloatArray
-from .evidence import Evidence
+from .._utils.arrays import BoolArray, FloatArray
 from .inference import p_values
 
 AT_A_TIME = 2**14  # samples: all terms of a long table at once would outgrow the table itself
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """The course of one restart; every array has one entry, or row, for each iteration."""
+
+    mean_score: FloatArray  # over the population of the iteration
+    best_score: FloatArray
+    size_drawn: FloatArray  # mean number of terms before the test ...
+    size_kept: FloatArray  # ... and after it
+    rips: FloatArray  # (n_iter, n_traced), inclusion probabilities of the traced terms after the iteration
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FilterEvidence:
+    """The distance-correlation test of every feature."""
+
+    statistic: FloatArray  # (n_features,)
+    threshold: float  # features at or below were dropped
+    significance: float  # the level that the threshold belongs to
+    spared: tuple[int, ...] = ()  # features that were kept whatever the test said, because restrictions name them
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which features were not dropped."""
+        kept: BoolArray = self.statistic > self.threshold
+        kept[list(self.spared)] = True
+        return kept
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What the restarts have found for one output."""
+
+    n_candidates: int  # terms that could have been selected
+    score: str  # what the search maximised
+    terms: tuple[Term, ...]  # of the model, in its order, then others that some restart selected or came near to
+    feature_names: tuple[str, ...] = field(metadata={"stored": False})  # a file holds them once, for all outputs
+    selected: BoolArray  # (n_restarts, n_terms), which restart's model holds which term
+    rip: FloatArray  # (n_restarts, n_terms), inclusion probabilities when the search ended
+    stop_reasons: tuple[str, ...]  # why each search ended: "converged", "max_iter" or "observer"
+    traced: tuple[int, ...] = ()  # places in `terms` of those whose inclusion probabilities the traces hold
+    traces: tuple[Trace, ...] = ()  # one for each restart; empty if a file was written without them
+    filter: FilterEvidence | None = None
+
+    @property
+    def term_names(self) -> tuple[str, ...]:
+        """Names of the terms."""
+        return tuple(term.name(self.feature_names) for term in self.terms)
+
+    @property
+    def n_restarts(self) -> int:
+        """How many searches there were."""
+        return len(self.selected)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SparseModel:
-    """The model of one output: f(x) = sum_j coef_j term_j(scaled x); f > 0 speaks for the class.
+    """The model of one output: f(x) = sum_j coef_j term_j(scaled x); f > 0 predicts the class.
 
     Parameters
     ----------
@@ -33,13 +86,13 @@ class SparseModel:
     feature_names : tuple of str
         Names of all features of the table.
     label : object
-        The class that f > 0 speaks for.
+        The class that f > 0 predicts.
     n_observations : float
         Sum of the weights of the training rows.
     score : float or None
         Score of the model in the search; None for an average.
     evidence : Evidence or None, default=None
-        What the search has seen of the terms; None where it is not known.
+        What the search has seen of the terms; None if it is not known.
     """
 
     terms: tuple[Term, ...]
@@ -102,3 +155,16 @@ class SparseModel:
                 total[part] = total.get(part, 0.0) + coef * weight
         order = sorted(total, key=lambda term: (len(term.features), term.name(self.feature_names)))
         return {term: float(total[term]) for term in order}
+
+
+def weighted_mean(models: Sequence[SparseModel], shares: Sequence[float]) -> SparseModel:
+    """The model whose output is the weighted mean of the models' outputs; a term that several hold comes once."""
+    if len(models) == 1:
+        return models[0]
+    total: dict[Term, float] = {}
+    for model, share in zip(models, shares, strict=True):
+        for term, coef in zip(model.terms, model.coef.tolist(), strict=True):
+            total[term] = total.get(term, 0.0) + share * coef
+    order = sorted(total, key=lambda term: -abs(total[term]))
+    coef = np.array([total[term] for term in order])
+    return replace(models[0], terms=tuple(order), coef=coef, standard_error=None, score=None)

@@ -163,3 +163,11 @@ def _is_numeric(column: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return bool(np.asarray(column).dtype.kind not in "mM")
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse a parameter that is none of the texts that it may be."""
+    if value not in choices:
+        *first, last = (repr(choice) for choice in choices)
+        msg = f"{name} must be {', '.join(first)} or {last}, got {value!r}."
+        raise ValueError(msg)

@@ -312,7 +312,7 @@ def checked_json(estimator: Any, X: Any) -> str:
     import numpy as np
 
     from ..export import from_json, to_json
-    from ..export.json_limits import too_much
+    from ..export.json_file import too_much
 
     text = to_json(estimator)
     if too_much(text.encode()):

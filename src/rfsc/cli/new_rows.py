@@ -24,8 +24,7 @@ UNKNOWN_SHARE = 0.5  # of levels and of rows, from which a text column was proba
 def load_model(path: str) -> Predictor:
     """Read a model file, or stdin."""
     from ..export import from_json, load
-    from ..export.json_file import ModelFileError
-    from ..export.json_limits import read_limited
+    from ..export.json_file import ModelFileError, read_limited
 
     try:
         return from_json(read_limited(sys.stdin), name="stdin") if path == "-" else load(path)

@@ -1,14 +1,12 @@
-"""A model in words and numbers: its equation, its table of terms, what speaks for and against a class, and how sure."""
+"""A model in words and numbers: its equation, its table of terms, and why a row gets its class."""
 
 from .contributions import Contributions, ForAgainst, contributions, for_and_against
-from .definitions import definitions, legend
-from .equation import equation, equations
-from .filter_table import FilterTable, filter_table
+from .equation import definitions, equation, equations, legend
 from .rounding import Rounded, rounded
 from .sentence import explain
 from .stability import Stability, stability
 from .summary import summary
-from .term_table import TermTable, term_table
+from .tables import FilterTable, TermTable, filter_table, term_table
 
 __all__ = [
     "Contributions",

@@ -1,17 +1,16 @@
-"""What every term, or feature, adds to f in a sample, and what speaks for and against a class."""
+"""What every term, or feature, adds to f in a sample, and what favours a class and what contradicts it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._model import SparseModel
-from .._model.access import as_predictor
+from .._model import Predictor, SparseModel, as_predictor, one_model
 from .._utils.arrays import FloatArray
-from .checks import check_word, one_model
-from .rows import feature_table
+from .._utils.validation import check_choice
 
 CONSTANT = "constant"
 
@@ -19,8 +18,8 @@ CONSTANT = "constant"
 class ForAgainst(NamedTuple):
     """f of every sample, split by the sign of the contributions: f = for_class - against_class.
 
-    Both are at least zero within the training ranges, and also beyond them, where a term may turn its sign: each
-    contribution is counted on the side where it pulls.
+    Both are at least zero within the training ranges, and also beyond them, where a term may change its sign: each
+    contribution is counted on the side that it favours.
     """
 
     for_class: FloatArray
@@ -28,7 +27,7 @@ class ForAgainst(NamedTuple):
 
     @property
     def confidence(self) -> FloatArray:
-        """delta = (y+ - y-) / max(y+, y-): 1 where nothing speaks against the class, -1 where nothing speaks for it."""
+        """delta = (y+ - y-) / max(y+, y-): 1 if nothing is against the class, -1 if nothing favours it."""
         larger = np.maximum(self.for_class, self.against_class)
         gap = self.for_class - self.against_class
         return np.divide(gap, larger, out=np.zeros_like(gap), where=larger > 0)
@@ -49,7 +48,7 @@ class Contributions:
     sides : ForAgainst
         y+, y- and the confidence, by term as in the paper.
     label : object
-        The class that f > 0 speaks for.
+        The class that f > 0 predicts.
     by : {"term", "feature"}
         What the columns are.
     """
@@ -63,7 +62,7 @@ class Contributions:
 
 
 def for_and_against(model: SparseModel, X: FloatArray) -> ForAgainst:
-    """Split the output of a model into what speaks for its class and what speaks against it (paper, Eq. nl_reg2).
+    """Split the output of a model into what favours its class and what is against it (paper, Eq. nl_reg2).
 
     Parameters
     ----------
@@ -80,28 +79,23 @@ def for_and_against(model: SparseModel, X: FloatArray) -> ForAgainst:
     return split(model.coef[:, None] * model.columns(X))
 
 
-def split(parts: FloatArray) -> ForAgainst:
-    """Sum the positive and the negative contributions, shape (n_terms, n_samples), apart."""
-    return ForAgainst(np.maximum(parts, 0.0).sum(axis=0), np.maximum(-parts, 0.0).sum(axis=0))
-
-
 def contributions(source: Any, X: Any, *, by: str = "term", label: object = None) -> Contributions:
     """What every term or feature adds to f, in every sample of a table.
 
     A term of several features is shared between them in equal parts: the formula does not say whose part is larger. The
-    constant belongs to no feature and stands alone.
+    constant belongs to no feature and is listed separately.
 
     Parameters
     ----------
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
         The model, or what holds it.
     X : array-like or data frame of shape (n_samples, n_columns), or one row
-        Samples in the user's own units: raw columns where the source makes its features itself. One row may also be a
+        Samples in the user's own units: raw columns if the source makes its features itself. One row may also be a
         dict, a Series or a list.
     by : {"term", "feature"}, default="term"
         What to show the contributions of.
     label : object, optional
-        Which class, where the source has an output for each of several.
+        Which class, if the source has an output for each of several.
 
     Returns
     -------
@@ -115,19 +109,24 @@ def contributions(source: Any, X: Any, *, by: str = "term", label: object = None
     >>> from rfsc import RFSCClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> y = np.where(y == 1, "versicolor", "other")
-    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, random_state=0).fit(X[:, 2:], y)
     >>> parts = contributions(clf, [6.2, 2.4], by="feature")
     >>> parts.names
     ('x0', 'x1', 'constant')
     >>> parts.values.round(2)
     array([[ 0.25, -0.18, -4.15]])
     """
-    check_word("by", by, ("term", "feature"))
+    check_choice("by", by, ("term", "feature"))
     model = one_model(source, label)
     table = feature_table(as_predictor(source), X)
     parts = model.coef[:, None] * model.columns(table)
     names, values = (model.names, parts) if by == "term" else _by_feature(model, parts)
     return Contributions(names, values.T, model.decision(table), split(parts), model.label, by)
+
+
+def split(parts: FloatArray) -> ForAgainst:
+    """Sum the positive and the negative contributions, shape (n_terms, n_samples), separately."""
+    return ForAgainst(np.maximum(parts, 0.0).sum(axis=0), np.maximum(-parts, 0.0).sum(axis=0))
 
 
 def _by_feature(model: SparseModel, parts: FloatArray) -> tuple[tuple[str, ...], FloatArray]:
@@ -138,3 +137,48 @@ def _by_feature(model: SparseModel, parts: FloatArray) -> tuple[tuple[str, ...],
         rows = [place[p] for p in term.features] or [len(place)]
         values[rows] += part / len(rows)
     return (*(model.feature_names[p] for p in place), CONSTANT), values
+
+
+def feature_table(predictor: Predictor, X: Any) -> FloatArray:
+    """The features of a table or a single row, shape (n_samples, n_features); columns without names by position."""
+    if isinstance(X, Mapping) or np.ndim(X) == 1:
+        cells = np.empty((1, len(predictor.column_names)), dtype=object)
+        cells[0] = row_cells(predictor, X)
+        X = cells
+    # an array is no mistake here, so scikit-learn need not warn of its missing names
+    named = hasattr(X, "columns") and hasattr(predictor, "feature_names_in_")
+    return Predictor(predictor.models_, predictor.classes_, predictor.recipe_, named=named).features(X)
+
+
+def row_cells(predictor: Predictor, row: Any) -> list[Any]:
+    """The cells of one row in the order of the columns."""
+    names = predictor.column_names
+    named = _by_name(row)
+    if named is None:
+        cells = np.asarray(row, dtype=object)
+        cells = cells[0] if cells.ndim == 2 and len(cells) == 1 else cells
+        if cells.shape != (len(names),):
+            msg = f"expected one row of {len(names)} values, got an array of shape {cells.shape}."
+            raise ValueError(msg)
+        return list(cells)
+    absent = [name for name in names if name not in named]
+    if absent:
+        shown = ", ".join(repr(name) for name in absent[:5]) + (", ..." if len(absent) > 5 else "")
+        msg = f"the row lacks {len(absent)} of the {len(names)} columns that the model was fitted to: {shown}."
+        raise ValueError(msg)
+    return [named[name] for name in names]
+
+
+def _by_name(row: Any) -> dict[str, Any] | None:
+    """The cells by name, None if they have none."""
+    if isinstance(row, Mapping):
+        return {str(name): cell for name, cell in row.items()}
+    if hasattr(row, "columns"):
+        if len(row) != 1:
+            msg = f"expected one row, got a table of {len(row)}. Pick one, such as X.iloc[[0]]."
+            raise ValueError(msg)
+        return {str(name): np.asarray(row[name], dtype=object)[0] for name in row.columns}
+    if hasattr(row, "index") and hasattr(row, "items"):  # a Series; one without names counts from 0, and is a list
+        pairs = list(row.items())
+        return None if [key for key, _ in pairs] == list(range(len(pairs))) else {str(k): cell for k, cell in pairs}
+    return None

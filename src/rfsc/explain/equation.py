@@ -1,24 +1,34 @@
-"""The model as a formula that a person can read, typeset, or type into a calculator."""
+"""The model as a formula that a person can read, typeset, or type into a calculator, and what explains that formula."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from typing import Any, Literal, overload
 
-from .._model import SparseModel
-from .._model.access import models_of
+from .._model import SparseModel, models_of, one_model
 from .._terms import Term
-from .checks import check_units, check_word, one_model
-from .definitions import marked
-from .formulas import write
-from .notation import NOTATIONS, Text
-from .rounding import check_digits, coefficients, digits_needed
-from .symbolic import symbolic
+from .._terms.expression import Above, Equals, Exp, Expression, Ramp, Wave, parts_of
+from .._terms.naming import quoted, written
+from .._utils.optional import require
+from .._utils.validation import check_choice
+from .notation import NOTATIONS, Sympy, Text
+from .rounding import UNITS, check_digits, coefficients, digits_needed, rounded_expression, training_ranges
 
 DIGITS = 4
-DIVISOR_DIGITS = 6  # more than coefficients have, so that they do not add to the error of these
+DIVISOR_DIGITS = 6  # more than coefficients have, so that divisors do not add to the error of these
 FORMS = ("text", "latex", "html", "sympy")
+RAMP_ERROR = 0.125  # by which a ramp with the numbers of the equation may differ from the one that `definitions` writes
+WAVE_ERROR = 1e-6
+LEGEND: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((Above, Equals), "A comparison in brackets is 1 if it is true, else 0."),
+    ((Wave,), "Angles are in radians; the numbers inside waves are rounded, `definitions` has them in full."),
+    ((Ramp,), "ramp(z) is 1 / (1 + exp(-z)); its numbers are rounded, `definitions` has them in full."),
+    (
+        (Exp,),
+        "A cluster is a group of training rows: the term is 1 at its centre and 0 far away; "
+        "`definitions` has the formulas.",
+    ),
+)
 
 
 @overload
@@ -52,16 +62,16 @@ def equation(
 ) -> Any:
     """Write f as a sum of terms.
 
-    In scaled units a feature in a product stands for its value on [0, 1], by its training range. Where the model holds
-    other terms too, such features are written ``scaled(age)``, for everything else is in the user's own units: the
-    coefficient of a hinge or a product of deviations is still the one on [0, 1], and what the term must be divided
-    by for it to be true is written behind it, ``3.2*max(0, age-52)/60``. What is not spelled out (ramps, bumps, the
-    digits of waves) is in `definitions`.
+    In scaled units a feature in a product stands for its value on [0, 1], by its training range. If the model also
+    holds other terms, such features are written ``scaled(age)``, because everything else is in the user's own units:
+    the coefficient of a hinge or a product of deviations is still the one on [0, 1], and the number that the term must
+    be divided by is written behind it, ``3.2*max(0, age-52)/60``. What is not spelled out (ramps, clusters, the digits
+    of waves) is in `definitions`.
 
     Parameters
     ----------
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
-        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
         table.
     units : {"scaled", "original"}, default="scaled"
         Features on [0, 1] with one summand per term, or in the user's own units with products multiplied out.
@@ -72,10 +82,10 @@ def equation(
         four on. In HTML and LaTeX the names of features are escaped. sympy gives an expression with one symbol for
         each feature, named as the feature is; in scaled units the symbols, and so the knots, are on [0, 1].
     tolerance : float or None, default=0.01
-        More digits are written where fewer would change f by more than this somewhere within the training ranges: in
-        original units large summands may cancel. None writes no more than `digits`; `rounded` tells what that costs.
+        More digits are written if fewer would change f by more than this somewhere within the training ranges: in
+        original units large summands may cancel. None writes no more than `digits`; `rounded` says what that costs.
     label : object, optional
-        Which class, where the source has an output for each of several.
+        Which class, if the source has an output for each of several.
 
     Returns
     -------
@@ -89,39 +99,19 @@ def equation(
     >>> from rfsc import RFSCClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> y = np.where(y == 1, "versicolor", "other")
-    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, random_state=0).fit(X[:, 2:], y)
     >>> print(equation(clf, digits=2, tolerance=None))
     f = - 4.1 - 3.7*(x1>1.65) + 3.5*(x0>2) + 3.5*(x1>0.8) - 3.2*(x0>4.95)
     """
     model = one_model(source, label)
-    check_units(units)
-    check_word("form", form, FORMS)
+    check_choice("units", units, UNITS)
+    check_choice("form", form, FORMS)
     if digits is not None:
         check_digits(digits)
     if form == "sympy":
-        return symbolic(model, coefficients(model, units), digits)
-    to = NOTATIONS[form]
-    return to.total(summands(model, to, units=units, digits=digits, tolerance=tolerance))
-
-
-def summands(
-    model: SparseModel,
-    to: Text,
-    *,
-    units: str = "scaled",
-    digits: int | None = None,
-    tolerance: float | None = 0.01,
-) -> list[tuple[bool, str]]:
-    """The summands of an equation, each with whether it is negative."""
-    shown = DIGITS if digits is None else int(digits)
-    if tolerance is not None:
-        shown = digits_needed(model, units, shown, tolerance)
-    mark = marked(model, units)
-    return [
-        (coef < 0, _summand(model, term, abs(coef), shown, to, units=units, mark=mark))
-        for term, coef in coefficients(model, units).items()
-        if coef != 0.0
-    ]
+        return _as_sympy(model, units, digits)
+    notation = NOTATIONS[form](model.feature_names)
+    return notation.equation(_summands(model, notation, units, digits, tolerance))
 
 
 def equations(
@@ -144,7 +134,7 @@ def equations(
     Returns
     -------
     dict
-        From the class that f > 0 speaks for to the equation.
+        From the class that f > 0 predicts to the equation.
     """
     return {
         model.label: equation(source, units=units, digits=digits, form=form, tolerance=tolerance, label=model.label)
@@ -152,24 +142,197 @@ def equations(
     }
 
 
-def _summand(
-    model: SparseModel, term: Term, coef: float, digits: int, to: Text, *, units: str, mark: Collection[int]
-) -> str:
-    """A coefficient times a term, divided by what makes it true in scaled units."""
-    number, body = to.digits(f"{coef:.{digits}g}"), write(term, model.feature_names, to, mark=mark)
-    if not body:
-        return number
-    if units == "scaled" and term.factors is None:
-        by = _divisor(model, term)
-        if not 0.0 < by < math.inf:  # ranges so extreme that it is no number
-            body = to.call("scaled", body)
-        elif by != 1.0:
-            # of more than fifteen digits the last are what subtracting the ends of a range has left
-            body = to.quotient(body, to.number(float(f"{by:.{min(max(digits, DIVISOR_DIGITS), 15)}g}")))
-    return to.product([number, body])
+def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: object = None) -> dict[str, str]:
+    """The whole formulas, in the user's own units, of the terms that an equation only names.
+
+    Together with ``equation(source, units="original")`` they are all that it takes to compute f by hand.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
+        table.
+    form : {"text", "latex", "html"}, default="text"
+        As in `equation`.
+    error : float, default=1e-6
+        The numbers are rounded so far that the value of a term changes by no more than this within the training
+        ranges; 0 writes all digits.
+    label : object, optional
+        Which class, if the source has an output for each of several.
+
+    Returns
+    -------
+    dict of str to str
+        From the term as the equation writes it to its formula: clusters with all centres and widths, ramps, and waves.
+        Empty for products, deviations, hinges and steps, which an equation shows in full.
+    """
+    model = one_model(source, label)
+    check_choice("form", form, tuple(NOTATIONS))
+    if not error >= 0.0:
+        msg = f"error must be at least 0, got {error!r}."
+        raise ValueError(msg)
+    short = NOTATIONS[form](model.feature_names)
+    full = NOTATIONS[form](model.feature_names, spell_out=True)
+    ranges = training_ranges(model)
+    found: dict[str, str] = {}
+    for raw in (raw for term in model.terms for raw in term.unscaled(model.scaling)):
+        if _is_shortened(raw):
+            name, formula = _written(model, raw, short), full.visit(rounded_expression(raw.expression, error, ranges))
+            if formula != name:
+                found[name] = formula
+    return found
 
 
-def _divisor(model: SparseModel, term: Term) -> float:
-    """What a term in the user's own units is divided by on [0, 1]."""
-    (weight,) = term.unscaled(model.scaling).values()
-    return 1.0 / weight if weight else math.inf
+def legend(source: Any, *, units: str = "scaled", ranges: bool = True, label: object = None) -> tuple[str, ...]:
+    """How to read the equation of a model, in words.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
+        table.
+    units : {"scaled", "original"}, default="scaled"
+        Units of the equation that the words belong to.
+    ranges : bool, default=True
+        Whether to list the training ranges of the features that are scaled.
+    label : object, optional
+        Which class, if the source has an output for each of several.
+
+    Returns
+    -------
+    tuple of str
+        Sentences; none if the equation needs no words.
+    """
+    model = one_model(source, label)
+    check_choice("units", units, UNITS)
+    kinds = {type(node) for term in model.terms for node in _nodes(term.expression)}
+    lines = _explain_scales(model, ranges) if units == "scaled" else []
+    return (*lines, *(words for group, words in LEGEND if kinds & set(group)))
+
+
+def _scaled_features(model: SparseModel, units: str) -> frozenset[int]:
+    """Features that the equation writes as ``scaled(age)``: on [0, 1], beside terms that are in the user's own units.
+
+    A feature that runs from 0 to 1, as yes-or-no columns do, is on its own scale already.
+    """
+    if units != "scaled" or all(term.factors is not None for term in model.terms):
+        return frozenset()
+    return frozenset(p for p, ends in training_ranges(model).items() if ends != (0.0, 1.0))
+
+
+def _summands(
+    model: SparseModel, notation: Text, units: str = "scaled", digits: int | None = None, tolerance: float | None = 0.01
+) -> list[tuple[bool, str]]:
+    """The summands of an equation, each with whether it is negative."""
+    shown = DIGITS if digits is None else int(digits)
+    if tolerance is not None:
+        shown = digits_needed(model, units, shown, tolerance)
+    bodies = _bodies(model, notation, units, shown)
+    numbers = {term: notation.digits(f"{abs(coef):.{shown}g}") for term, coef in coefficients(model, units).items()}
+    return [
+        (coef < 0, notation.multiplied([numbers[term], bodies[term]] if bodies[term] else [numbers[term]]))
+        for term, coef in coefficients(model, units).items()
+        if coef != 0.0
+    ]
+
+
+def equation_lines(model: SparseModel, width: int) -> list[str]:
+    """The equation as plain text, broken before a sign and never inside a term."""
+    lines = ["f ="]
+    for i, (negative, part) in enumerate(_summands(model, Text(model.feature_names), "scaled")):
+        word = f"- {part}" if negative else f"+ {part}" if i else part
+        if i and len(lines[-1]) + len(word) + 1 > width:
+            lines.append(f"    {word}")
+        else:
+            lines[-1] += f" {word}"
+    return lines if model.coef.any() else ["f = 0"]
+
+
+def _bodies(model: SparseModel, notation: Text, units: str, digits: int) -> dict[Term, str]:
+    """The terms as they stand behind their coefficients; the constant is empty."""
+    scaled = _scaled_features(model, units)
+    found = {}
+    for term in coefficients(model, units):
+        if term.factors is not None:
+            found[term] = notation.features_product(term.factors, scaled)
+        elif units == "original":
+            found[term] = _written(model, term, notation)
+        else:
+            found[term] = _divided(model, term, notation, digits)
+    return found
+
+
+def _divided(model: SparseModel, term: Term, notation: Text, digits: int) -> str:
+    """A term in the user's own units, divided by what makes its coefficient the one on [0, 1]."""
+    parts = term.unscaled(model.scaling)
+    if len(parts) > 1:  # features and other factors, which are multiplied out in the user's own units
+        return type(notation)(model.feature_names, scaled=True).visit(term.expression)
+    ((raw, weight),) = parts.items()
+    body, by = _written(model, raw, notation), 1.0 / weight if weight else math.inf
+    if not 0.0 < by < math.inf:  # ranges so extreme that their product is no number
+        return notation.call("scaled", body)
+    # of more than fifteen digits the last are what subtracting the ends of a range has left
+    shown = min(max(digits, DIVISOR_DIGITS), 15)
+    return body if by == 1.0 else notation.fraction(body, notation.number(float(f"{by:.{shown}g}")))
+
+
+def _written(model: SparseModel, raw: Term, notation: Text) -> str:
+    """A term in the user's own units as the equation shows it: its name in plain text, else a short formula."""
+    expression, name = raw.expression, raw.name(model.feature_names)
+    if raw.label is not None:
+        return notation.words(name)
+    if type(notation) is Text:
+        return notation.true(name) if isinstance(expression, Above | Equals) else name
+    error = RAMP_ERROR if isinstance(expression, Ramp) else WAVE_ERROR if isinstance(expression, Wave) else 0.0
+    return notation.visit(rounded_expression(expression, error, training_ranges(model)))
+
+
+def _is_shortened(term: Term) -> bool:
+    """Whether the equation shows a term with rounded numbers, or by a label alone."""
+    return term.label is not None or any(isinstance(node, Exp | Ramp | Wave) for node in _nodes(term.expression))
+
+
+def _nodes(node: Expression) -> list[Expression]:
+    """The expression and all that it is made of."""
+    return [node, *(inner for part in parts_of(node) for inner in _nodes(part))]
+
+
+def _as_sympy(model: SparseModel, units: str, digits: int | None) -> Any:
+    """The sum of coefficients times terms, with one symbol for each feature."""
+    require("a sympy expression", ["sympy"], "symbolic")
+    import sympy
+
+    parts = coefficients(model, units)
+    names = {p: model.feature_names[p] for p in sorted({p for term in parts for p in term.features})}
+    if len(set(names.values())) < len(names):
+        msg = "two features of the model have the same name, so their symbols would be one. Rename the columns first."
+        raise ValueError(msg)
+    printer = Sympy({p: sympy.Symbol(name, real=True) for p, name in names.items()})
+    coef = {term: value if digits is None else float(f"{value:.{digits}g}") for term, value in parts.items()}
+    return sympy.Add(*(sympy.Float(coef[term]) * printer.visit(term.expression) for term in parts))
+
+
+def _explain_scales(model: SparseModel, ranges: bool) -> list[str]:
+    """What the [0, 1] scale means for the terms of this model."""
+    lines, ends = [], training_ranges(model)
+    others = [term for term in model.terms if term.factors is None]
+    used = sorted({p for term in model.terms if term.factors is not None for p in term.features})
+    used = [p for p in used if not others or p in _scaled_features(model, "scaled")]
+    names = {p: quoted(model.feature_names[p]) for p in used}
+    listed = ", ".join(f"{names[p]} from {_six_digits(ends[p][0])} to {_six_digits(ends[p][1])}" for p in used)
+    listed = f": {listed}." if ranges else "."
+    if used and others:
+        lines.append(f"scaled({names[used[0]]}) is {names[used[0]]} brought to [0, 1] by its training range{listed}")
+    elif used:
+        lines.append(f"Features are brought to [0, 1] by their training ranges{listed}")
+    unscaled = [term.unscaled(model.scaling) for term in others]
+    if any(weight != 1.0 for parts in unscaled if len(parts) == 1 for weight in parts.values()):
+        lines.append(
+            "Hinges and deviations are in your own units, divided by the training range of the feature, "
+            "or by the product of the ranges."
+        )
+    return lines
+
+
+def _six_digits(value: float) -> str:
+    return written(float(f"{value:.6g}"))

@@ -1,4 +1,4 @@
-"""What rounding the coefficients of a model can change."""
+"""How far numbers can be rounded: coefficients of a model, and the constants within its terms."""
 
 from __future__ import annotations
 
@@ -9,17 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from .._model import SparseModel
+from .._model import SparseModel, one_model
 from .._terms import Term
+from .._terms.expression import Divided, Exp, Expression, Number, Positive, Product, Ramp, Sum, Wave, bound
+from .._terms.naming import rounded as rounded_number
+from .._terms.visitor import bare
 from .._utils.arrays import FloatArray
-from .checks import check_units, one_model
+from .._utils.validation import check_choice
 
 MAX_DIGITS = 17  # enough for any double
+UNITS = ("scaled", "original")
+SAFETY = 0.9  # products of two rounded parts also change by the product of both changes
+
+Ranges = Mapping[int, tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounded:
-    """Coefficients with few digits, and how far they can lead astray.
+    """Coefficients with few digits, and how much they can change f.
 
     Parameters
     ----------
@@ -32,9 +39,8 @@ class Rounded:
     units : {"scaled", "original"}
         What the features are measured in.
     largest_change : float
-        Where every feature lies within its training range, f made of these coefficients differs from f by no more than
-        this (and by what computing with sixteen digits costs). Outside the ranges nothing is promised. Infinite where
-        the model holds columns of a transformer, whose values have no known bound.
+        If every feature lies within its training range, f with these coefficients differs from f by no more than
+        this (and by what computing with sixteen digits costs). Outside the ranges nothing is promised.
     model : SparseModel or None
         The model with the rounded coefficients, for scaled units only. It has no score: that belongs to the
         coefficients that were fitted.
@@ -52,20 +58,20 @@ def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = 
     """Round the coefficients of a model, and say by how much f can change.
 
     The change is at most the sum over the terms of (change of the coefficient) * (largest absolute value of the term
-    within the training ranges). No smaller figure holds for every model: where all terms reach their largest value at
-    one point, and all changes have the same sign, f does change by this much.
+    within the training ranges). No smaller bound holds for every model: if all terms reach their largest value at one
+    point, and all changes have the same sign, f does change by this much.
 
     Parameters
     ----------
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
-        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
         table.
     digits : int
         Significant digits to keep, from 1 to 17.
     units : {"scaled", "original"}, default="scaled"
         Whether to round the coefficients for features on [0, 1] or those in the user's own units.
     label : object, optional
-        Which class, where the source has an output for each of several.
+        Which class, if the source has an output for each of several.
 
     Returns
     -------
@@ -79,7 +85,7 @@ def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = 
     >>> from rfsc import RFSCClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> y = np.where(y == 1, "versicolor", "other")
-    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, random_state=0).fit(X[:, 2:], y)
     >>> short = rounded(clf, digits=2)
     >>> short.coef
     array([-4.1, -3.7,  3.5,  3.5, -3.2])
@@ -87,11 +93,11 @@ def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = 
     0.12
     """
     model = one_model(source, label)
-    check_units(units)
+    check_choice("units", units, UNITS)
     check_digits(digits)
     parts = coefficients(model, units)
     coef = np.array([_round(value, digits) for value in parts.values()], dtype=np.float64)
-    change = _largest_change(parts, coef, bounds(model, parts, units))
+    change = _largest_change(parts, coef, _bounds(model, parts, units))
     short = replace(model, coef=coef, score=None) if units == "scaled" else None
     return Rounded(tuple(parts), coef, digits, units, change, short)
 
@@ -99,9 +105,7 @@ def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = 
 def digits_needed(model: SparseModel, units: str, digits: int, tolerance: float) -> int:
     """Fewest digits, at least `digits`, with which rounding changes f by no more than the tolerance."""
     parts = coefficients(model, units)
-    largest = bounds(model, parts, units)
-    if not all(map(math.isfinite, largest.values())):
-        return digits  # nothing is known of how far such a term reaches
+    largest = _bounds(model, parts, units)
     for needed in range(digits, MAX_DIGITS):
         coef = np.array([_round(value, needed) for value in parts.values()])
         if _largest_change(parts, coef, largest) <= tolerance:
@@ -110,7 +114,7 @@ def digits_needed(model: SparseModel, units: str, digits: int, tolerance: float)
 
 
 def has_own_units(model: SparseModel) -> bool:
-    """Whether the coefficients in the user's own units are numbers; ranges may be too small or too large for that."""
+    """Whether the coefficients in the user's own units are finite; the range of a feature may be too extreme."""
     with np.errstate(over="ignore", invalid="ignore"):
         return all(map(math.isfinite, model.unscaled().values()))
 
@@ -134,17 +138,17 @@ def training_ranges(model: SparseModel) -> dict[int, tuple[float, float]]:
     return {p: (2.0 * float(low[p]), 2.0 * float(high[p])) for p in model.features}
 
 
-def bounds(model: SparseModel, parts: Mapping[Term, float], units: str) -> dict[Term, float]:
-    """Largest absolute value of every term within the training ranges."""
-    ranges = training_ranges(model) if units == "original" else dict.fromkeys(model.features, (0.0, 1.0))
-    return {term: term.bound(ranges) for term in parts}
-
-
 def check_digits(digits: object) -> None:
     """Refuse what is not a number of digits."""
     if isinstance(digits, bool) or not isinstance(digits, int | np.integer) or not 1 <= digits <= MAX_DIGITS:
         msg = f"digits must be an integer from 1 to {MAX_DIGITS}, got {digits!r}."
         raise ValueError(msg)
+
+
+def _bounds(model: SparseModel, parts: Mapping[Term, float], units: str) -> dict[Term, float]:
+    """Largest absolute value of every term within the training ranges."""
+    ranges = training_ranges(model) if units == "original" else dict.fromkeys(model.features, (0.0, 1.0))
+    return {term: term.bound(ranges) for term in parts}
 
 
 def _round(value: float, digits: int) -> float:
@@ -155,3 +159,38 @@ def _largest_change(parts: Mapping[Term, float], coef: FloatArray, largest: Mapp
     changes = zip(parts.items(), coef.tolist(), strict=True)
     # a coefficient that is not changed costs nothing, however large its term may become
     return math.fsum(abs(new - old) * largest[term] for (term, old), new in changes if new != old)
+
+
+def rounded_expression(node: Expression, error: float, ranges: Ranges) -> Expression:
+    """The expression with shorter numbers, its value changed by at most `error` within the ranges; knots stay."""
+    node = bare(node)
+    match node:
+        case Number(value):
+            is_multiple_of_pi = value == math.pi * round(value / math.pi)
+            return node if is_multiple_of_pi else Number(rounded_number(value, error))
+        case Sum(parts):
+            share = error / len(parts)
+            return Sum(tuple(rounded_expression(part, share, ranges) for part in parts))
+        case Product(parts):
+            return _rounded_product(parts, error * SAFETY / len(parts), ranges)
+        case Divided(Sum((Divided(part, 2.0), Number(value))), by):  # halved, so that a range cannot overflow
+            return rounded_expression(Divided(Sum((part, Number(2.0 * value))), 2.0 * by), error, ranges)
+        case Divided(part, by):
+            share = error * SAFETY / 2.0
+            shorter = rounded_number(by, share * by * by / max(bound(part, ranges), 1e-300))
+            return Divided(rounded_expression(part, share * by, ranges), shorter)
+        case Positive(part) | Exp(part):  # neither is steeper than 1
+            return type(node)(rounded_expression(part, error, ranges))
+        case Wave(kind, part):
+            return Wave(kind, rounded_expression(part, error, ranges))
+        case Ramp(part):  # nowhere steeper than a quarter
+            return Ramp(rounded_expression(part, 4.0 * error, ranges))
+    return node
+
+
+def _rounded_product(parts: tuple[Expression, ...], share: float, ranges: Ranges) -> Expression:
+    """Each part may change the product by `share`."""
+    largest = [bound(part, ranges) for part in parts]
+    others = [math.prod(largest[:i] + largest[i + 1 :]) for i in range(len(parts))]
+    pairs = zip(parts, others, strict=True)
+    return Product(tuple(rounded_expression(part, share / max(other, 1e-300), ranges) for part, other in pairs))

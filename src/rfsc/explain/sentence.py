@@ -1,4 +1,4 @@
-"""One sentence about one row: which class, how sure, and why."""
+"""One sentence about one row: which class, how certain, and why."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from .._model import Predictor, SparseModel, class_codes, class_probabilities, decision_table
-from .._model.access import as_predictor
+from .._model import Predictor, SparseModel, as_predictor, class_codes, class_probabilities, decision_table
 from .._model.recipe import NumberOf, is_missing
 from .._terms.naming import written
 from .._utils.arrays import FloatArray
-from .contributions import split
+from .contributions import feature_table, row_cells, split
 from .rounding import training_ranges
-from .rows import column_names, feature_table, row_cells
 
 MOST_FOR, MOST_AGAINST = 3, 2  # terms that the sentence names
 MOST_OUTSIDE = 5  # features outside of their range that it names
-MOST_VALUES = 3  # features of a term whose values it tells
+MOST_VALUES = 3  # features of a term whose values it shows
 MISSING = "missing"
-TINY = 1e-12  # of a range: no news
+TINY = 1e-12  # of a range: rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,10 +31,10 @@ class _Row:
     features: FloatArray
 
     def value(self, feature: int) -> str:
-        """What the row holds where a feature comes from, as ``column = cell``."""
+        """The cell that a feature is made of, as ``column = cell``."""
         recipe = self.predictor.recipe_
         if recipe is None:
-            return f"{column_names(self.predictor)[feature]} = {_written(self.cells[feature])}"
+            return f"{self.predictor.column_names[feature]} = {_written(self.cells[feature])}"
         made = recipe.features[feature]
         name, cell = recipe.columns[made.column].name, _written(self.cells[made.column])
         fill = made.fill if isinstance(made, NumberOf) else None
@@ -53,17 +51,17 @@ class _Row:
 def explain(source: Any, row: Any) -> str:
     """Say in one sentence why a row gets its class.
 
-    It tells the class with its probability and the confidence delta, the strongest terms for and against with what
-    each adds to f and with the values of the row behind it, with more than two classes also the runner-up, and which
-    features lie outside of their training range. With two classes what speaks against one speaks for the other; with
-    more, the terms are those of the winner's own formula.
+    The sentence gives the class with its probability and the confidence delta, the strongest terms for and against it
+    with what each adds to f and with the values of the row behind it, with more than two classes also the runner-up,
+    and which features lie outside of their training range. With two classes what counts against one favours the other;
+    with more, the terms are those of the predicted class's own formula.
 
     Parameters
     ----------
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
         What classifies the row. A single model knows two classes: its own and "not" that.
     row : mapping, Series, data frame with one row, or sequence
-        The row in the user's own units: raw columns where the source makes its features itself.
+        The row in the user's own units: raw columns if the source makes its features itself.
 
     Returns
     -------
@@ -78,26 +76,26 @@ def explain(source: Any, row: Any) -> str:
     >>> from rfsc import RFSCClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> y = np.where(y == 1, "versicolor", "other")
-    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=0).fit(X[:, 2:], y)
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, random_state=0).fit(X[:, 2:], y)
     >>> print(textwrap.fill(explain(clf, [6.2, 2.4]), 100))
-    This row is classed as other with probability 0.98 (confidence 0.37), because the constant (+4.15),
-    x1>1.65 (x1 = 2.4; +3.68) and x0>4.95 (x0 = 6.2; +3.24) speak for it, while x0>2 (x0 = 6.2; -3.50)
-    and x1>0.8 (x1 = 2.4; -3.50) speak against it.
+    The model predicts class other with probability 0.98 (confidence 0.37), because the constant
+    (+4.15), x1>1.65 (x1 = 2.4; +3.68) and x0>4.95 (x0 = 6.2; +3.24) favour it, while x0>2 (x0 = 6.2;
+    -3.50) and x1>0.8 (x1 = 2.4; -3.50) count against it.
     """
     predictor = as_predictor(source)
     cells = row_cells(predictor, row)
-    told = _Row(predictor, cells, feature_table(predictor, cells))
-    values = decision_table([model.decision(told.features) for model in predictor.models_])
+    own = _Row(predictor, cells, feature_table(predictor, cells))
+    values = decision_table([model.decision(own.features) for model in predictor.models_])
     code, proba = int(class_codes(values)[0]), class_probabilities(values)[0]
     binary = len(predictor.models_) == 1
     model, sign = (predictor.models_[0], 1.0 if code else -1.0) if binary else (predictor.models_[code], 1.0)
-    parts = sign * model.coef * model.columns(told.features)[:, 0]
+    parts = sign * model.coef * model.columns(own.features)[:, 0]
     delta = float(split(parts[:, None]).confidence[0])
-    sure = f"{predictor.classes_[code]} with probability {_probability(proba[code])} (confidence {delta:.2f})"
+    certainty = f"{predictor.classes_[code]} with probability {_probability(proba[code])} (confidence {delta:.2f})"
     if not binary:
         second = int(np.argsort(-proba, kind="stable")[1 if np.argmax(proba) == code else 0])
-        sure += f" rather than {predictor.classes_[second]} ({_probability(proba[second])})"
-    return f"This row is classed as {sure}, {_reasons(told, model, parts)}{_outside(told)}."
+        certainty += f" rather than {predictor.classes_[second]} ({_probability(proba[second])})"
+    return f"The model predicts class {certainty}, {_reasons(own, model, parts)}{_outside(own)}."
 
 
 def _reasons(row: _Row, model: SparseModel, parts: FloatArray) -> str:
@@ -106,14 +104,15 @@ def _reasons(row: _Row, model: SparseModel, parts: FloatArray) -> str:
     above, below = [j for j in order if parts[j] > 0], [j for j in order if parts[j] < 0]
     pros = [_term(row, model, j, parts[j]) for j in above[:MOST_FOR]]
     cons = [_term(row, model, j, parts[j]) for j in below[:MOST_AGAINST]]
-    against = f"{_joined(cons)} {_speak(cons)} against it" if cons else "nothing speaks against it"
+    favour, count = ("" if len(pros) > 1 else "s"), ("" if len(cons) > 1 else "s")
+    against = f"{_joined(cons)} count{count} against it" if cons else "nothing counts against it"
     if not pros:
-        return f"although nothing speaks for it and {against}"
+        return f"although nothing favours it and {against}"
     if cons and len(above) == 1 and not model.terms[above[0]].features and parts.sum() > 0:
-        return f"because {pros[0]} outweighs {_joined(cons)}"  # no feature speaks for it, but too little against it
+        return f"because {pros[0]} outweighs {_joined(cons)}"  # no feature favours it, but too little is against it
     if parts.sum() < 0:  # of several classes none may have a formula above zero
-        return f"although {against} more than {_joined(pros)} {_speak(pros)} for it"
-    return f"because {_joined(pros)} {_speak(pros)} for it{', while' if cons else ' and'} {against}"
+        return f"although {against} more than {_joined(pros)} favour{favour} it"
+    return f"because {_joined(pros)} favour{favour} it{', while' if cons else ' and'} {against}"
 
 
 def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
@@ -143,19 +142,15 @@ def _outside(row: _Row) -> str:
         return ""
     names, more = list(found)[:MOST_OUTSIDE], len(found) - MOST_OUTSIDE
     shown = _joined([*names, f"{more} more"] if more > 0 else names)
-    return f"; take it with care, for outside of the training range {'lies' if len(found) == 1 else 'lie'} {shown}"
+    return f"; take it with care, because outside of the training range {'lies' if len(found) == 1 else 'lie'} {shown}"
 
 
 def _joined(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
 
 
-def _speak(parts: Sequence[str]) -> str:
-    return "speak" if len(parts) > 1 else "speaks"
-
-
 def _probability(value: float) -> str:
-    """Two digits, but never a certainty that there is not."""
+    """Two digits, but never 0 or 1."""
     if value > 0.995:
         return "above 0.99" if value < 0.9995 else "above 0.999"
     return "below 0.01" if value < 0.005 else f"{value:.2f}"

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from .._model import Evidence, SparseModel
+from .._model import Evidence, SparseModel, one_model
 from .._utils.arrays import BoolArray
-from .checks import check_word, one_model
+from .._utils.validation import check_choice
 
-ENOUGH, MANY = 5, 10  # restarts from which the normal approximation says something, and may be taken at its word
+ENOUGH, MANY = 5, 10  # restarts from which there is an interval, and from which it is not called rough
 POOR, EXCELLENT = 0.4, 0.75  # how the authors read the index, after Fleiss
 
 
@@ -24,11 +24,10 @@ class Stability:
     Parameters
     ----------
     index : float or None
-        1 where all restarts chose the same, about 0 where they agree no more than chance would have it; None where it
-        is not defined.
+        1 if all restarts chose the same, about 0 if they agree no more than by chance; None if it is not defined.
     low, high : float or None
-        Ends of the confidence interval, not beyond 1. It counts on many restarts: with fewer than ten it is rough, with
-        fewer than five it would say nothing and is None.
+        Ends of the confidence interval, not beyond 1. It assumes many restarts: with fewer than ten it is rough, with
+        fewer than five it is None.
     level : float
         Confidence level of the interval.
     n_restarts : int
@@ -40,7 +39,7 @@ class Stability:
     of : {"terms", "features"}
         What was selected.
     reason : str
-        Why there is no index; empty where there is one.
+        Why there is no index; empty if there is one.
     """
 
     index: float | None
@@ -55,7 +54,7 @@ class Stability:
 
     @property
     def word(self) -> str:
-        """Poor below 0.4, excellent above 0.75, fair to good between them; unknown where there is no index."""
+        """Poor below 0.4, excellent above 0.75, fair to good between them; unknown without an index."""
         if self.index is None:
             return "unknown"
         return "poor" if self.index < POOR else "excellent" if self.index > EXCELLENT else "fair to good"
@@ -82,11 +81,11 @@ def stability_of(selected: BoolArray, n_candidates: int, *, of: str = "terms", l
         return Stability(None, None, None, level, m, d, mean_size, of, reason)
 
     if m < 2:
-        return unknown(f"it takes two restarts or more, and there {'is one' if m else 'is none'}.")
+        return unknown(f"it takes two restarts or more, got {m}.")
     if mean_size == 0.0:
         return unknown(f"no restart selected any of the {of}.")
     if mean_size == d:
-        return unknown(f"every restart selected all of the {of} that there are.")
+        return unknown(f"every restart selected all of the {of}.")
     share = z.mean(axis=0)
     chance = mean_size / d * (1.0 - mean_size / d)
     variance = m / (m - 1) * share * (1.0 - share)
@@ -105,7 +104,7 @@ def stability_of(selected: BoolArray, n_candidates: int, *, of: str = "terms", l
 def stability(source: Any, *, of: str = "terms", level: float = 0.95, label: object = None) -> Stability:
     """How far the restarts behind a model agree about its terms or its features.
 
-    It tells how much the answer depends on the random draws of the search, given the training rows; not how much it
+    It measures how much the result depends on the random draws of the search, given the training rows; not how much it
     would change with other rows. The constant does not count: nearly every model holds it.
 
     Parameters
@@ -118,12 +117,12 @@ def stability(source: Any, *, of: str = "terms", level: float = 0.95, label: obj
     level : float, default=0.95
         Confidence level of the interval.
     label : object, optional
-        Which class, where the source has an output for each of several.
+        Which class, if the source has an output for each of several.
 
     Returns
     -------
     Stability
-        The index with its interval; without an index, and with a reason, where it is not defined.
+        The index with its interval, or the reason why it is not defined.
 
     Examples
     --------
@@ -132,11 +131,11 @@ def stability(source: Any, *, of: str = "terms", level: float = 0.95, label: obj
     >>> from rfsc import RFSCClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> y = np.where(y == 1, "versicolor", "other")
-    >>> clf = RFSCClassifier(basis="step", n_restarts=2, max_iter=60, random_state=1).fit(X[:, 2:], y)
+    >>> clf = RFSCClassifier(basis="step", n_restarts=2, random_state=1).fit(X[:, 2:], y)
     >>> print(stability(clf))
     stability of the terms over 2 restarts: 1.00 (excellent; too few restarts for an interval)
     """
-    check_word("of", of, ("terms", "features"))
+    check_choice("of", of, ("terms", "features"))
     if not 0.0 < level < 1.0:
         msg = f"level must be between 0 and 1, got {level!r}."
         raise ValueError(msg)

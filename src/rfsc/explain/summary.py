@@ -5,17 +5,12 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from .._model import SparseModel
-from .checks import one_model
-from .definitions import legend
-from .equation import summands
-from .notation import Text
+from .._model import SparseModel, one_model
+from .equation import equation_lines, legend
 from .stability import stability
-from .tables import cells, text_table
-from .term_table import AVERAGE, term_table
+from .tables import AVERAGE, term_table
 
-FORMATS = {"term": "", "coef": ".4g", "standard_error": ".4g", "p_value": ".2g", "rip": ".2f", "share": ".0%"}
-HEADS = {"standard_error": "std. error", "p_value": "p-value", "rip": "RIP", "share": "restarts"}
+COLUMNS = ("term", "coef", "standard_error", "p_value", "rip", "share")
 WIDTH = 100
 NOTE = "(p-values take the terms as given; the search that found them makes them look smaller than they are)"
 
@@ -26,10 +21,10 @@ def summary(source: Any, *, label: object = None, width: int = WIDTH) -> str:
     Parameters
     ----------
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
-        The model, or what holds it. A pipeline that shifts and scales its numbers is told in the units of the raw
+        The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
         table.
     label : object, optional
-        Which class, where the source has an output for each of several.
+        Which class, if the source has an output for each of several.
     width : int, default=100
         Longest line of words and equation; a table or a single term may be wider.
 
@@ -37,14 +32,14 @@ def summary(source: Any, *, label: object = None, width: int = WIDTH) -> str:
     -------
     str
         Several lines. RIP is the final inclusion probability of a term, mean over the restarts; the column after it
-        tells how many of the restarts chose the term. Both are left out where the search is not known.
+        says how many of the restarts chose the term. Both are absent if the search is not known.
     """
     model = one_model(source, label)
     used = [model.feature_names[p] for p in model.features]
     n, m = len(model.terms), len(used)
     count = f"{n} term{'' if n == 1 else 's'} of {m} feature{'' if m == 1 else 's'}"
     lines = [
-        f"f > 0 speaks for class {model.label}",
+        f"f > 0 predicts class {model.label}",
         *(line for words in legend(model, ranges=False) for line in textwrap.wrap(words, width)),
         "",
         *equation_lines(model, width),
@@ -60,18 +55,5 @@ def summary(source: Any, *, label: object = None, width: int = WIDTH) -> str:
 
 def _table(model: SparseModel, width: int) -> list[str]:
     table = term_table(model)
-    shown = {name: spec for name, spec in FORMATS.items() if getattr(table, name) is not None}
-    text = text_table([HEADS.get(name, name) for name in shown], cells(table.rows(), shown), width=10**6)
+    text = table.aligned([name for name in COLUMNS if name in table.columns], width=10**6)
     return [*text.splitlines(), *textwrap.wrap(f"({AVERAGE})" if model.standard_error is None else NOTE, width)]
-
-
-def equation_lines(model: SparseModel, width: int, units: str = "scaled") -> list[str]:
-    """The equation, broken before a sign and never inside a term."""
-    lines = ["f ="]
-    for i, (negative, part) in enumerate(summands(model, Text(), units=units)):
-        word = f"- {part}" if negative else f"+ {part}" if i else part
-        if i and len(lines[-1]) + len(word) + 1 > width:
-            lines.append(f"    {word}")
-        else:
-            lines[-1] += f" {word}"
-    return lines if model.coef.any() else ["f = 0"]

@@ -1,57 +1,321 @@
-"""A table of words and numbers as plain text, Markdown and HTML."""
+"""Tables that can be read: the terms of a model, and what the filter found of each feature."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-WIDEST = 48  # of a name in a text table; longer ones keep both ends
+import numpy as np
+from scipy import stats
+
+from .._model import SparseModel, as_predictor, one_model, yes_or_no_features
+from .._terms import Term
+from .._terms.expression import Above, Equals, Positive, Scaled, as_difference
+from .._utils.arrays import BoolArray, FloatArray
+from .._utils.optional import require
+from .rounding import training_ranges
+
+WIDEST = 48  # of a name in a table of plain text; longer ones keep both ends
+NAIVE = (
+    "p-values and intervals are naive: they take the terms as given, and the search that found them makes them look "
+    "better than they are. They are those of the penalised fit (ridge), which draws coefficients towards zero."
+)
+ODDS = (
+    "odds ×: what the odds are multiplied by when this term alone changes as the next column says, in the units of the "
+    'feature or, if it says "scaled", of the term on the [0, 1] scale.'
+)
+AVERAGE = "An average of several models: standard errors do not apply."
 
 
-def text_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, width: int = WIDEST) -> str:
-    """Columns below their heads, the first one to the left, the others to the right."""
-    cells = [[shortened(first, width), *rest] for first, *rest in rows]
-    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+class Table:
+    """One row for each term or feature; a subclass is a dataclass with one field per column."""
+
+    formats: ClassVar[dict[str, str]]  # of the columns, the first of which names the row
+    heads: ClassVar[dict[str, str]]  # of columns that are not headed by their own name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that are known."""
+        return tuple(name for name in self.formats if getattr(self, name) is not None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of the values."""
+        raise NotImplementedError
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict of plain values for each row, with None for what is not known."""
+        values = {name: getattr(self, name) for name in self.formats}
+        n_rows = len(next(iter(values.values())))
+        return [{name: _plain(column, j) for name, column in values.items()} for j in range(n_rows)]
+
+    def text(self) -> str:
+        """The table as plain text, with its notes."""
+        return "\n".join([self.aligned(self.columns), *(f"({line})" for line in self.notes)])
+
+    def aligned(self, columns: Sequence[str], width: int = WIDEST) -> str:
+        """Some columns as plain text, the first one to the left; its cells have at most `width` characters."""
+        head = [self._head(name) for name in columns]
+        rows = [[_cell(row[name], self.formats[name]) for name in columns] for row in self.rows()]
+        cells = [head, *([shortened(first, width), *rest] for first, *rest in rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = [
+            "  ".join([first.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(rest, widths[1:], strict=True))])
+            for first, *rest in cells
+        ]
+        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame, without columns of which nothing is known."""
+        require("a table as a DataFrame", ["pandas"], "demo")
+        import pandas as pd
+
+        return pd.DataFrame(self.rows(), columns=list(self.columns)).set_index(self.columns[0])
+
+    def _head(self, column: str) -> str:
+        return self.heads.get(column, column)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TermTable(Table):
+    """The terms of one model, one row each; what is not known is None.
+
+    Parameters
+    ----------
+    term : tuple of str
+        Names, as in ``model.names``.
+    coef : ndarray of shape (n_terms,)
+        Coefficients on the [0, 1] scale.
+    standard_error, t, p_value : ndarray of shape (n_terms,) or None
+        Of the coefficients, given the terms. Naive: they ignore the search. None for an average of models.
+    low, high : ndarray of shape (n_terms,) or None
+        Ends of the confidence interval of each coefficient, naive too.
+    odds_ratio : ndarray of shape (n_terms,)
+        What the odds of the class are multiplied by when the value of the term alone changes as `change` says; NaN for
+        the constant, which does not change.
+    change : tuple of str
+        That change in words: of a comparison from no to yes, of any other term by a share of the [0, 1] scale, in the
+        user's own units if the term is a straight line in one feature.
+    rip : ndarray of shape (n_terms,) or None
+        Final inclusion probability, mean over the restarts; None if the history of the search is not known.
+    share : ndarray of shape (n_terms,) or None
+        Share of the restarts whose model holds the term.
+    level : float
+        Confidence level of the interval.
+    """
+
+    formats: ClassVar = {
+        "term": "",
+        "coef": ".4g",
+        "standard_error": ".3g",
+        "t": ".2f",
+        "p_value": ".2g",
+        "low": ".4g",
+        "high": ".4g",
+        "odds_ratio": ".3g",
+        "change": "",
+        "rip": ".2f",
+        "share": ".0%",
+    }
+    heads: ClassVar = {
+        "standard_error": "std. error",
+        "p_value": "p (naive)",
+        "high": "to",
+        "odds_ratio": "odds ×",
+        "change": "for",
+        "rip": "RIP",
+        "share": "restarts",
+    }
+
+    term: tuple[str, ...]
+    coef: FloatArray
+    standard_error: FloatArray | None
+    t: FloatArray | None
+    p_value: FloatArray | None
+    low: FloatArray | None
+    high: FloatArray | None
+    odds_ratio: FloatArray
+    change: tuple[str, ...]
+    rip: FloatArray | None
+    share: FloatArray | None
+    level: float
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of the values."""
+        lines = [AVERAGE if self.standard_error is None else NAIVE, ODDS]
+        if self.rip is not None:
+            lines.append("RIP: final inclusion probability; restarts: share of the restarts that chose the term.")
+        return tuple(lines)
+
+    def _head(self, column: str) -> str:
+        return f"{100 * self.level:g}% from" if column == "low" else self.heads.get(column, column)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FilterTable(Table):
+    """The result of the filter for every feature, the strongest first.
+
+    Parameters
+    ----------
+    feature : tuple of str
+        Names.
+    statistic : ndarray of shape (n_features,)
+        The test's statistic: the larger, the more the feature depends on the class.
+    margin : ndarray of shape (n_features,)
+        Statistic less the threshold; negative if a feature was dropped.
+    kept : ndarray of shape (n_features,), dtype=bool
+        Whether the statistic exceeds the threshold, or restrictions name the feature.
+    threshold : float
+        What a feature must exceed.
+    significance : float
+        The level of the test.
+    """
+
+    formats: ClassVar = {"feature": "", "statistic": ".3g", "margin": "+.3g", "kept": ""}
+    heads: ClassVar = {"margin": "above threshold by"}
+
+    feature: tuple[str, ...]
+    statistic: FloatArray
+    margin: FloatArray
+    kept: BoolArray
+    threshold: float
+    significance: float
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Names of the features that did not pass, the nearest to the threshold first."""
+        return tuple(name for name, kept in zip(self.feature, self.kept, strict=True) if not kept)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was tested."""
+        return (
+            f"{len(self.dropped)} of {len(self.feature)} features dropped: in the distance-correlation test their "
+            f"statistic is not above the threshold of {self.threshold:.3g} (level {self.significance:g}).",
         )
-        for row in (head, *cells)
-    ]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of GitHub's Markdown; signs that it would read as its own are escaped."""
-    lines = ["| " + " | ".join(map(_markdown, row)) + " |" for row in (head, *rows)]
-    return "\n".join([lines[0], "|" + "|".join([" --- ", *[" ---: "] * (len(head) - 1)]) + "|", *lines[1:]])
+def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: object = None) -> TermTable:
+    """The terms of a model with what is known about each.
 
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it.
+    change : float, default=0.1
+        What the odds ratios are for: a change of the value of a term by this much on the [0, 1] scale; for a single
+        feature or hinge this share of the training range of the feature. Comparisons, and features that the source
+        makes of the levels or blanks of a column, always change from no to yes.
+    level : float, default=0.95
+        Confidence level of the intervals.
+    label : object, optional
+        Which class, if the source has an output for each of several.
 
-def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> str:
-    """A table element, without style; everything is escaped."""
-    above = f"<caption>{html.escape(caption)}</caption>" if caption else ""
-    heads = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in head)
-    body = "".join(
-        f'<tr><th scope="row">{html.escape(first)}</th>'
-        + "".join(f"<td>{html.escape(cell)}</td>" for cell in rest)
-        + "</tr>"
-        for first, *rest in rows
+    Returns
+    -------
+    TermTable
+        With ``rows()``, ``text()`` and ``to_frame()``.
+    """
+    model = one_model(source, label)
+    if not 0.0 < change < math.inf:
+        msg = f"change must be a positive number, got {change!r}."
+        raise ValueError(msg)
+    if not 0.0 < level < 1.0:
+        msg = f"level must be between 0 and 1, got {level!r}."
+        raise ValueError(msg)
+    yes_or_no = _yes_or_no(source)
+    steps = [_step(model, term, float(change), yes_or_no) for term in model.terms]
+    with np.errstate(over="ignore"):  # odds beyond the largest number are infinite
+        odds = np.exp(model.coef * [size for size, _ in steps])
+    reach = None
+    if model.standard_error is not None:
+        freedom = max(model.n_observations - len(model.terms), 1.0)
+        reach = float(stats.t.ppf(0.5 + level / 2.0, freedom)) * model.standard_error
+    evidence, n = model.evidence, len(model.terms)
+    return TermTable(
+        term=model.names,
+        coef=model.coef,
+        standard_error=model.standard_error,
+        t=model.t_value,
+        p_value=model.p_value,
+        low=None if reach is None else model.coef - reach,
+        high=None if reach is None else model.coef + reach,
+        odds_ratio=odds,
+        change=tuple(words for _, words in steps),
+        # the model's own terms come first
+        rip=None if evidence is None else evidence.rip[:, :n].mean(axis=0),
+        share=None if evidence is None else evidence.selected[:, :n].mean(axis=0),
+        level=float(level),
     )
-    return f"<table>{above}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def cells(rows: Sequence[Mapping[str, Any]], formats: Mapping[str, str]) -> list[list[str]]:
-    """Numbers as text, by the format of their column; nothing where a value is not known."""
-    return [[_cell(row[column], spec) for column, spec in formats.items()] for row in rows]
+def filter_table(source: Any, *, label: object = None) -> FilterTable | None:
+    """What the filter found of every feature.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it.
+    label : object, optional
+        Which class, if the source has an output for each of several: every output has its own test.
+
+    Returns
+    -------
+    FilterTable or None
+        None if no filter was asked for (``filter_significance=None``), or the model carries no record of it.
+    """
+    model = one_model(source, label)
+    test = None if model.evidence is None else model.evidence.filter
+    if test is None:
+        return None
+    order = np.argsort(-test.statistic, kind="stable")
+    statistic = test.statistic[order]
+    names = tuple(model.feature_names[p] for p in order.tolist())
+    margin = np.asarray(statistic - test.threshold)
+    return FilterTable(names, statistic, margin, test.kept[order], test.threshold, test.significance)
 
 
 def shortened(name: str, width: int) -> str:
-    """A name of at most `width` signs; a long one loses its middle."""
+    """A name of at most `width` characters; a long one loses its middle."""
     if len(name) <= width:
         return name
     left = (width - 1) // 2
     return f"{name[:left]}…{name[len(name) - (width - 1 - left) :]}"
+
+
+def _yes_or_no(source: Any) -> frozenset[int]:
+    """Features that are 0 or 1, as far as the source knows."""
+    try:
+        recipe = None if isinstance(source, SparseModel) else as_predictor(source).recipe_
+    except TypeError:  # behind steps that no recipe can express, nothing is known of the features
+        recipe = None
+    return yes_or_no_features(recipe) if recipe else frozenset()
+
+
+def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[int]) -> tuple[float, str]:
+    """By how much the value of a term changes for its odds ratio, and that change in words."""
+    if not term.features:
+        return math.nan, ""
+    node = term.expression
+    if isinstance(node, Above | Equals) or (term.factors is not None and yes_or_no.issuperset(term.factors)):
+        return 1.0, "no to yes"
+    hinge = as_difference(node.part) if isinstance(node, Positive) else None
+    if hinge is None and not isinstance(node, Scaled):
+        return change, f"+{change:g} scaled"
+    low, high = training_ranges(model)[term.features[0]]
+    falls = hinge is not None and hinge[1] < 0
+    return change, f"{'-' if falls else '+'}{(high / 2 - low / 2) * 2 * change:.3g}"
+
+
+def _plain(column: Any, j: int) -> Any:
+    """A value of Python; None instead of NaN and of a column that is not known."""
+    if column is None or isinstance(column[j], str):
+        return None if column is None else column[j]
+    value = column[j].item()
+    return None if value != value else value
 
 
 def _cell(value: Any, spec: str) -> str:
@@ -60,8 +324,3 @@ def _cell(value: Any, spec: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return format(value, spec)
-
-
-def _markdown(cell: str) -> str:
-    out = "".join("\\" + sign if sign in "\\`*_[]<>|#~$" else sign for sign in " ".join(cell.split()))
-    return out.replace("&", "&amp;")

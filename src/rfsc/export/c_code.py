@@ -8,10 +8,9 @@ from typing import Any
 from .._model.recipe import LevelOf, MissingIn, NumberOf
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
-from .printer import Printer, features_used, is_indicator, one_line, plain_label, possible_levels
-from .program import Program
+from .program import CodePrinter, Program, one_line, plain_label
 
-# of C, of C++, and what the headers define in small letters
+# keywords of C and C++, and what the headers define in small letters
 WORDS = """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const constexpr
     continue decltype default delete do double dynamic_cast else enum errno explicit export extern false float for
@@ -25,7 +24,7 @@ LONGEST_FIELD = 40  # characters
 
 HELPERS = {
     "scaled": f"""
-/* a feature in training ranges above its minimum; absurdly far out it stays where it is */
+/* a feature in training ranges above its minimum, within absurdly wide bounds */
 static double NAME_scaled(double x, double half_minimum, double half_span)
 {{
     return fmin(fmax((x / 2.0 - half_minimum) / half_span, {-FAR!r}), {FAR!r});
@@ -46,7 +45,7 @@ static double NAME_log_sigmoid(double z)
 }
 """,
     "is": """
-/* whether a text is there and is this one */
+/* whether a text is present and is this one */
 static int NAME_is(const char *cell, const char *level)
 {
     return cell != NULL && strcmp(cell, level) == 0;
@@ -55,31 +54,20 @@ static int NAME_is(const char *cell, const char *level)
 }
 
 
-class C(Printer):
-    """Expressions in C.
-
-    Parameters
-    ----------
-    scaled : mapping of int to str
-        What stands for the scaled value of each feature.
-    name : str
-        What the names of helpers begin with.
-    """
+class C(CodePrinter):
+    """Expressions in C."""
 
     def __init__(self, scaled: dict[int, str], name: str) -> None:
         super().__init__(scaled)
-        self.name = name
+        self.name = name  # with which the names of helpers begin
 
-    def positive(self, part: str) -> str:
-        """max(0, part)."""
-        return f"fmax({part}, 0.0)"
+    def positive(self, part: Expression) -> str:
+        return f"fmax({self.visit(part)}, 0.0)"
 
     def ramp(self, part: Expression) -> str:
-        """1 / (1 + exp(-part))."""
-        return f"{self.name}_sigmoid({self.text(part)})"
+        return f"{self.name}_sigmoid({self.visit(part)})"
 
     def choose(self, condition: str) -> str:
-        """1 where a condition holds, else 0."""
         return f"({condition} ? 1.0 : 0.0)"
 
 
@@ -89,7 +77,7 @@ def to_c(source: Any, name: str = "rfsc_predict") -> str:
     Parameters
     ----------
     source : SparseModel, RFSCClassifier, Pipeline or Predictor
-        What to write. Where it carries its preprocessing, the function reads the raw columns.
+        What to write. If it carries its preprocessing, the function reads the raw columns.
     name : str, default="rfsc_predict"
         Name of the function; other names in the file begin with it.
 
@@ -97,8 +85,8 @@ def to_c(source: Any, name: str = "rfsc_predict") -> str:
     -------
     str
         A file for the compiler, without a header. ``<name>_row`` is a struct of the columns: doubles, NAN for a missing
-        cell, and texts in UTF-8, NULL for a missing cell. ``<name>(&row, decision, probability)`` gives the place of
-        the class in ``<name>_labels``, or -1 where a cell that it needs is missing; it fills the two arrays unless
+        cell, and texts in UTF-8, NULL for a missing cell. ``<name>(&row, decision, probability)`` returns the place
+        of the class in ``<name>_labels``, or -1 if a cell that it needs is missing; it fills the two arrays unless
         they are NULL. To get the same bits on every machine, compile with ``-ffp-contract=off``.
     """
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or name.lower() in TAKEN:
@@ -127,7 +115,7 @@ def field_names(program: Program) -> dict[int, str]:
 
 
 def text_literal(text: str) -> str:
-    """A text in UTF-8 between double quotes; what C could read in another way is written as octal numbers."""
+    """A text in UTF-8 between double quotes; what C could read differently is written as octal numbers."""
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
         msg = "a level or label holds a NUL or half a surrogate pair, which a text of C cannot. Rename it."
         raise ValueError(msg)
@@ -151,7 +139,7 @@ def _head(program: Program, fields: dict[int, str], name: str) -> list[str]:
     lines += [
         f"enum {{ {name}_n_classes = {len(program.classes)}, {name}_n_decisions = {len(program.outputs)} }};",
         "",
-        "/* the columns of the table that are read: NAN or NULL where a cell is missing */",
+        "/* the columns of the table that are read: NAN or NULL if a cell is missing */",
         "typedef struct {",
     ]
     for j, field in fields.items():
@@ -167,7 +155,7 @@ def _signature(name: str) -> list[str]:
     """The first lines of the function."""
     return [
         "",
-        f"/* Place of the class in {name}_labels, -1 where a cell that is needed is missing. Fills decision and",
+        f"/* Place of the class in {name}_labels, -1 if a cell that is needed is missing. Fills decision and",
         "   probability, one number for each formula and each class, unless they are NULL. */",
         f"int {name}(const {name}_row *row, double *decision, double *probability)",
     ]
@@ -175,7 +163,7 @@ def _signature(name: str) -> list[str]:
 
 def _body(program: Program, fields: dict[int, str], name: str) -> list[str]:
     """The lines of the function."""
-    used, n, n_classes = features_used(program), len(program.outputs), len(program.classes)
+    used, n, n_classes = program.features_used, len(program.outputs), len(program.classes)
     printer = C({p: f"s{p}" for p in used}, name)
     lines = [f"double f[{n}];"]
     lines += [] if n == 1 else [f"double top, total = 0.0, share[{n}];"]
@@ -212,20 +200,20 @@ def _feature(program: Program, p: int, fields: dict[int, str], name: str) -> str
             text = f"({missing} ? 1.0 : 0.0)"
         case LevelOf(_, levels, other):
             tests = [missing] if None in levels else []
-            for level in possible_levels(program, made):
+            for level in program.possible_levels(made):
                 if isinstance(level, str):
                     tests.append(f"{name}_is({cell}, {text_literal(level)})")
                 else:
                     tests.append(f"{cell} == {level!r}")
             text = f"({' || '.join(tests) or '0'} ? {'0.0 : 1.0' if other else '1.0 : 0.0'})"
-    if is_indicator(program, p):
+    if program.is_indicator(p):
         return text
-    low, span = float(program.scaling.half_minimum[p]), float(program.scaling.half_span[p])
+    low, span = program.half_range(p)
     return f"{name}_scaled({text}, {low!r}, {span!r})"
 
 
 def _answer(n: int, name: str) -> list[str]:
-    """The lines that make classes and probabilities of the formulas."""
+    """The lines that turn the formulas into classes and probabilities."""
     lines = ["if (decision != NULL)", f"    for (k = 0; k < {n}; k++) decision[k] = f[k];"]
     if n == 1:
         lines += [

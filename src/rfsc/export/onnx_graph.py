@@ -13,46 +13,26 @@ from typing import Any
 import numpy as np
 
 from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf
-from .._terms.expression import (
-    Above,
-    Divided,
-    Equals,
-    Exp,
-    Expression,
-    Number,
-    Positive,
-    Product,
-    Ramp,
-    Scaled,
-    Sum,
-    Wave,
-)
+from .._terms.expression import Expression
 from .._terms.scaling import FAR, Scaling
+from .._terms.visitor import Visitor
 
-NO_TEXT = ""  # what stands for a missing text: tensors of texts know no missing values
+NO_TEXT = ""  # a missing text: tensors of texts have no missing values
 NEAR_ZERO, NEAR_ONE = 1e-40, 1e-6  # single precision may take a number for 0, or for 1
 NEXT = 1.0 + np.finfo(np.float64).eps
 
 
 class Graph:
-    """Adds nodes to what skl2onnx builds. What has been computed once is not computed again.
-
-    Parameters
-    ----------
-    scope : skl2onnx.common._topology.Scope
-        Gives out names.
-    container : skl2onnx.common._container.ModelComponentContainer
-        Takes nodes and constants.
-    """
+    """Adds nodes to what skl2onnx builds. What has been computed once is not computed again."""
 
     def __init__(self, scope: Any, container: Any) -> None:
-        self._scope, self._container = scope, container
+        self._scope, self._container = scope, container  # skl2onnx's: one makes names, the other holds the nodes
         self._known: dict[Any, str] = {}
         self._numbers: dict[str, float] = {}
         self._unused: dict[str, tuple[int, list[int], list[Any]]] = {}  # constants; onnxruntime warns of unused ones
 
     def node(self, kind: str, *inputs: str, domain: str = "", version: int | None = None, **attributes: Any) -> str:
-        """Name of the result of an operator."""
+        """Add an operator; the name of its result."""
         if len(inputs) == 2 and inputs[1] in self._numbers and (kept := self._kept(kind, *inputs)):
             return kept
         key = (kind, inputs, repr(sorted(attributes.items())))
@@ -79,9 +59,9 @@ class Graph:
         return (b, a) if a in self._numbers else (a, b)
 
     def _kept(self, kind: str, value: str, constant: str) -> str | None:
-        """The same by operators that onnxruntime keeps, where it would drop this one; else None.
+        """The same by operators that onnxruntime keeps if it would drop this one, else None.
 
-        It takes a constant for 0 or 1 where it is so in single precision only.
+        It drops operators with a constant that is 0 or 1 in single precision only.
         """
         number = self._numbers[constant]
         if kind in ("Add", "Sub") and 0 < abs(number) < NEAR_ZERO:
@@ -127,41 +107,49 @@ def scaled_feature(graph: Graph, feature: str, scaling: Scaling, p: int) -> str:
     return graph.node("Min", graph.node("Max", scaled, graph.constant(-FAR)), graph.constant(FAR))
 
 
-def column(graph: Graph, term: Expression, scaled: Callable[[int], str]) -> str:
-    """Values of an expression."""
+class Terms(Visitor[str]):
+    """Adds the nodes of expressions to a graph."""
 
-    def of(part: Expression) -> str:
-        return column(graph, part, scaled)
+    def __init__(self, graph: Graph, scaled: Callable[[int], str]) -> None:
+        self.graph, self.scaled = graph, scaled
 
-    match term:
-        case Number(value):
-            return graph.constant(float(value))
-        case Scaled(feature):
-            return scaled(feature)
-        case Sum(parts):
-            return reduce(graph.add, map(of, parts))
-        case Product(parts):
-            return reduce(graph.multiply, map(of, parts))
-        case Divided(part, by):
-            return graph.node("Div", of(part), graph.constant(float(by)))
-        case Positive(part):
-            return graph.node("Max", of(part), graph.constant(0.0))
-        case Exp(part):
-            return graph.node("Exp", of(part))
-        case Ramp(part):
-            return logistic(graph, of(part))
-        case Wave("sin", part):
-            return graph.node("Sin", of(part))
-        case Wave(_, part):
-            return cosine(graph, of(part))
-        case Above(part, knot):
-            return graph.cast(graph.node("Greater", of(part), graph.constant(float(knot))), np.float64)
-        case Equals(part, level):
-            return graph.cast(graph.node("Equal", of(part), graph.constant(float(level))), np.float64)
+    def number(self, value: float) -> str:
+        return self.graph.constant(float(value))
+
+    def feature(self, feature: int) -> str:
+        return self.scaled(feature)
+
+    def total(self, parts: tuple[Expression, ...]) -> str:
+        return reduce(self.graph.add, map(self.visit, parts))
+
+    def product(self, parts: tuple[Expression, ...]) -> str:
+        return reduce(self.graph.multiply, map(self.visit, parts))
+
+    def quotient(self, part: Expression, by: float) -> str:
+        return self.graph.node("Div", self.visit(part), self.number(by))
+
+    def positive(self, part: Expression) -> str:
+        return self.graph.node("Max", self.visit(part), self.number(0.0))
+
+    def exp(self, part: Expression) -> str:
+        return self.graph.node("Exp", self.visit(part))
+
+    def ramp(self, part: Expression) -> str:
+        return logistic(self.graph, self.visit(part))
+
+    def wave(self, kind: str, part: Expression) -> str:
+        value = self.visit(part)
+        return self.graph.node("Sin", value) if kind == "sin" else cosine(self.graph, value)
+
+    def above(self, part: Expression, knot: float) -> str:
+        return self.graph.cast(self.graph.node("Greater", self.visit(part), self.number(knot)), np.float64)
+
+    def equals(self, part: Expression, level: float) -> str:
+        return self.graph.cast(self.graph.node("Equal", self.visit(part), self.number(level)), np.float64)
 
 
 def cosine(graph: Graph, value: str) -> str:
-    """1 - 2 sin(value / 2)^2; onnxruntime before 1.29 has no Cos for doubles, and halving is exact."""
+    """1 - 2 sin(value / 2)^2, because onnxruntime before 1.29 has no Cos for doubles; halving is exact."""
     sine = graph.node("Sin", graph.node("Div", value, graph.constant(2.0)))
     square = graph.node("Mul", graph.node("Mul", sine, sine), graph.constant(2.0))
     return graph.node("Sub", graph.constant(1.0), square)
@@ -174,7 +162,7 @@ def logistic(graph: Graph, value: str) -> str:
 
 
 def feature_of(graph: Graph, ingredient: Ingredient, cells: str, *, is_text: bool) -> str:
-    """A feature out of the cells of its raw column."""
+    """A feature from the cells of its raw column."""
     match ingredient:
         case NumberOf(_, fill):
             if fill is None:
@@ -188,7 +176,7 @@ def feature_of(graph: Graph, ingredient: Ingredient, cells: str, *, is_text: boo
 
 
 def _is_level(graph: Graph, cells: str, levels: Sequence[str | float | None], is_text: bool) -> str:
-    """1 where the cell is one of the levels, else 0."""
+    """1 if the cell is one of the levels, else 0."""
     if not levels:
         return graph.constant(0.0)
     if is_text:

@@ -1,48 +1,33 @@
-"""What every code generator prints: raw columns, how features are made of them, and the formulas over these."""
+"""What every code generator prints: raw columns, features made of them, and formulas over these features."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .._model import as_predictor
-from .._model.recipe import Ingredient, NumberOf, RawColumn, Recipe
-from .._terms.expression import Expression
+from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
+from .._terms.expression import Divided, Expression, Number, Product, Sum
 from .._terms.scaling import Scaling
+from .._terms.visitor import Visitor, bare
+
+LONGEST_COMMENT = 80  # characters of a name that a comment shows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """A classifier as a list of things to compute.
+    """A classifier as a list of things to compute."""
 
-    Parameters
-    ----------
-    columns : tuple of RawColumn
-        The columns of the table, in their order.
-    features : tuple of NumberOf, MissingIn or LevelOf
-        How every feature is made of them.
-    feature_names : tuple of str
-        Names of the features.
-    scaling : Scaling
-        How the features are brought to [0, 1].
-    outputs : tuple of tuple of (float, Expression)
-        For every output its summands: coefficient and term.
-    term_names : tuple of tuple of str
-        How a person writes the terms.
-    used : tuple of tuple of int
-        Features that every output reads, ascending.
-    classes : tuple
-        Labels. With two of them there is one output, which speaks for the second where it is positive.
-    """
-
-    columns: tuple[RawColumn, ...]
-    features: tuple[Ingredient, ...]
+    columns: tuple[RawColumn, ...]  # of the table, in their order
+    features: tuple[Ingredient, ...]  # how every feature is made of the columns
     feature_names: tuple[str, ...]
-    scaling: Scaling
-    outputs: tuple[tuple[tuple[float, Expression], ...], ...]
+    scaling: Scaling  # how the features are brought to [0, 1]
+    outputs: tuple[tuple[tuple[float, Expression], ...], ...]  # for every output its coefficients and terms
     term_names: tuple[tuple[str, ...], ...]
-    used: tuple[tuple[int, ...], ...]
-    classes: tuple[Any, ...]
+    used: tuple[tuple[int, ...], ...]  # features that every output reads, ascending
+    classes: tuple[Any, ...]  # with two of them there is one output, which predicts the second if it is positive
 
     @classmethod
     def of(cls, source: Any) -> Program:
@@ -65,16 +50,142 @@ class Program:
         )
 
     @property
+    def features_used(self) -> list[int]:
+        """Features that some output reads, ascending."""
+        return sorted({p for used in self.used for p in used})
+
+    @property
     def read(self) -> tuple[int, ...]:
         """Columns that some output reads, ascending."""
-        return tuple(sorted({self.features[p].column for used in self.used for p in used}))
+        return tuple(sorted({self.features[p].column for p in self.features_used}))
 
     @property
     def required(self) -> tuple[int, ...]:
-        """Those of them without which there is no answer: nothing stands in for a missing cell."""
+        """Columns without which there is no answer: nothing fills a missing cell."""
         return tuple(sorted({column for output in range(len(self.used)) for column in self.required_by(output)}))
 
     def required_by(self, output: int) -> tuple[int, ...]:
         """Columns without which one output has no value."""
-        made = [self.features[p] for p in self.used[output]]
-        return tuple(sorted({f.column for f in made if isinstance(f, NumberOf) and f.fill is None}))
+        return tuple(sorted({self.features[p].column for p in self.used[output] if self.may_be_missing(p)}))
+
+    def may_be_missing(self, feature: int) -> bool:
+        """Whether a missing cell leaves the feature missing."""
+        made = self.features[feature]
+        return isinstance(made, NumberOf) and made.fill is None
+
+    def is_indicator(self, feature: int) -> bool:
+        """Whether a feature is 0 or 1 and so already what scaling would make of it."""
+        low, span = self.half_range(feature)
+        return isinstance(self.features[feature], MissingIn | LevelOf) and low == 0.0 and span == 0.5
+
+    def half_range(self, feature: int) -> tuple[float, float]:
+        """Half the minimum and half the training range of a feature."""
+        return float(self.scaling.half_minimum[feature]), float(self.scaling.half_span[feature])
+
+    def possible_levels(self, made: LevelOf) -> list[str | float]:
+        """Those of the levels that a cell of the column can be: texts of a text column, else numbers."""
+        kind = str if self.columns[made.column].kind == "text" else float
+        return [level for level in made.levels if isinstance(level, kind)]
+
+    @property
+    def output_labels(self) -> tuple[Any, ...]:
+        """The class that every output predicts if it is positive."""
+        return self.classes[1:] if len(self.outputs) == 1 else self.classes
+
+    def weighted_terms(self, output: int) -> list[Expression]:
+        """The terms of one output, each times its coefficient."""
+        pairs = self.outputs[output]
+        return [Number(coef) if part == Number(1.0) else Product((Number(coef), bare(part))) for coef, part in pairs]
+
+
+class CodePrinter(Visitor[str]):
+    """Writes expressions as most languages do; a subclass says what is different in its own."""
+
+    def __init__(self, scaled: Mapping[int, str]) -> None:
+        self.scaled = scaled  # what stands for the scaled value of each feature: a variable, a column, a cell
+
+    def number(self, value: float) -> str:
+        """A constant with all its digits."""
+        return repr(float(value))
+
+    def feature(self, feature: int) -> str:
+        return self.scaled[feature]
+
+    @abstractmethod
+    def choose(self, condition: str) -> str:
+        """1 if a condition holds, else 0."""
+
+    def same(self, left: str, right: str) -> str:
+        """The condition that two numbers are equal."""
+        return f"{left} == {right}"
+
+    def total(self, parts: tuple[Expression, ...]) -> str:
+        return " ".join(self.summands(parts))
+
+    def product(self, parts: tuple[Expression, ...]) -> str:
+        """The parts multiplied from left to right; a first -1 becomes a sign."""
+        first, rest = parts[0], parts[1:]
+        if first == Number(-1.0):
+            return "-" + (self.operand(rest[0]) if len(rest) == 1 else f"({self.product(rest)})")
+        # a sign in front of the whole product needs no brackets
+        head = self.number(first.value) if isinstance(first, Number) else self.operand(first)
+        return " * ".join([head, *map(self.operand, rest)])
+
+    def quotient(self, part: Expression, by: float) -> str:
+        return f"{self.operand(part)} / {self.number(by)}"
+
+    def exp(self, part: Expression) -> str:
+        return f"exp({self.visit(part)})"
+
+    def wave(self, kind: str, part: Expression) -> str:
+        return f"{kind}({self.visit(part)})"
+
+    def above(self, part: Expression, knot: float) -> str:
+        return self.choose(f"{self.operand(part)} > {self.number(knot)}")
+
+    def equals(self, part: Expression, level: float) -> str:
+        return self.choose(self.same(self.operand(part), self.number(level)))
+
+    def operand(self, node: Expression) -> str:
+        """The expression, to be multiplied, divided or compared: in brackets if it could be misread."""
+        node, text = bare(node), self.visit(node)
+        return f"({text})" if isinstance(node, Sum | Product | Divided) or text.startswith("-") else text
+
+    def summands(self, parts: Iterable[Expression]) -> list[str]:
+        """The parts of a sum, each but the first with its sign in front."""
+        out: list[str] = []
+        for part in map(bare, parts):
+            sign, size = _split_sign(part) if out else ("", part)
+            text = f"({self.visit(size)})" if isinstance(size, Sum) and out else self.visit(size)
+            out.append(f"{sign} {text}" if out else text)
+        return out
+
+    def output(self, program: Program, output: int) -> list[str]:
+        """The summands of one output, one for each of its terms."""
+        return self.summands(program.weighted_terms(output)) or [self.number(0.0)]
+
+
+def _split_sign(part: Expression) -> tuple[str, Expression]:
+    """Sign and size of a summand: a minus if a negative number stands alone or leads a product."""
+    match part:
+        case Number(value) if value < 0:
+            return "-", Number(-value)
+        case Product((Number(value), *rest)) if value < 0:
+            return "-", bare(Product(tuple(rest))) if value == -1.0 else Product((Number(-value), *rest))
+        case _:
+            return "+", part
+
+
+def plain_label(label: Any) -> str | int | float | bool:
+    """A label as languages know it; what is neither a number nor a text is written as text."""
+    return label if isinstance(label, str | int | float) and label == label else str(label)
+
+
+def one_line(text: str) -> str:
+    """A text for a comment: on one line, not too long, and without what could end, open or continue a comment."""
+    shown = text if len(text) <= LONGEST_COMMENT else text[:LONGEST_COMMENT] + "..."
+    shown = "".join(letter if letter.isprintable() else " " for letter in shown)
+    for bad, good in (("\\", "/"), ("*/", "* /"), ("/*", "/ *"), ("--", "- -"), ("??", "? ?")):
+        while bad in shown:
+            shown = shown.replace(bad, good)
+    return shown

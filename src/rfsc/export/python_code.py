@@ -8,25 +8,24 @@ from typing import Any
 from .._model.recipe import LevelOf, MissingIn, NumberOf
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
-from .printer import Printer, features_used, is_indicator, one_line, output_labels, plain_label, possible_levels
-from .program import Program
+from .program import CodePrinter, Program, one_line, plain_label
 
 HELPERS = {
     "_cell": '''
 def _cell(value):
-    """None where a cell is missing."""
+    """None if a cell is missing."""
     missing = value is None or type(value).__name__ == "NAType" or value != value
     return None if missing else value
 ''',
     "_number": '''
 def _number(value):
-    """A cell as a number, None where it is missing."""
+    """A cell as a number, None if it is missing."""
     value = _cell(value)
     return None if value is None else float(value)
 ''',
     "_scaled": f'''
 def _scaled(x, half_minimum, half_span):
-    """A feature in training ranges above its minimum; absurdly far out it stays where it is."""
+    """A feature in training ranges above its minimum, within absurdly wide bounds."""
     return min(max((x / 2.0 - half_minimum) / half_span, {-FAR!r}), {FAR!r})
 ''',
     "_sigmoid": '''
@@ -43,27 +42,22 @@ def _log_sigmoid(z):
 }
 
 
-class Python(Printer):
+class Python(CodePrinter):
     """Expressions in Python."""
 
-    def positive(self, part: str) -> str:
-        """max(0, part)."""
-        return f"max({part}, 0.0)"
+    def positive(self, part: Expression) -> str:
+        return f"max({self.visit(part)}, 0.0)"
 
-    def exp(self, part: str) -> str:
-        """The exponential of what is never above zero."""
-        return f"math.exp({part})"
+    def exp(self, part: Expression) -> str:
+        return f"math.exp({self.visit(part)})"
 
     def ramp(self, part: Expression) -> str:
-        """1 / (1 + exp(-part))."""
-        return f"_sigmoid({self.text(part)})"
+        return f"_sigmoid({self.visit(part)})"
 
-    def wave(self, kind: str, part: str) -> str:
-        """Sine or cosine."""
-        return f"math.{kind}({part})"
+    def wave(self, kind: str, part: Expression) -> str:
+        return f"math.{kind}({self.visit(part)})"
 
     def choose(self, condition: str) -> str:
-        """1 where a condition holds, else 0."""
         return f"(1.0 if {condition} else 0.0)"
 
 
@@ -73,16 +67,16 @@ def to_python(source: Any, name: str = "predict") -> str:
     Parameters
     ----------
     source : SparseModel, RFSCClassifier, Pipeline or Predictor
-        What to write. Where it carries its preprocessing, the function reads the raw columns.
+        What to write. If it carries its preprocessing, the function reads the raw columns.
     name : str, default="predict"
         Name of the function.
 
     Returns
     -------
     str
-        A module with one public function. It takes a mapping from column names to cells and gives a dict with "label",
-        the "decision" of every formula and the "probability" of every class; None where a cell that it needs is missing
-        (None or NaN).
+        A module with one public function. It takes a mapping from column names to cells and returns a dict with
+        "label", the "decision" of every formula and the "probability" of every class; None if a cell that it needs is
+        missing (None or NaN).
     """
     if not name.isidentifier() or keyword.iskeyword(name) or name in (*HELPERS, "math"):
         msg = f"name must be a name that Python allows and that the code does not use itself, got {name!r}."
@@ -98,16 +92,14 @@ def to_python(source: Any, name: str = "predict") -> str:
 
 def _body(program: Program) -> list[str]:
     """The lines of the function."""
-    lines = [
-        '"""Class of one row: a mapping from column names to cells; None where a cell that is needed is missing."""'
-    ]
+    lines = ['"""Class of one row: a mapping from column names to cells; None if a cell that is needed is missing."""']
     for j in program.read:
         column = program.columns[j]
         lines.append(f"c{j} = {'_number' if column.kind == 'number' else '_cell'}(row[{column.name!r}])")
     if program.required:
         lines += [f"if {' or '.join(f'c{j} is None' for j in program.required)}:", "    return None"]
-    lines += [f"s{p} = {_feature(program, p)}  # {one_line(program.feature_names[p])}" for p in features_used(program)]
-    printer = Python({p: f"s{p}" for p in features_used(program)})
+    lines += [f"s{p} = {_feature(program, p)}  # {one_line(program.feature_names[p])}" for p in program.features_used]
+    printer = Python({p: f"s{p}" for p in program.features_used})
     for k in range(len(program.outputs)):
         names = [f"  # {one_line(name)}" for name in program.term_names[k]] or [""]
         lines.append(f"f{k} = (")
@@ -126,17 +118,18 @@ def _feature(program: Program, p: int) -> str:
         case MissingIn():
             text = f"float({c} is None)"
         case LevelOf(_, levels, other):
-            known = (*possible_levels(program, made), *([None] if None in levels else []))
+            known = (*program.possible_levels(made), *([None] if None in levels else []))
             text = f"float({c} {'not in' if other else 'in'} {known!r})"
-    if is_indicator(program, p):
+    if program.is_indicator(p):
         return text
-    return f"_scaled({text}, {float(program.scaling.half_minimum[p])!r}, {float(program.scaling.half_span[p])!r})"
+    low, span = program.half_range(p)
+    return f"_scaled({text}, {low!r}, {span!r})"
 
 
 def _answer(program: Program) -> list[str]:
-    """The lines that make classes and probabilities of the formulas."""
+    """The lines that turn the formulas into classes and probabilities."""
     first, second = (repr(plain_label(label)) for label in program.classes[:2])
-    shown = [repr(plain_label(label)) for label in output_labels(program)]
+    shown = [repr(plain_label(label)) for label in program.output_labels]
     lines = [f"decision = {{{', '.join(f'{label}: f{k}' for k, label in enumerate(shown))}}}"]
     if len(program.outputs) == 1:
         lines += [

@@ -1,8 +1,8 @@
 """A model as formulas of a spreadsheet (Excel, LibreOffice, Google Sheets): one row of cells, to be filled down.
 
-A formula may have 8,192 characters. Where one would be longer, scaled features and terms get cells of their own. An
-empty text cannot be told from an empty cell, so it counts as missing. Spreadsheets refuse sines of huge numbers: where
-a model has waves, rows beyond some ten million training ranges show an error.
+A formula may have 8,192 characters. If one would be longer, scaled features and terms get cells of their own. An empty
+text looks like an empty cell, so it counts as missing. Spreadsheets refuse sines of huge numbers: if a model has waves,
+rows beyond some ten million training ranges show an error.
 """
 
 from __future__ import annotations
@@ -15,50 +15,30 @@ from typing import Any
 from .._model.recipe import LevelOf, MissingIn, NumberOf
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
-from .printer import (
-    Printer,
-    features_used,
-    is_indicator,
-    may_be_missing,
-    output_labels,
-    plain_label,
-    possible_levels,
-    weighted_terms,
-)
-from .program import Program
+from .program import CodePrinter, Program, plain_label
 
 MAX_FORMULA = 8_192  # characters
 MAX_TEXT = 255  # characters of a text within a formula
 MAX_COLUMNS = 16_384
-LARGEST = 1e307  # of what a formula may hold
+LARGEST = 1e307  # number that a formula may hold
 STEEP = 700.0  # exponentials overflow a little later
-SIGNS = frozenset("=+-@＝＋－＠")  # with which formulas begin, in Japanese sheets too
+FORMULA_SIGNS = frozenset("=+-@＝＋－＠")  # with which formulas begin, in Japanese sheets too
 CONTROL = r"[\x00-\x1f\x7f]"
-AT_ONCE = 200  # arguments of a function; Excel takes 254
+MAX_ARGUMENTS = 200  # of a function; Excel takes 254
 
 
 @dataclass(frozen=True, slots=True)
 class SheetCell:
-    """One cell of the row.
+    """One cell of the row."""
 
-    Parameters
-    ----------
-    column : str
-        Letters of its column.
-    heading : str
-        What it shows; an apostrophe stands before what a spreadsheet would take for a formula.
-    formula : str
-        Its formula, beginning with "="; empty where the user fills in a value.
-    """
-
-    column: str
-    heading: str
-    formula: str
+    column: str  # letters
+    heading: str  # an apostrophe stands before what a spreadsheet would take for a formula
+    formula: str  # begins with "="; empty if the user fills in a value
 
 
 def as_text(cell: str) -> str:
     """A cell that spreadsheets show and never compute: what looks like a formula gets an apostrophe in front."""
-    if cell.lstrip()[:1] not in SIGNS:
+    if cell.lstrip()[:1] not in FORMULA_SIGNS:
         return cell
     try:
         float(cell)
@@ -67,35 +47,29 @@ def as_text(cell: str) -> str:
     return cell
 
 
-class Sheet(Printer):
-    """Expressions as formulas."""
+class Sheet(CodePrinter):
+    """Expressions as formulas of a spreadsheet."""
 
     def number(self, value: float) -> str:
         """A constant with all its digits, of which Excel keeps fifteen."""
         return repr(float(value)).removesuffix(".0").replace("e", "E")
 
-    def positive(self, part: str) -> str:
-        """max(0, part)."""
-        return f"MAX({part},0)"
+    def positive(self, part: Expression) -> str:
+        return f"MAX({self.visit(part)},0)"
 
-    def exp(self, part: str) -> str:
-        """The exponential of what is never above zero."""
-        return f"EXP(MAX({part},{-STEEP:g}))"
+    def exp(self, part: Expression) -> str:
+        return f"EXP(MAX({self.visit(part)},{-STEEP:g}))"
 
     def ramp(self, part: Expression) -> str:
-        """1 / (1 + exp(-part))."""
         return f"(1/(1+EXP(MIN(-{self.operand(part)},{STEEP:g}))))"
 
-    def wave(self, kind: str, part: str) -> str:
-        """Sine or cosine."""
-        return f"{kind.upper()}({part})"
+    def wave(self, kind: str, part: Expression) -> str:
+        return f"{kind.upper()}({self.visit(part)})"
 
     def choose(self, condition: str) -> str:
-        """1 where a condition holds, else 0."""
         return f"IF({condition},1,0)"
 
     def same(self, left: str, right: str) -> str:
-        """The condition that two numbers are equal."""
         return f"{left}={right}"
 
 
@@ -107,7 +81,7 @@ def to_spreadsheet(
     Parameters
     ----------
     source : SparseModel, RFSCClassifier, Pipeline or Predictor
-        What to write. Where it carries its preprocessing, the formulas read the raw columns.
+        What to write. If it carries its preprocessing, the formulas read the raw columns.
     cells : mapping of str to str, default=None
         Letters of the column of the sheet that holds each column of the table, such as ``{"age": "C"}``; None lays out
         the columns that are read from A on.
@@ -119,8 +93,8 @@ def to_spreadsheet(
     Returns
     -------
     str
-        Headings and formulas: helper cells where a formula would be too long, the value of every formula, class
-        probabilities, and the class. They stay empty where something that is needed is missing. Without `cells` the
+        Headings and formulas: helper cells if a formula would be too long, the value of every formula, class
+        probabilities, and the class. They stay empty if something that is needed is missing. Without `cells` the
         headings of the columns to fill in come first.
     """
     laid_out = sheet_cells(source, cells=cells, first=first, row=row)
@@ -131,24 +105,7 @@ def to_spreadsheet(
 def sheet_cells(
     source: Any, *, cells: Mapping[str, str] | None = None, first: str | None = None, row: int = 2
 ) -> list[SheetCell]:
-    """The cells that `to_spreadsheet` writes, from left to right, for who makes the sheet by program.
-
-    Parameters
-    ----------
-    source : SparseModel, RFSCClassifier, Pipeline or Predictor
-        What to write.
-    cells : mapping of str to str, default=None
-        Letters of the column of the sheet that holds each column of the table.
-    first : str, default=None
-        Column of the first formula.
-    row : int, default=2
-        Row of the sheet.
-
-    Returns
-    -------
-    list of SheetCell
-        Columns to fill in, unless `cells` says where they are; then formulas.
-    """
+    """The cells that `to_spreadsheet` writes, from left to right: columns to fill in, unless `cells` places them."""
     if row < 1:
         msg = f"row must be 1 or more, got {row!r}."
         raise ValueError(msg)
@@ -186,7 +143,7 @@ class _Layout:
     def fill(self, *, helpers: bool) -> None:
         """All formulas; with helpers, scaled features and terms in cells of their own."""
         program = self.program
-        texts = {p: self.scaled(p) for p in features_used(program)}
+        texts = {p: self.scaled(p) for p in program.features_used}
         if helpers:
             texts = {
                 p: self.put(f"scaled {program.feature_names[p]}", self.known(p, text)) for p, text in texts.items()
@@ -205,7 +162,7 @@ class _Layout:
             self.several(decisions, labels)
 
     def scaled(self, p: int) -> str:
-        """A feature on [0, 1], drawn in before it is divided."""
+        """A feature on [0, 1], clipped before it is divided."""
         made = self.program.features[p]
         cell = self.inputs[made.column]
         number = Sheet({}).number
@@ -216,17 +173,17 @@ class _Layout:
                 text = f"IF({self.missing(made.column)},1,0)"
             case LevelOf(_, levels, other):
                 tests = [self.missing(made.column)] if None in levels else []
-                for level in possible_levels(self.program, made):
+                for level in self.program.possible_levels(made):
                     if isinstance(level, float):
                         tests.append(f"AND(ISNUMBER({cell}),{cell}={number(level)})")
                     elif level:  # an empty cell is a missing one
                         tests.append(f"EXACT({cell},{_text(level)})")  # = would not tell "a" from "A"
                 text = f"IF({_any(tests)},{'0,1' if other else '1,0'})"
-        if is_indicator(self.program, p):
+        if self.program.is_indicator(p):
             return text
-        low, span = float(self.program.scaling.half_minimum[p]), float(self.program.scaling.half_span[p])
+        low, span = self.program.half_range(p)
         text, far = _less(f"{text}/2", low), FAR * span
-        # nothing is that far away where the range itself is huge
+        # nothing is that far away if the range itself is huge
         return (
             f"(MAX(MIN({text},{number(far)}),{number(-far)})/{number(span)})"
             if far < LARGEST
@@ -239,34 +196,33 @@ class _Layout:
         return f"NOT(ISNUMBER({cell}))" if self.program.columns[column].kind == "number" else f'{cell}=""'
 
     def formula(self, printer: Sheet, output: int, *, helpers: bool) -> str:
-        """One output; empty where a number that it needs is not there."""
+        """One output; empty if a number that it needs is missing."""
         program = self.program
         needed = [self.inputs[j] for j in program.required_by(output)]
         if not helpers:
-            return self.where(needed, " ".join(printer.output(program, output)))
-        label = plain_label(output_labels(program)[output])
+            return self.unless_missing(needed, " ".join(printer.output(program, output)))
+        label = plain_label(program.output_labels[output])
         addresses = [
-            self.put(f"{label}: {name}", self.where(needed, printer.text(part)))
-            for name, part in zip(program.term_names[output], weighted_terms(program, output), strict=True)
+            self.put(f"{label}: {name}", self.unless_missing(needed, printer.visit(part)))
+            for name, part in zip(program.term_names[output], program.weighted_terms(output), strict=True)
         ]
-        return self.where(needed, f"SUM({addresses[0]}:{addresses[-1]})" if addresses else "0")
+        return self.unless_missing(needed, f"SUM({addresses[0]}:{addresses[-1]})" if addresses else "0")
 
     def known(self, p: int, text: str) -> str:
-        """A scaled feature that stays empty where it is missing."""
-        return self.where(
-            [self.inputs[self.program.features[p].column]] if may_be_missing(self.program, p) else [], text
-        )
+        """A scaled feature that stays empty if it is missing."""
+        needed = [self.inputs[self.program.features[p].column]] if self.program.may_be_missing(p) else []
+        return self.unless_missing(needed, text)
 
-    def where(self, needed: list[str], text: str) -> str:
+    def unless_missing(self, needed: list[str], text: str) -> str:
         """A formula that stays empty unless all the cells that it needs hold numbers."""
         if not needed:
             return text
-        blocks = [needed[i : i + AT_ONCE] for i in range(0, len(needed), AT_ONCE)]
+        blocks = [needed[i : i + MAX_ARGUMENTS] for i in range(0, len(needed), MAX_ARGUMENTS)]
         count = "+".join(f"COUNT({','.join(block)})" for block in blocks)
         return f'IF({count}<{len(needed)},"",{text})'
 
     def several(self, decisions: list[str], labels: list[str | float]) -> None:
-        """Probabilities and class of three and more classes; in logarithms, for all formulas may be far below zero."""
+        """Probabilities and class of three and more classes; in logarithms, as all formulas may be far below zero."""
         span, n = f"{decisions[0]}:{decisions[-1]}", len(decisions)
         logs = [
             self.put(f"log sigmoid {label}", f'IF({f}="","",MIN({f},0)-LN(1+EXP(-MIN(ABS({f}),{STEEP:g}))))')
@@ -318,8 +274,8 @@ def _letters(number: int) -> str:
 
 def _any(tests: list[str]) -> str:
     """The condition that one of some conditions holds."""
-    if len(tests) > AT_ONCE:
-        return _any([_any(tests[i : i + AT_ONCE]) for i in range(0, len(tests), AT_ONCE)])
+    if len(tests) > MAX_ARGUMENTS:
+        return _any([_any(tests[i : i + MAX_ARGUMENTS]) for i in range(0, len(tests), MAX_ARGUMENTS)])
     return f"OR({','.join(tests)})" if len(tests) > 1 else "".join(tests) or "FALSE"
 
 
@@ -329,7 +285,7 @@ def _less(text: str, number: float) -> str:
 
 
 def _text(text: str) -> str:
-    """A text in double quotes, in pieces where it is long; tabs and line ends by number, else a paste ends there."""
+    """A text in double quotes, in pieces if it is long; tabs and line ends by number, else a paste ends there."""
     pieces = re.findall(f"{CONTROL}|(?:(?!{CONTROL}).){{1,{MAX_TEXT}}}", text, re.DOTALL) or [""]
     return "&".join(
         f"CHAR({ord(piece)})" if re.fullmatch(CONTROL, piece) else '"' + piece.replace('"', '""') + '"'

@@ -1,4 +1,4 @@
-"""A model as SQL: one expression per class, or a SELECT that gives formulas, probabilities and classes of all rows.
+"""A model as SQL: one expression per class, or a SELECT of formulas, probabilities and classes of all rows.
 
 The query is a chain of small steps: columns as they are read (c0, c1, ...), features made of them (x0, ...), features
 on [0, 1] (s0, ...), formulas (f0, ...). NULL in a column that a formula needs gives NULL.
@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .printer import features_used, may_be_missing, output_labels, plain_label
-from .program import Program
+from .program import Program, plain_label
 from .sql_dialects import DIALECTS, SQLite
 
 OUTPUTS = ("all", "decision", "probability", "class")
@@ -32,24 +31,24 @@ def to_sql(
     Parameters
     ----------
     source : SparseModel, RFSCClassifier, Pipeline or Predictor
-        What to write. Where it carries its preprocessing, the query reads the raw columns.
+        What to write. If it carries its preprocessing, the query reads the raw columns.
     dialect : {"sqlite", "duckdb", "postgresql"}, default="sqlite"
         The database.
     table : str or sequence of str, default="data"
         The table or view; a sequence for a name with its schema, such as ``("clinic", "patients")``.
     output : {"all", "decision", "probability", "class"}, default="all"
-        What to give: values of the formulas, class probabilities, the most likely class, or all three.
+        What to return: values of the formulas, class probabilities, the most likely class, or all three.
     label : object, default=None
-        Give the formula and the probability of this class only; None for all classes.
+        Return the formula and the probability of this class only; None for all classes.
     keep : iterable of str, default=()
-        Columns of the table to give with the answers, such as the key.
+        Columns of the table to return with the results, such as the key.
 
     Returns
     -------
     str
         The query, without a semicolon, so that it can stand in a view or an INSERT. Its columns are those kept, then
         ``decision``, ``probability_<class>`` and ``predicted``; with three and more classes ``decision_<class>``, and
-        where a label is given plain ``probability``.
+        with a label plain ``probability``.
     """
     if output not in OUTPUTS:
         msg = f"output must be one of {', '.join(map(repr, OUTPUTS))}, got {output!r}."
@@ -60,7 +59,7 @@ def to_sql(
     keep = [keep] if isinstance(keep, str) else list(keep)
     names = [table] if isinstance(table, str) else list(table)
     kept = {f"k{j}": f"d.{printer.identifier(name)}" for j, name in enumerate(keep)}
-    used = features_used(program)
+    used = program.features_used
     steps = {"columns": kept | _columns(printer, used, "d"), **_features(printer, used)}
     steps["formulas"] = {f"f{k}": _formula(printer, k) for k in range(len(program.outputs))}
     if output in ("all", "probability") and len(program.outputs) > 1:
@@ -86,12 +85,12 @@ def sql_expressions(source: Any, *, dialect: str = "sqlite", table: str = "data"
     Returns
     -------
     dict of object to str
-        For every class its formula, in brackets; with two classes only the second, which a positive value speaks for.
+        For every class its formula, in brackets; with two classes only the second, which a positive value predicts.
     """
     program = Program.of(source)
     printer = _printer(dialect, program)
     out = {}
-    for k, label in enumerate(output_labels(program)):
+    for k, label in enumerate(program.output_labels):
         used = list(program.used[k])
         steps = {"columns": _columns(printer, used, printer.identifier(table)), **_features(printer, used)}
         out[label] = _nested(list(steps.values()), _formula(printer, k), printer.fence)
@@ -117,9 +116,9 @@ def _columns(printer: SQLite, used: Sequence[int], table: str) -> dict[str, str]
 
 
 def _features(printer: SQLite, used: Sequence[int]) -> dict[str, dict[str, str]]:
-    """Features, and features on [0, 1]; a first step that would do nothing is left out."""
+    """Features, and features on [0, 1]; a first step that would do nothing is omitted."""
     columns = {p: f"c{printer.program.features[p].column}" for p in used}
-    made = {p: printer.feature(p, columns[p]) for p in used}
+    made = {p: printer.made_feature(p, columns[p]) for p in used}
     alias = {p: columns[p] if made[p] == columns[p] else f"x{p}" for p in used}
     scaled = {printer.scaled[p]: printer.scaled_feature(p, alias[p]) for p in used}
     if all(alias[p] == columns[p] for p in used):
@@ -128,12 +127,12 @@ def _features(printer: SQLite, used: Sequence[int]) -> dict[str, dict[str, str]]
 
 
 def _formula(printer: SQLite, output: int) -> str:
-    """One output; NULL where a feature is, which steps and hinges would not notice."""
+    """One output; NULL if a feature is, which steps and hinges would not notice."""
     used = printer.program.used[output]
     text = "\n    ".join(printer.output(printer.program, output))
     if not used:
-        return f"CAST({text} AS {printer.double})"  # where nothing is read nothing has made it a double
-    gaps = [printer.scaled[p] for p in used if may_be_missing(printer.program, p)]
+        return f"CAST({text} AS {printer.double})"  # if nothing is read, nothing has made it a double
+    gaps = [printer.scaled[p] for p in used if printer.program.may_be_missing(p)]
     return f"CASE WHEN {' + '.join(gaps)} IS NOT NULL THEN\n    {text}\n  END" if gaps else text
 
 
@@ -143,19 +142,19 @@ def _shares(printer: SQLite) -> dict[str, dict[str, str]]:
     logs = [f"l{k}" for k in range(len(values))]
     far = printer.number(FAR_BELOW)
     log_sigmoid = {
-        log: f"CASE WHEN {f} < {far} THEN {f} ELSE -ln(1.0 + {printer.exp(f'-{f}')}) END"
+        log: f"CASE WHEN {f} < {far} THEN {f} ELSE -ln(1.0 + {printer.exponential(f'-{f}')}) END"
         for f, log in zip(values, logs, strict=True)
     }
     kept = {f: f for f in values}
     return {
         "logarithms": kept | log_sigmoid,
         "largest": kept | {log: log for log in logs} | {"top": _greatest(printer, logs)},
-        "sigmoids": kept | {f"e{k}": printer.exp(f"{log} - top") for k, log in enumerate(logs)},
+        "sigmoids": kept | {f"e{k}": printer.exponential(f"{log} - top") for k, log in enumerate(logs)},
     }
 
 
 def _answers(printer: SQLite, output: str, wanted: Sequence[int], *, plain: bool) -> dict[str, str]:
-    """What the query is for, by name; `wanted` are the classes, by place, of which one wants to know."""
+    """The columns of the result, by name; `wanted` are the places of the classes to return."""
     program = printer.program
     several = len(program.outputs) > 1
     labels = [plain_label(label) for label in program.classes]
@@ -195,21 +194,20 @@ def _greatest(printer: SQLite, values: Sequence[str]) -> str:
 
 
 def _wanted(program: Program, label: Any) -> list[int]:
-    """Places of the classes to tell of."""
+    """Places of the classes to return."""
     if label is None:
         return list(range(len(program.classes)))
     places = [k for k, known in enumerate(program.classes) if known == label]
     if not places:
-        shown = ", ".join(repr(known) for known in program.classes[:10]) + (
-            ", ..." if len(program.classes) > 10 else ""
-        )
+        more = ", ..." if len(program.classes) > 10 else ""
+        shown = ", ".join(repr(known) for known in program.classes[:10]) + more
         msg = f"label must be one of the classes ({shown}), got {label!r}."
         raise ValueError(msg)
     return places
 
 
 def _unique(names: Sequence[str], longest: int | None) -> list[str]:
-    """The names, cut to what the database allows, and numbered where two would be the same to it."""
+    """The names, cut to what the database allows, and numbered if two would be the same to it."""
     out: list[str] = []
     for name in names:
         cut, number = _cut(name, longest), 1
@@ -228,7 +226,7 @@ def _cut(name: str, longest: int | None) -> str:
 def _chained(
     steps: dict[str, dict[str, str]], final: dict[str, str], kept: list[str], table: list[str], fence: str
 ) -> str:
-    """A query in steps, each reading from the one before, and the last giving what was asked for."""
+    """A query in steps, each reading from the one before, and the last with the result."""
     prefix = "rfsc_"
     while table[-1].lower().startswith(f'"{prefix}'):  # SQLite would take the table for the step of that name
         prefix += "_"

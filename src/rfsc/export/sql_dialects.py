@@ -1,7 +1,7 @@
-"""How three databases write the same formulas: names, literals, what they do with gaps, and what they refuse.
+"""How three databases write the same formulas: names, literals, NULL, and what they refuse.
 
-SQLite and DuckDB compute as Python does. PostgreSQL stops the whole query where a product, a quotient or an exponential
-of doubles overflows or vanishes, so what it is given never gets there: see `PostgreSQL`.
+SQLite and DuckDB compute as Python does. PostgreSQL stops the whole query if a product, a quotient or an exponential of
+doubles overflows or vanishes, so it is given formulas that never do: see `PostgreSQL`.
 """
 
 from __future__ import annotations
@@ -27,30 +27,24 @@ from .._terms.expression import (
     Wave,
 )
 from .._terms.scaling import FAR
-from .printer import Printer, bare, features_used, is_indicator, may_be_missing, possible_levels
-from .program import Program
+from .._terms.visitor import bare
+from .program import CodePrinter, Program
 
 LARGEST = math.nextafter(math.inf, 0.0)
 SMALLEST = math.nextafter(0.0, 1.0)
 RELATIVE = 2.0**-54  # two doubles that differ do so by at least this share of either
 
 
-class SQLite(Printer):
-    """SQLite, and what all dialects share.
-
-    Parameters
-    ----------
-    program : Program
-        What is printed. Column j of the table is ``c<j>``, feature p ``x<p>``, and ``s<p>`` where it is scaled.
-    """
+class SQLite(CodePrinter):
+    """SQLite, and what all dialects share. Column j of the table is ``c<j>``, feature p ``x<p>``, scaled ``s<p>``."""
 
     double = "REAL"
     greatest, least = "max", "min"
     longest_name: int | None = None  # bytes
-    fence = "\nLIMIT -1 OFFSET 0"  # keeps the planner from writing out a step wherever a later one mentions it
+    fence = "\nLIMIT -1 OFFSET 0"  # keeps the planner from repeating a step wherever a later one mentions it
 
     def __init__(self, program: Program) -> None:
-        super().__init__({p: f"s{p}" for p in features_used(program)})
+        super().__init__({p: f"s{p}" for p in program.features_used})
         self.program = program
 
     def identifier(self, name: str) -> str:
@@ -69,7 +63,7 @@ class SQLite(Printer):
         return str(value) if isinstance(value, int) else self.number(value)
 
     def read_number(self, column: str) -> str:
-        """A column as doubles, NULL where nothing is known."""
+        """A column as doubles, NULL if a cell is missing."""
         # an imported file holds texts: those that are no numbers, empty ones too, would become 0
         no_number = f"trim({column}) GLOB '*[^-+.0-9eE]*' OR {column} NOT GLOB '*[0-9]*'"
         return f"CASE WHEN typeof({column}) = 'text' AND ({no_number}) THEN NULL ELSE CAST({column} AS REAL) END"
@@ -79,46 +73,50 @@ class SQLite(Printer):
         return f"CAST({column} AS TEXT)"
 
     def is_one_of(self, column: str, levels: list[str]) -> str:
-        """The condition that a cell is one of the levels; whatever the column's own idea of equal texts."""
+        """The condition that a cell is one of the levels, whatever the collation of the column."""
         return f"{column} COLLATE BINARY IN ({', '.join(levels)})"
 
-    def feature(self, p: int, column: str) -> str:
-        """A feature out of a column that was read."""
+    def made_feature(self, p: int, column: str) -> str:
+        """A feature from a column that was read."""
         match self.program.features[p]:
             case NumberOf(_, fill):
                 return column if fill is None else f"COALESCE({column}, {self.number(fill)})"
             case MissingIn():
                 return self.choose(f"{column} IS NULL")
             case LevelOf(_, levels, other) as made:
-                known = [self.literal(level) for level in possible_levels(self.program, made)]
+                known = [self.literal(level) for level in self.program.possible_levels(made)]
                 conditions = [self.is_one_of(column, known)] if known else []
                 conditions += [f"{column} IS NULL"] if None in levels else []
                 return self.choose(" OR ".join(conditions) or "1 = 0", flipped=other)
 
     def scaled_feature(self, p: int, x: str) -> str:
-        """A feature on [0, 1], drawn in before it is divided, and NULL where it is missing."""
-        if is_indicator(self.program, p):
+        """A feature on [0, 1], clipped before it is divided, and NULL if it is missing."""
+        if self.program.is_indicator(p):
             return x
-        scaling = self.program.scaling
-        half_minimum, half_span = float(scaling.half_minimum[p]), float(scaling.half_span[p])
-        return self.clipped(x, half_minimum, half_span, gaps=may_be_missing(self.program, p))
+        half_minimum, half_span = self.program.half_range(p)
+        return self.clipped(x, half_minimum, half_span, gaps=self.program.may_be_missing(p))
 
     def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:  # noqa: ARG002  see DuckDB
-        """(x / 2 - half_minimum) / half_span within FAR; NULL where x is."""
+        """(x / 2 - half_minimum) / half_span within FAR; NULL if x is."""
         far = min(FAR * half_span, LARGEST)
         inside = f"{self.least}({self.less(f'{x} / 2.0', half_minimum)}, {self.number(far)})"
         return f"{self.greatest}({inside}, {self.number(-far)}) / {self.number(half_span)}"
 
     def less(self, x: str, number: float) -> str:
-        """What is left of x without a number."""
+        """x minus a number."""
         return x if number == 0.0 else f"{x} {'-' if number > 0 else '+'} {self.number(abs(number))}"
 
-    def positive(self, part: str) -> str:
-        """max(0, part)."""
-        return f"{self.greatest}({part}, 0.0)"
+    def positive(self, part: Expression) -> str:
+        return f"{self.greatest}({self.visit(part)}, 0.0)"
+
+    def exp(self, part: Expression) -> str:
+        return self.exponential(self.visit(part))
+
+    def exponential(self, text: str) -> str:
+        """The exponential of what is never above zero."""
+        return f"exp({text})"
 
     def ramp(self, part: Expression) -> str:
-        """1 / (1 + exp(-part))."""
         return self.sigmoid(f"-{self.operand(part)}")
 
     def sigmoid(self, minus: str) -> str:
@@ -126,11 +124,11 @@ class SQLite(Printer):
         return f"(1.0 / (1.0 + exp({minus})))"
 
     def unless_null(self, value: str, text: str) -> str:  # noqa: ARG002  see PostgreSQL
-        """A text that is NULL where a value is, as most are by themselves."""
+        """A text that is NULL if a value is, as most are by themselves."""
         return text
 
     def choose(self, condition: str, *, flipped: bool = False) -> str:
-        """1 where a condition holds, else 0; the other way round where flipped."""
+        """1 if a condition holds, else 0; the other way round if flipped."""
         yes, no = ("0.0", "1.0") if flipped else ("1.0", "0.0")
         return f"CASE WHEN {condition} THEN {yes} ELSE {no} END"
 
@@ -152,7 +150,7 @@ class DuckDB(SQLite):
         return text if "e" in text else f"{text}e0"
 
     def read_number(self, column: str) -> str:
-        """A column as doubles, NULL where nothing is known."""
+        """A column as doubles, NULL if a cell is missing."""
         return f"NULLIF(CAST({column} AS DOUBLE), CAST('NaN' AS DOUBLE))"
 
     def read_text(self, column: str) -> str:
@@ -164,7 +162,7 @@ class DuckDB(SQLite):
         return f"{column} IN ({', '.join(levels)})"
 
     def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:
-        """(x / 2 - half_minimum) / half_span within FAR; NULL where x is."""
+        """(x / 2 - half_minimum) / half_span within FAR; NULL if x is."""
         text = super().clipped(x, half_minimum, half_span, gaps=gaps)
         return f"CASE WHEN {x} IS NOT NULL THEN {text} END" if gaps else text
 
@@ -172,7 +170,7 @@ class DuckDB(SQLite):
 class PostgreSQL(DuckDB):
     """PostgreSQL, where arithmetic that overflows or vanishes is an error.
 
-    Here a scaled feature is zero or at least NEAR away from it (its sign is kept, for a step may stand at zero),
+    Here a scaled feature is zero or at least NEAR away from it (its sign is kept, because a step may stand at zero),
     exponentials end at exp(SMALL), and a product that could become too small is set to zero before it is multiplied
     out. All of that is many orders of magnitude below what an output shows.
     """
@@ -183,10 +181,10 @@ class PostgreSQL(DuckDB):
 
     NEAR = 1e-250  # times four more factors of FAR it is still nothing
     SMALL = -300.0  # logarithm of what counts as zero; a product of five that is larger vanishes nowhere on the way
-    SAFE = 1e-290  # no guard is needed where a product cannot be smaller
+    SAFE = 1e-290  # no guard is needed if a product cannot be smaller
 
     def number(self, value: float) -> str:
-        """A constant with all its digits: a numeric, which becomes a double where it meets one."""
+        """A constant with all its digits: a numeric, which becomes a double when it meets one."""
         return repr(float(value))
 
     def literal(self, value: str | float) -> str:
@@ -195,7 +193,7 @@ class PostgreSQL(DuckDB):
         return "E" + text.replace("\\", "\\\\") if isinstance(value, str) and "\\" in value else text
 
     def read_number(self, column: str) -> str:
-        """A column as doubles, NULL where nothing is known."""
+        """A column as doubles, NULL if a cell is missing."""
         return f"NULLIF(CAST({column} AS double precision), 'NaN')"
 
     def read_text(self, column: str) -> str:
@@ -203,7 +201,7 @@ class PostgreSQL(DuckDB):
         return f"CAST({column} AS text)"
 
     def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:
-        """(x / 2 - half_minimum) / half_span within FAR and not nearer to zero than NEAR; NULL where x is."""
+        """(x / 2 - half_minimum) / half_span within FAR and not nearer to zero than NEAR; NULL if x is."""
         branches = self._first_branches(x, lambda v: (v / 2.0 - half_minimum) / half_span, gaps)
         if self._least_scaled(half_minimum, half_span) < self.NEAR:
             half = self.less(f"{x} / 2.0", half_minimum)
@@ -211,13 +209,13 @@ class PostgreSQL(DuckDB):
         return f"CASE {branches}ELSE {super().clipped(x, half_minimum, half_span, gaps=False)} END"
 
     def _first_branches(self, x: str, function: Callable[[float], float], gaps: bool) -> str:
-        """Of a CASE: NULL stays NULL, and where x is too small to make a difference it is not divided at all."""
+        """Of a CASE: NULL stays NULL, and an x too small to make a difference is not divided at all."""
         near, value = _flat(function)
         return (f"WHEN {x} IS NULL THEN NULL " if gaps else "") + f"WHEN abs({x}) <= {near!r} THEN {value!r} "
 
-    def exp(self, part: str) -> str:
+    def exponential(self, text: str) -> str:
         """The exponential of what is never above zero; exactly zero from exp(SMALL) on."""
-        return f"(exp(greatest({part}, {self.SMALL!r})) - exp({self.SMALL!r}::float8))"
+        return f"(exp(greatest({text}, {self.SMALL!r})) - exp({self.SMALL!r}::float8))"
 
     def ramp(self, part: Expression) -> str:
         """1 / (1 + exp(-part)); exactly zero from exp(SMALL) on."""
@@ -228,23 +226,23 @@ class PostgreSQL(DuckDB):
         return f"(1.0 / (1.0 + exp(least(greatest({minus}, {self.SMALL!r}), {-self.SMALL!r}))))"
 
     def unless_null(self, value: str, text: str) -> str:
-        """A text that is NULL where a value is; the bounds of exponentials would make a number of it."""
+        """A text that is NULL if a value is; the bounds of exponentials would turn NULL into a number."""
         return f"CASE WHEN {value} IS NOT NULL THEN {text} END"
 
     def choose(self, condition: str, *, flipped: bool = False) -> str:
-        """1 where a condition holds, else 0, as doubles."""
+        """1 if a condition holds, else 0, as doubles."""
         yes, no = ("0", "1") if flipped else ("1", "0")
         return f"CASE WHEN {condition} THEN {yes}::float8 ELSE {no}::float8 END"
 
     def product(self, parts: tuple[Expression, ...]) -> str:
-        """The parts multiplied from left to right, or zero where they would come near to it."""
+        """The parts multiplied from left to right, or zero if they would come near to it."""
         text = super().product(parts)
         if not self._may_vanish(parts):
             return text
         logs = [
             repr(math.log(abs(part.value) or 1.0))
             if isinstance(part, Number)
-            else f"{f'{times} * ' if times > 1 else ''}ln(greatest(abs({self.text(part)}), 1e-300))"
+            else f"{f'{times} * ' if times > 1 else ''}ln(greatest(abs({self.visit(part)}), 1e-300))"
             for part, times in Counter(_not_signs(parts)).items()
         ]
         return f"CASE WHEN {' + '.join(logs)} < {self.SMALL!r} THEN 0.0 ELSE {text} END"
@@ -255,13 +253,12 @@ class PostgreSQL(DuckDB):
         return len(factors) > 1 and math.prod(map(self._least, factors)) < self.SAFE
 
     def _least(self, node: Expression) -> float:
-        """What the absolute value of a node is at least where it is not zero."""
+        """What the absolute value of a node is at least if it is not zero."""
         match bare(node):
             case Number(value):
                 return abs(value) or 1.0
             case Scaled(p):
-                scaling = self.program.scaling
-                return max(self.NEAR, self._least_scaled(float(scaling.half_minimum[p]), float(scaling.half_span[p])))
+                return max(self.NEAR, self._least_scaled(*self.program.half_range(p)))
             case Sum((_, Number(value))) | Sum((Number(value), _)):
                 return abs(value) * RELATIVE
             case Product(parts):
@@ -281,7 +278,7 @@ class PostgreSQL(DuckDB):
                 return 0.0
 
     def _least_scaled(self, half_minimum: float, half_span: float) -> float:
-        """What a scaled feature is at least where it is not zero, but for NEAR."""
+        """What a scaled feature is at least if it is not zero, but for NEAR."""
         return max(SMALLEST, abs(half_minimum) * RELATIVE) / half_span
 
 
@@ -294,7 +291,7 @@ def _not_signs(parts: tuple[Expression, ...]) -> list[Expression]:
 
 
 def _possible(text: str) -> str:
-    """The text, or an error where no database takes it."""
+    """The text, or an error if no database takes it."""
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
         msg = "a column name, level or label holds a NUL or half a surrogate pair, which SQL cannot write. Rename it."
         raise ValueError(msg)

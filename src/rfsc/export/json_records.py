@@ -1,0 +1,106 @@
+"""Frozen dataclasses as JSON and back, checked by their type annotations; nothing that is read is ever run.
+
+A reader of our own rather than jsonschema: the core depends on numpy, scipy, scikit-learn and numba alone, and this
+reader also builds the objects, which a validator does not.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import Field, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from .._model.recipe import LevelOf, MissingIn, NumberOf
+from .._terms import Term
+
+KINDS: dict[str, type] = {"number": NumberOf, "missing": MissingIn, "level": LevelOf}  # told apart by "kind"
+
+
+class DamagedError(ValueError):
+    """What is wrong with a document, in words that show none of its values."""
+
+
+def encode(value: Any) -> Any:
+    """A value as JSON knows it: dataclasses become objects, arrays and tuples lists."""
+    if hasattr(value, "as_dict"):
+        return value.as_dict()
+    if is_dataclass(value):
+        stored = [field.name for field in fields(value) if _is_stored(field)]
+        kinds = [("kind", name) for name, cls in KINDS.items() if type(value) is cls]
+        return dict(kinds) | {name: encode(getattr(value, name)) for name in stored}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple | list):
+        return [encode(part) for part in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def decode(hint: Any, value: Any) -> Any:
+    """The value that `encode` has written for a field of this type, or a DamagedError."""
+    if hint is Any:
+        return value
+    if hint is Term:
+        return Term.from_dict(value)
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return _decode_one_of(get_args(hint), value)
+    if origin is tuple:
+        require(isinstance(value, list), "a list is missing")
+        return tuple(decode(get_args(hint)[0], part) for part in value)
+    if origin is np.ndarray:
+        return _decode_array(get_args(hint)[1], value)
+    if is_dataclass(hint):
+        return _decode_record(hint, value)  # type: ignore[arg-type]
+    allowed = (int, float) if hint is float else (get_origin(hint) or hint,)
+    require(type(value) in allowed, "a value is of the wrong type")
+    require(hint is not float or math.isfinite(value), "a number is not finite")
+    return float(value) if hint is float else value
+
+
+def require(condition: bool, why: str) -> None:
+    """Refuse a document."""
+    if not condition:
+        raise DamagedError(why)
+
+
+def _is_stored(field: Field[Any]) -> bool:
+    return bool(field.metadata.get("stored", True))
+
+
+def _decode_record(cls: type, value: Any) -> Any:
+    """An object with exactly the stored fields of the dataclass; a field that is not stored is empty."""
+    names = [field.name for field in fields(cls) if _is_stored(field)]
+    expected = {*names, "kind"} if cls in KINDS.values() else set(names)
+    require(isinstance(value, dict) and set(value) == expected, "a part is missing or unknown")
+    hints = get_type_hints(cls)
+    found = {name: decode(hints[name], value[name]) for name in names}
+    return cls(**found | {field.name: () for field in fields(cls) if not _is_stored(field)})
+
+
+def _decode_one_of(hints: tuple[Any, ...], value: Any) -> Any:
+    """None, an object that says its kind, a text or a number, or what the one other type says."""
+    if value is None and NoneType in hints:
+        return None
+    others = [hint for hint in hints if hint is not NoneType]
+    if len(others) == 1:
+        return decode(others[0], value)
+    if isinstance(value, dict):
+        return decode(KINDS[value["kind"]], value)
+    require(str in others, "a value is of the wrong type")
+    return decode(str if type(value) is str else float, value)
+
+
+def _decode_array(dtype: Any, value: Any) -> Any:
+    """Numbers, or truth values, in one list or in lists of one length."""
+    require(isinstance(value, list), "a list is missing")
+    kind = get_args(dtype)[0]
+    allowed = (bool,) if kind is np.bool_ else (int, float)
+    rows = value if value and all(isinstance(row, list) for row in value) else [value]
+    require(len({len(row) for row in rows}) == 1, "rows of numbers differ in length")
+    require(all(type(number) in allowed for row in rows for number in row), "a number is of the wrong type")
+    array = np.array(value, dtype=kind)
+    require(bool(np.isfinite(array).all()), "a number is not finite")
+    return array
