@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import math
 from collections.abc import Mapping
@@ -16,11 +17,14 @@ from sklearn.metrics import confusion_matrix
 
 from .._model import SparseModel
 from .._model.predictor import Predictor
+from .._search.loop import SearchSettings
 from .._utils.arrays import FloatArray
 from .._utils.manifest import versions
 from .._utils.words import fixed, listed, plural
+from ..bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step
 from ..classifier import RFSCClassifier
 from ..explain import contributions, definitions, equation, filter_table, legend, stability, term_table
+from ..restrictions import Restrictions
 from .cautions import find_cautions
 from .honest_score import HonestScore
 from .metrics import METRICS, measure
@@ -28,6 +32,8 @@ from .subject import ColumnSummary, Subject, summarize_columns
 
 VERSION = 1
 IMBALANCED = 0.75  # share of the largest class beyond which accuracy is misleading
+BASES = (Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step)
+SETTINGS_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in (SearchSettings, Restrictions, *BASES)}
 MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line
 
 
@@ -211,7 +217,8 @@ def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
     settings, n_rows = subject.predictor.settings_, plural(len(subject.code), "row")
     estimator, table = subject.estimator, f"{n_rows}, {plural(len(columns), 'column')}"
     if estimator is None:
-        estimator = RFSCClassifier(**settings)
+        known = RFSCClassifier().get_params()  # files are written by others
+        estimator = RFSCClassifier(**{name: _restored(value) for name, value in settings.items() if name in known})
         if subject.predictor.recipe_ is not None:
             table = f"X: the {plural(subject.features.shape[1], 'feature')} that the model makes from a table; {n_rows}"
     return {
@@ -220,6 +227,20 @@ def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
         "parameters": {name: _as_code(value, set(), indent=0) for name, value in sorted(settings.items())},
         "versions": versions(),
     }
+
+
+def _restored(value: Any) -> Any:
+    """A setting from a file, where an object such as SearchSettings(tol=0.1) is stored as its repr."""
+    if isinstance(value, list):
+        return [_restored(part) for part in value]
+    try:
+        call = ast.parse(value, mode="eval").body if isinstance(value, str) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in SETTINGS_CLASSES:
+            fields = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+            return SETTINGS_CLASSES[call.func.id](**fields)
+    except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError):
+        return value  # ordinary text, or not written by rfsc
+    return value
 
 
 def fit_code(estimator: Any, table: str) -> str:
