@@ -58,8 +58,7 @@ def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title:
         "settings": _settings(subject, columns),
     }
     content["headline"] = headline(content)
-    plain_content: dict[str, Any] = plain(content)
-    return plain_content
+    return dict(plain(content))
 
 
 def plain(value: Any) -> Any:
@@ -131,9 +130,8 @@ def _method(score: HonestScore, place: int) -> dict[str, Any]:
     for k, metric in enumerate(METRICS):
         one: dict[str, Any] = {"mean": method.mean[k], "sd": method.spread[k]}
         if place:
-            is_clear = abs(gain[k]) > half_width[k]
-            one |= {"gain": gain[k], "gain_half_width": half_width[k]}
-            one["verdict"] = "no clear difference" if not is_clear else "better" if gain[k] > 0 else "worse"
+            verdict = "better" if gain[k] > half_width[k] else "worse" if -gain[k] > half_width[k] else "unclear"
+            one |= {"gain": gain[k], "gain_half_width": half_width[k], "verdict": verdict}
         scores[metric.key] = one
     return {"name": method.name, "scores": scores, "seconds": method.seconds, "n_not_converged": method.n_warned}
 
@@ -188,7 +186,7 @@ def _features_by_influence(model: SparseModel, features: FloatArray) -> list[dic
 
 
 def _legend(model: SparseModel, units: str) -> list[str]:
-    """How to read the equation; on the page the definitions stand beside it, not in a function."""
+    """How to read the equation; the page shows the definitions beside it."""
     return [line.replace("`definitions` has", "the definitions have") for line in legend(model, units=units)]
 
 
