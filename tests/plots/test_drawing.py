@@ -119,7 +119,7 @@ def test_a_given_figure_is_filled_and_resized_but_not_a_subfigure():
 # ---- SVG
 
 
-def picture(label="class <b>&\"'", name="<script>alert(1)</script> & 😀 $x$"):
+def drawn(label="class <b>&\"'", name="<script>alert(1)</script> & 😀 $x$"):
     display = CoefficientsDisplay(
         coef=np.array([1.0, -2.0]), reach=np.array([0.5, 0.5]), names=(name, "other"), level=0.9, label=label
     )
@@ -127,11 +127,11 @@ def picture(label="class <b>&\"'", name="<script>alert(1)</script> & 😀 $x$"):
 
 
 def test_the_same_figure_gives_the_same_text():
-    assert to_svg(picture().figure_, "a") == to_svg(picture().figure_, "a")
+    assert to_svg(drawn().figure_, "a") == to_svg(drawn().figure_, "a")
 
 
 def test_svg_holds_no_address_no_date_and_names_only_as_text():
-    text = to_svg(picture().figure_, 'terms of "a" & <b>')
+    text = to_svg(drawn().figure_, 'terms of "a" & <b>')
     assert text.startswith("<svg")
     assert text.endswith("</svg>")
     assert "http" not in text
@@ -143,7 +143,7 @@ def test_svg_holds_no_address_no_date_and_names_only_as_text():
 
 
 def test_identifiers_in_svg_are_defined_and_not_shared_between_figures():
-    first, second = (to_svg(picture().figure_, label) for label in ("first", "second"))
+    first, second = (to_svg(drawn().figure_, label) for label in ("first", "second"))
     ids = [{element.get("id") for element in ElementTree.fromstring(text).iter()} - {None} for text in (first, second)]
     assert ids[0]
     assert not ids[0] & ids[1]
@@ -154,7 +154,7 @@ def test_identifiers_in_svg_are_defined_and_not_shared_between_figures():
 
 
 def test_notebooks_show_a_display_once():
-    assert picture()._repr_svg_().startswith("<svg")
+    assert drawn()._repr_svg_().startswith("<svg")
     shown_by_pyplot = CoefficientsDisplay(coef=np.ones(1), reach=None, names=("a",), level=0.9, label=1)
     assert shown_by_pyplot._repr_svg_() is None  # not drawn yet
     assert shown_by_pyplot.plot()._repr_svg_() is None

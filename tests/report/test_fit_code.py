@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
 from rfsc._tables.encode import level_name
 from rfsc.bases import Hinge, Polynomial
-from rfsc.report.content import fit_code
+from rfsc.report.content import _restored, fit_code
 
 ESTIMATORS = [
     RFSCClassifier(),
@@ -64,3 +64,10 @@ def test_only_changed_settings_are_written():
     code = fit_code(RFSCClassifier(n_restarts=4, search=SearchSettings(tol=0.1)), "3 rows")
     assert "model = RFSCClassifier(n_restarts=4, search=SearchSettings(tol=0.1))" in code
     assert code.startswith("from rfsc import RFSCClassifier\nfrom rfsc import SearchSettings\n")
+
+
+def test_settings_objects_are_restored_from_the_text_in_a_file():
+    settings = [SearchSettings(tol=0.1), Restrictions(force=["age"], forbid=[("sex", "age")]), Polynomial(degree=3)]
+    assert _restored([repr(one) for one in settings]) == settings
+    for text in ("hinge", "open('secret')", "SearchSettings(tol=open('secret'))", "SearchSettings(**{})", "(" * 500):
+        assert _restored(text) == text

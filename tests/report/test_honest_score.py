@@ -82,8 +82,8 @@ def test_baselines_come_after_the_same_preprocessing():
 
 def test_clones_are_silent_and_warnings_are_counted(two_classes, capsys):
     _, X, y = two_classes
-    told = []
-    noisy = RFSCClassifier(**TINY, verbose=1, callbacks=told.append)
+    seen_records = []
+    noisy = RFSCClassifier(**TINY, verbose=1, callbacks=seen_records.append)
 
     class Warns(LogisticRegression):
         def fit(self, X, y):
@@ -96,7 +96,7 @@ def test_clones_are_silent_and_warnings_are_counted(two_classes, capsys):
     score = cross_validated(
         noisy, X, y.to_numpy(), np.unique(y), cv=StratifiedKFold(2), baselines={"w": Warns()}, progress=said.append
     )
-    assert told == []
+    assert seen_records == []
     assert capsys.readouterr().err == ""
     assert score.methods[1].n_warned == 2
     assert said[-1] == "cross-validation: w, fold 2 of 2"

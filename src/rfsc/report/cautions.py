@@ -44,11 +44,7 @@ OF_OUTPUTS = {
         "A combination of terms classifies them correctly and is zero for the others. Only the ridge penalty keeps its "
         "coefficients finite, and their p-values mean little.",
     ),
-    "few_events": (
-        "caution",
-        "Few rows per term",
-        "By the usual rule of thumb each term needs ten: the coefficients may be far off.",
-    ),
+    "few_events": ("caution", "Few rows per term", "Fewer than ten for each term: the coefficients may be far off."),
     "unstable": (
         "caution",
         "Unstable selection",
@@ -56,18 +52,9 @@ OF_OUTPUTS = {
         "predict as well as this one: do not read its terms as causes.",
     ),
     "average": ("note", "Average of models", "Standard errors and p-values do not apply."),
-    "collinear": (
-        "note",
-        "Correlated terms",
-        f"Their correlation is above {HIGH_CORRELATION:g}: interpret their coefficients together, not one by one.",
-    ),
+    "collinear": ("note", "Correlated terms", f"Correlation above {HIGH_CORRELATION:g}: interpret them together."),
     "rarely_selected": ("note", "Rarely selected terms", "Fewer than half of the restarts selected them."),
-    "not_converged": (
-        "note",
-        "Search not converged",
-        "They ended before the inclusion probabilities settled; a larger max_iter in SearchSettings may improve the "
-        "model.",
-    ),
+    "not_converged": ("note", "Search not converged", "A larger max_iter in SearchSettings may improve the model."),
 }
 
 
@@ -133,7 +120,8 @@ def _score_cautions(score: HonestScore, subject: Subject) -> Iterator[Caution]:
             "has learnt part of the noise. Fewer terms (max_terms), a lower degree or more rows may help."
         )
         yield Caution("caution", "overfitting", "Overfitting", text)
-    duplicates = _share_of_duplicates(subject.features, subject.code)
+    _, counts = np.unique(np.column_stack([subject.features, subject.code]), axis=0, return_counts=True)
+    duplicates = float(counts[counts > 1].sum() / len(subject.code))
     if duplicates > MANY_DUPLICATES:
         text = (
             f"{percent(duplicates)} of the rows have an exact duplicate. Duplicates in both the training and the test "
@@ -148,11 +136,6 @@ def _beats_majority(score: HonestScore) -> bool:
         return True  # nothing to compare with
     gain, half_width = score.difference(majority)
     return bool((gain + half_width < 0).any())
-
-
-def _share_of_duplicates(features: FloatArray, code: IntArray) -> float:
-    _, counts = np.unique(np.column_stack([features, code]), axis=0, return_counts=True)
-    return float(counts[counts > 1].sum() / len(code))
 
 
 def _class_cautions(code: IntArray, classes: Sequence[str]) -> Iterator[Caution]:
@@ -234,7 +217,7 @@ def _search_findings(model: SparseModel, stability: float | None) -> Iterator[tu
         yield "rarely_selected", listed(rare, MAX_NAMES)
     n_cut = sum(reason != "converged" for reason in evidence.stop_reasons)
     if n_cut > len(evidence.stop_reasons) / 2:
-        yield "not_converged", f"{n_cut} of {plural(len(evidence.stop_reasons), 'search', 'searches')}"
+        yield "not_converged", f"{n_cut} of {plural(len(evidence.stop_reasons), 'search', 'searches')} ended early"
 
 
 def separation(columns: FloatArray, target: FloatArray) -> float:

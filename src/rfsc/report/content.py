@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import math
 from collections.abc import Mapping
@@ -16,11 +17,14 @@ from sklearn.metrics import confusion_matrix
 
 from .._model import SparseModel
 from .._model.predictor import Predictor
+from .._search.loop import SearchSettings
 from .._utils.arrays import FloatArray
 from .._utils.manifest import versions
 from .._utils.words import fixed, listed, plural
+from ..bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step
 from ..classifier import RFSCClassifier
 from ..explain import contributions, definitions, equation, filter_table, legend, stability, term_table
+from ..restrictions import Restrictions
 from .cautions import find_cautions
 from .honest_score import HonestScore
 from .metrics import METRICS, measure
@@ -28,6 +32,8 @@ from .subject import ColumnSummary, Subject, summarize_columns
 
 VERSION = 1
 IMBALANCED = 0.75  # share of the largest class beyond which accuracy is misleading
+BASES = (Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step)
+SETTINGS_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in (SearchSettings, Restrictions, *BASES)}
 MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line
 
 
@@ -52,8 +58,7 @@ def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title:
         "settings": _settings(subject, columns),
     }
     content["headline"] = headline(content)
-    plain_content: dict[str, Any] = plain(content)
-    return plain_content
+    return dict(plain(content))
 
 
 def plain(value: Any) -> Any:
@@ -125,9 +130,8 @@ def _method(score: HonestScore, place: int) -> dict[str, Any]:
     for k, metric in enumerate(METRICS):
         one: dict[str, Any] = {"mean": method.mean[k], "sd": method.spread[k]}
         if place:
-            is_clear = abs(gain[k]) > half_width[k]
-            one |= {"gain": gain[k], "gain_half_width": half_width[k]}
-            one["verdict"] = "no clear difference" if not is_clear else "better" if gain[k] > 0 else "worse"
+            verdict = "better" if gain[k] > half_width[k] else "worse" if -gain[k] > half_width[k] else "unclear"
+            one |= {"gain": gain[k], "gain_half_width": half_width[k], "verdict": verdict}
         scores[metric.key] = one
     return {"name": method.name, "scores": scores, "seconds": method.seconds, "n_not_converged": method.n_warned}
 
@@ -182,7 +186,7 @@ def _features_by_influence(model: SparseModel, features: FloatArray) -> list[dic
 
 
 def _legend(model: SparseModel, units: str) -> list[str]:
-    """How to read the equation; on the page the definitions stand beside it, not in a function."""
+    """How to read the equation; the page shows the definitions beside it."""
     return [line.replace("`definitions` has", "the definitions have") for line in legend(model, units=units)]
 
 
@@ -211,7 +215,8 @@ def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
     settings, n_rows = subject.predictor.settings_, plural(len(subject.code), "row")
     estimator, table = subject.estimator, f"{n_rows}, {plural(len(columns), 'column')}"
     if estimator is None:
-        estimator = RFSCClassifier(**settings)
+        known = RFSCClassifier().get_params()  # files are written by others
+        estimator = RFSCClassifier(**{name: _restored(value) for name, value in settings.items() if name in known})
         if subject.predictor.recipe_ is not None:
             table = f"X: the {plural(subject.features.shape[1], 'feature')} that the model makes from a table; {n_rows}"
     return {
@@ -220,6 +225,20 @@ def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
         "parameters": {name: _as_code(value, set(), indent=0) for name, value in sorted(settings.items())},
         "versions": versions(),
     }
+
+
+def _restored(value: Any) -> Any:
+    """A setting from a file, where an object such as SearchSettings(tol=0.1) is stored as its repr."""
+    if isinstance(value, list):
+        return [_restored(part) for part in value]
+    try:
+        call = ast.parse(value, mode="eval").body if isinstance(value, str) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in SETTINGS_CLASSES:
+            fields = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+            return SETTINGS_CLASSES[call.func.id](**fields)
+    except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError):
+        return value  # ordinary text, or not written by rfsc
+    return value
 
 
 def fit_code(estimator: Any, table: str) -> str:

@@ -6,17 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..plots import (
-    CalibrationDisplay,
-    CoefficientsDisplay,
-    ContributionsDisplay,
-    DecisionMapDisplay,
-    FilterDisplay,
-    RIPEvolutionDisplay,
-    SearchHistoryDisplay,
-    StabilityDisplay,
-    to_svg,
-)
+from .. import plots
 from ..plots.drawing import shorten
 from .honest_score import HonestScore
 from .subject import Subject
@@ -45,7 +35,7 @@ def draw_figures(subject: Subject, X: Any, score: HonestScore, *, show_rows: boo
 
 
 def _figure(section: str, output: int, title: str, text: str, display: Any, *, wide: bool = False) -> Figure:
-    svg = to_svg(display.figure_, title)
+    svg = plots.to_svg(display.figure_, title)
     if display.figure_.canvas.manager is not None:  # pyplot is in use, and would show and keep the figure
         from matplotlib import pyplot as plt
 
@@ -64,7 +54,7 @@ def _calibration(subject: Subject, score: HonestScore) -> Figure:
     else:
         what, happened = "the predicted class", score.proba.argmax(axis=1) == score.code
         probability = score.proba.max(axis=1)
-    display = CalibrationDisplay.from_predictions(happened, probability, what=what)
+    display = plots.CalibrationDisplay.from_predictions(happened, probability, what=what)
     return _figure("score", 0, "Calibration", text, display)
 
 
@@ -79,34 +69,36 @@ def _of_outputs(subject: Subject) -> Iterator[Figure]:
     source = subject.predictor
     for k, of in _shown_outputs(subject):
         text = "on the common scale from 0 to 1, with naive 95 % intervals. Terms to the right favour the class."
-        display: Any = CoefficientsDisplay.from_estimator(source, output=k)
+        display: Any = plots.CoefficientsDisplay.from_estimator(source, output=k)
         yield _figure("model", k, f"Coefficients{of}", text, display, wide=True)
         evidence = subject.models[k].evidence
         if evidence is None:
             continue
         if evidence.n_restarts > 1:
             text = "how many restarts selected each term. A term that all restarts select is not there by luck."
-            display = StabilityDisplay.from_estimator(source, output=k)
+            display = plots.StabilityDisplay.from_estimator(source, output=k)
             yield _figure("search", k, f"Agreement of the restarts{of}", text, display)
         if evidence.traces:
             text = "score of the models drawn, and their size before and after the test of each term."
             yield _figure(
-                "search", k, f"Score and size{of}", text, SearchHistoryDisplay.from_estimator(source, output=k)
+                "search", k, f"Score and size{of}", text, plots.SearchHistoryDisplay.from_estimator(source, output=k)
             )
             text = "how one restart converged: selected terms rise to 1, the others fall to 0."
-            display = RIPEvolutionDisplay.from_estimator(source, output=k)
+            display = plots.RIPEvolutionDisplay.from_estimator(source, output=k)
             yield _figure("search", k, f"Inclusion probabilities{of}", text, display, wide=True)
         if evidence.filter is not None:
             text = "statistic of each feature, and the threshold below which it was dropped."
-            yield _figure("filter", k, f"Filter{of}", text, FilterDisplay.from_estimator(source, output=k), wide=True)
+            yield _figure(
+                "filter", k, f"Filter{of}", text, plots.FilterDisplay.from_estimator(source, output=k), wide=True
+            )
 
 
 def _of_rows(subject: Subject, X: Any) -> Iterator[Figure]:
     rows = (subject.predictor, X if subject.reads_table else subject.features, subject.labels)
     for k, of in _shown_outputs(subject):
         text = "contributions for and against the class in single rows, and the confidence of the model."
-        display = ContributionsDisplay.from_estimator(*rows, output=k)
+        display = plots.ContributionsDisplay.from_estimator(*rows, output=k)
         yield _figure("rows", k, f"For and against{of}", text, display, wide=True)
     if len(subject.features_read) > 1:
         text = "the two most influential features with the rows; other features are fixed."
-        yield _figure("rows", 0, "Decision map", text, DecisionMapDisplay.from_estimator(*rows))
+        yield _figure("rows", 0, "Decision map", text, plots.DecisionMapDisplay.from_estimator(*rows))

@@ -16,7 +16,7 @@ MARKDOWN_MARKS = {"better": " (+)", "worse": " (-)", "": ""}
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """One cell of a table."""
 
     text: str
@@ -32,8 +32,8 @@ class Table:
     """A table whose first column names the rows."""
 
     caption: str
-    head: Sequence[Cell]
-    rows: Sequence[Sequence[Cell]]
+    head: Sequence[TableCell]
+    rows: Sequence[Sequence[TableCell]]
     highlight_first: bool = False
 
     def is_number(self, column: int) -> bool:
@@ -54,7 +54,7 @@ def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
         "features": Table(
             "How the features of the formula are made from the columns of the table",
             _texts("feature", "column", "definition"),
-            [[_name(f["name"]), _name(f["column"]), Cell(f["definition"])] for f in content["features"]],
+            [[_name(f["name"]), _name(f["column"]), TableCell(f["definition"])] for f in content["features"]],
         ),
         "columns": _columns(content["data"]),
         "settings": _pairs("Settings", _texts("parameter", "value"), settings["parameters"], "code"),
@@ -62,33 +62,35 @@ def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _texts(*texts: str) -> list[Cell]:
-    return [Cell(text) for text in texts]
+def _texts(*texts: str) -> list[TableCell]:
+    return [TableCell(text) for text in texts]
 
 
-def _name(text: str, note: str = "") -> Cell:
-    return Cell(text, "name", note)
+def _name(text: str, note: str = "") -> TableCell:
+    return TableCell(text, "name", note)
 
 
-def _number(text: str, **more: Any) -> Cell:
-    return Cell(text, "number", **more)
+def _number(text: str, **more: Any) -> TableCell:
+    return TableCell(text, "number", **more)
 
 
-def _pairs(caption: str, head: Sequence[Cell], values: Mapping[str, str], kind: str) -> Table:
-    return Table(caption, head, [[Cell(name), Cell(value, kind)] for name, value in values.items()])
+def _bar(share: float) -> TableCell:
+    return TableCell(percent(share), bar=share)
+
+
+def _pairs(caption: str, head: Sequence[TableCell], values: Mapping[str, str], kind: str) -> Table:
+    return Table(caption, head, [[TableCell(name), TableCell(value, kind)] for name, value in values.items()])
 
 
 def _classes(classes: Sequence[Mapping[str, Any]]) -> Table:
-    rows = [
-        [_name(c["label"]), _number(f"{c['n_rows']:,}"), Cell(percent(c["share"]), bar=c["share"])] for c in classes
-    ]
+    rows = [[_name(c["label"]), _number(f"{c['n_rows']:,}"), _bar(c["share"])] for c in classes]
     return Table("Rows of each class", _texts("class", "rows", "share"), rows)
 
 
 def _scores(score: Mapping[str, Any]) -> Table:
     rows = []
     for method in score["methods"]:
-        row = [Cell(method["name"])]
+        row = [TableCell(method["name"])]
         for metric in score["metrics"]:
             one = method["scores"][metric["key"]]
             mark = one.get("verdict", "") if one.get("verdict") in ("better", "worse") else ""
@@ -105,7 +107,7 @@ def _confusion(confusion: Sequence[Sequence[int]], classes: Sequence[Mapping[str
     for i, counts in enumerate(confusion):
         cells = [_number(f"{n:,}", strong=i == j) for j, n in enumerate(counts)]
         rows.append([labels[i], *cells, _number(percent(counts[i] / sum(counts)) if sum(counts) else NO_VALUE)])
-    head = [Cell("true class"), *labels, Cell("correct")]
+    head = [TableCell("true class"), *labels, TableCell("correct")]
     return Table("Rows by true class (down) and predicted class (across)", head, rows)
 
 
@@ -121,13 +123,13 @@ def _terms(model: Mapping[str, Any], of: str) -> Table:
         row.append(_number(number(t["odds_ratio"], 3), note=minus_sign(f"for {t['change']}") if t["change"] else ""))
         if searched:
             row.append(_number(percent(t["share"]) if t["share"] is not None else NO_VALUE))
-        rows.append([*row, Cell(percent(t["influence"]), bar=t["influence"])])
+        rows.append([*row, _bar(t["influence"])])
     return Table(f"Terms{of}, coefficients on the scale from 0 to 1", _texts(*head), rows)
 
 
 def _influence(model: Mapping[str, Any], of: str) -> Table:
     shown = model["features"][:MAX_FEATURES]
-    rows = [[_name(f["name"]), Cell(percent(f["influence"]), bar=f["influence"])] for f in shown]
+    rows = [[_name(f["name"]), _bar(f["influence"])] for f in shown]
     which = f"The {MAX_FEATURES} most influential features" if len(shown) < len(model["features"]) else "Features"
     return Table(f"{which}{of}", _texts("feature", "influence"), rows)
 
@@ -140,9 +142,9 @@ def _columns(data: Sequence[Mapping[str, Any]]) -> Table:
     rows = []
     for c in shown:
         used = NO_VALUE if c["used"] is None else "yes" if c["used"] else "no"
-        row = [_name(c["name"]), Cell(c["kind"]), Cell(used), _number(percent(c["missing"]) if c["missing"] else "0 %")]
+        row = [_name(c["name"]), *_texts(c["kind"], used), _number(percent(c["missing"]))]
         row += [_number(number(c["quantiles"][q]) if q in c["quantiles"] else "") for q in quantiles]
-        rows.append([*row, *([Cell(_levels(c))] if any_levels else [])])
+        rows.append([*row, *([TableCell(_levels(c))] if any_levels else [])])
     head = ["column", "kind", "used", "missing", *(QUANTILE_HEADS[q] for q in quantiles)]
     caption = f"{len(shown)} of {plural(len(data), 'column')}" if len(shown) < len(data) else "Columns"
     caption += ", those that the model uses first" if any(c["used"] for c in shown) else ""
@@ -190,7 +192,7 @@ def markdown_table(table: Table) -> str:
     )
 
 
-def _markdown_cell(cell: Cell) -> str:
+def _markdown_cell(cell: TableCell) -> str:
     text = markdown_code(cell.text) if cell.kind in ("name", "code") else markdown_text(cell.text)
     note = f" {markdown_text(cell.note)}" if cell.note else ""
     return f"{text}{note}{MARKDOWN_MARKS[cell.mark]}"
