@@ -65,7 +65,7 @@ def test_saved_model_is_the_pipeline(hospital):
 
 
 @pytest.mark.filterwarnings("ignore:Found unknown categories")
-def test_score_is_that_of_left_out_rows(hospital, capsys):
+def test_score_is_that_of_held_out_rows(hospital, capsys):
     assert fit(hospital / "patients.csv", "--drop", "patient", "--json", "--quiet") == 0
     result = json.loads(capsys.readouterr().out)
     training = training_table(read_table(str(hospital / "patients.csv")), "diagnosis", DROP)
@@ -101,6 +101,7 @@ def test_model_to_stdout_from_stdin(hospital, capsys, monkeypatch):
     assert to_json(printed, timings=False) == to_json(load(hospital / "model.json"), timings=False)
 
 
+@pytest.mark.slow
 def test_two_commands_from_a_table_to_a_report(hospital, tmp_path, capsys):
     model, page, again = tmp_path / "m.json", tmp_path / "r.html", tmp_path / "again.html"
     assert fit(hospital / "patients.csv", "--drop", "patient", "-o", model, "--report", page) == 0
@@ -120,7 +121,7 @@ def test_other_scores(hospital, capsys, options):
     assert main([*line, "--quiet"]) == 0
     found = capsys.readouterr()
     assert found.err == ""
-    assert ("(40 rows)" in found.out) == ("--test-size" in options)
+    assert ("(40 rows, " in found.out) == ("--test-size" in options)
     assert ("Score on held-out rows" in found.out) == ("--test-size" in options)
 
 
