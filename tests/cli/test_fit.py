@@ -189,7 +189,7 @@ def test_identifiers_and_leaks(hospital, tmp_path, refused):
     table = table.assign(**{"the answer": table["diagnosis"].str.upper(), "seen on": "2024-05-01"})
     table.to_csv(tmp_path / "t.csv", index=False)
     said = refused("fit", tmp_path / "t.csv", "-t", "diagnosis", "-o", tmp_path / "m.json", lines=6)
-    assert said.startswith("nothing was fitted: 3 columns look like an identifier or like the target itself.\n")
+    assert said.startswith("nothing was fitted: 3 columns may be an identifier or the target itself.\n")
     for words in ["patient     nearly every cell", "the answer  each of its values occurs", "seen on     dates"]:
         assert words in said
     assert "--drop patient --drop 'the answer' --drop 'seen on'" in said

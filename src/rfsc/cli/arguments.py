@@ -46,8 +46,10 @@ Output = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No messages but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Random seed; the same gives the same model.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=-1, help="Threads; -1 uses all cores. The model is the same.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Random seed; the same gives the same model.")]
+Jobs = Annotated[
+    int, typer.Option("--jobs", metavar="N", min=-1, help="Threads; -1 uses all cores. The model is the same.")
+]
 
 
 # ---- the classifier
