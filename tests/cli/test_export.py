@@ -119,8 +119,8 @@ def test_equations_of_several_classes(tmp_path, capsys):
         (["--to", "xlsx-formula", "--cell", "age"], "--cell expects COLUMN=LETTER", 2),
         (["--to", "xlsx-formula", "--cell", "age=7"], "--cell expects COLUMN=LETTER", 2),
         (["--to", "xlsx-formula", "--cell", "age=C"], "where the columns that the model reads are", 1),
-        (["--to", "sql", "--dialect", "oracle"], "--dialect does not know oracle. Choose from: sqlite, duckdb", 2),
-        (["--to", "text", "--units", "furlongs"], "--units does not know furlongs. Choose from: original, scaled", 2),
+        (["--to", "sql", "--dialect", "oracle"], "dialect", 1),
+        (["--to", "text", "--units", "furlongs"], "units must be", 1),
         (["--to", "c", "--name", "no name"], "no name", 1),
     ],
 )

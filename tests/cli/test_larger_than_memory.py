@@ -98,7 +98,7 @@ NOT_NUMBERS = ("--drop", "name", "--drop", "ID")
     ("words", "file", "options", "status"),
     [
         ("must hold numbers only, but 'name' .* is of another type. Use --drop", "odd.parquet", (), 1),
-        ("looks like an identifier", "odd.parquet", ("--drop", "name", "--drop", "some", "--drop", "much"), 1),
+        ("may be an identifier", "odd.parquet", ("--drop", "name", "--drop", "some", "--drop", "much"), 1),
         ("no column 'outt'. Did you mean 'out'", "whole.parquet", ("-t", "outt"), 1),
         ("--report needs the table in memory", "whole.parquet", ("--report", "r.html"), 2),
         ("--cv needs the table in memory", "whole.parquet", ("--cv", "5"), 2),

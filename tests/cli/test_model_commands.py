@@ -193,6 +193,7 @@ def test_stdin(hospital, answers, capsys, monkeypatch, piped):
     assert capsys.readouterr().out.split()[1:] == answers[0].tolist()
 
 
+@pytest.mark.slow
 def test_closed_output(hospital):
     line = [sys.executable, "-m", "rfsc", "predict", str(hospital / "model.json"), str(hospital / "patients.csv")]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -225,6 +226,7 @@ def test_explain_json(hospital, answers, capsys):
 # ---- report and info
 
 
+@pytest.mark.slow
 def test_report_formats(hospital, tmp_path, capsys):
     line = ["report", hospital / "model.json", hospital / "new.csv", "-t", "diagnosis", "-o"]
     run(*line, tmp_path / "r.json", "--title", "Ours")

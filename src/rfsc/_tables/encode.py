@@ -42,8 +42,6 @@ class BlankFiller(SimpleImputer):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that come out."""
         names = super().get_feature_names_out(input_features)
-        if not self.add_indicator:
-            return names
         gone = self.feature_names_in_[self.indicator_.features_]
         kept = names[: len(names) - len(gone)]
         return np.array([*kept, *(f"{name} missing" for name in gone)], dtype=object)

@@ -53,7 +53,7 @@ class LeakError(ValueError):
     """Columns that look like identifiers or like the target, each with the reason."""
 
     def __init__(self, reasons: dict[str, str]) -> None:
-        super().__init__(f"{plural(len(reasons), 'column')} may be identifiers or the target itself")
+        super().__init__(f"{plural(len(reasons), 'column')} may be an identifier or the target itself")
         self.reasons = reasons
 
 

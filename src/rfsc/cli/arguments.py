@@ -20,22 +20,6 @@ BASIS_NAMES = ("auto", "polynomial", "centred", "hinge", "step", "fourier", "rad
 PARAMETER_ERROR = re.compile(r"The '(\w+)' parameter of \w+ must be (.*)\. Got (.*) instead\.", re.DOTALL)
 
 
-def _seed(value: str | int) -> int:
-    text = str(value)  # Typer passes defaults, too
-    if not text.isdecimal() or int(text) >= 2**32:
-        msg = f"a seed is a whole number from 0 to {2**32 - 1}, got {text}"
-        raise typer.BadParameter(msg)
-    return int(text)
-
-
-def _jobs(value: str | int) -> int:
-    text = str(value)
-    if text != "-1" and (not text.isdecimal() or int(text) == 0):
-        msg = f"expected a number, or -1 for all cores, got {text}"
-        raise typer.BadParameter(msg)
-    return int(text)
-
-
 def file_option(help_text: str, *names: str) -> Any:
     """An option that takes the name of a file."""
     return typer.Option(*names, metavar="FILE", help=help_text, show_default=False)
@@ -62,11 +46,9 @@ Output = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No messages but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Seed = Annotated[
-    int, typer.Option("--seed", parser=_seed, metavar="SEED", help="Random seed; the same seed gives the same model.")
-]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Random seed; the same gives the same model.")]
 Jobs = Annotated[
-    int, typer.Option("--jobs", parser=_jobs, metavar="N", help="Threads; -1 uses all cores. The model is the same.")
+    int, typer.Option("--jobs", metavar="N", min=-1, help="Threads; -1 uses all cores. The model is the same.")
 ]
 
 

@@ -41,20 +41,27 @@ MOST_COLUMNS_SHOWN = 40
 Columns = list[str] | None
 ModelFile = Annotated[str | None, file_option("Model file to write; - is stdout.", "-o", "--output")]
 ReportFile = Annotated[str | None, file_option("HTML report to write.", "--report")]
-Basis = Annotated[str, typer.Option(help=f"Families of terms, separated by commas: {', '.join(BASIS_NAMES)}.")]
-Degree = Annotated[int | None, typer.Option(min=1, max=5, help="Largest degree of polynomial terms.", show_default="2")]
-Restarts = Annotated[int, typer.Option(min=1, help="Number of independent searches.")]
-MaxTerms = Annotated[int, typer.Option(min=1, help="Largest number of terms of a model.")]
+Basis = Annotated[
+    str, typer.Option(metavar="NAMES", help=f"Families of terms, separated by commas: {', '.join(BASIS_NAMES)}.")
+]
+Degree = Annotated[
+    int | None, typer.Option(metavar="N", min=1, max=5, help="Degree of polynomial terms.", show_default="2")
+]
+Restarts = Annotated[int, typer.Option(metavar="N", min=1, help="Number of independent searches.")]
+MaxTerms = Annotated[int, typer.Option(metavar="N", min=1, help="Largest number of terms of a model.")]
 Setting = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of RFSCClassifier.", show_default=False),
 ]
 Folds = Annotated[
     int | None,
-    typer.Option("--cv", help="Folds of the cross-validation; 0 for no score.", show_default="5 up to 5000 rows"),
+    typer.Option(
+        "--cv", metavar="N", help="Folds of the cross-validation; 0 for no score.", show_default="5 up to 5000 rows"
+    ),
 ]
 TestSize = Annotated[
-    float | None, typer.Option(help="Score on this share of the rows instead.", show_default="0.2 above 5000 rows")
+    float | None,
+    typer.Option(metavar="SHARE", help="Score on this share of the rows instead.", show_default="0.2 above 5000 rows"),
 ]
 TimeLimit = Annotated[
     float | None, typer.Option(metavar="SECONDS", help="Search and score within this time.", show_default="none")
@@ -331,8 +338,8 @@ def _refusal(reasons: dict[str, str]) -> str:
     width, n = max(map(len, reasons)), len(reasons)
     lines = [f"  {name:<{width}}  {reason}" for name, reason in reasons.items()]
     drops = " ".join(f"--drop {shlex.quote(name)}" for name in reasons)
-    look, them, they = ("looks", "it", "it is") if n == 1 else ("look", "them", "they are")
-    head = f"nothing was fitted: {plural(n, 'column')} {look} like an identifier or like the target itself."
+    them, they = ("it", "it is") if n == 1 else ("them", "they are")
+    head = f"nothing was fitted: {plural(n, 'column')} may be an identifier or the target itself."
     keep = f"or, if {they} known when a prediction is needed, pass --keep instead of --drop."
     return "\n".join([head, *lines, f"Drop {them} with {drops}", keep])
 
