@@ -66,9 +66,9 @@ bench: $(VENV)/extra-bench  ## measure the speed bars (most of an hour); writes 
 bench-gpu: $(VENV)/extra-bench $(VENV)/extra-torch  ## the same on an NVIDIA GPU
 	$(BIN)/python -m benchmarks.gpu --raw docs/performance/gpu.json --write docs/performance.md
 
-bench-scale: $(VENV)/extra-bench $(VENV)/extra-dask  ## rows on several workers, and very wide data beside relatives (an hour); writes docs/scale.md
+bench-scale: $(VENV)/extra-bench $(VENV)/extra-dask  ## rows on several workers, and very wide data beside relatives (an hour); writes docs/scale.md and docs/wide.md
 	$(BIN)/python -m benchmarks.dask_rows --write docs/scale.md
-	$(BIN)/python -m benchmarks.very_wide --write docs/scale.md
+	$(BIN)/python -m benchmarks.very_wide --write docs/wide.md
 
 torture: $(VENV)/extra-test $(VENV)/extra-torture  ## faults, kills and hostile input by the thousand (most of an hour); writes docs/reliability.md
 	$(BIN)/python -m benchmarks.torture --raw docs/reliability.json --write docs/reliability.md
@@ -77,7 +77,7 @@ accuracy: $(VENV)/extra-experiments  ## measure the accuracy bars; writes docs/a
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper accuracy --output docs/accuracy --write docs/accuracy.md
 
 reproduce: $(VENV)/extra-experiments  ## the paper's tables and figures beside ours; writes docs/reproduction
-	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper reproduce --output docs/reproduction --write README.md
+	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper reproduce --output docs/reproduction
 
 clean:  ## remove what make has made
 	rm -rf $(VENV) .venv-drfsc .venv-distfeatselect .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/gallery docs/api/generated

@@ -14,26 +14,26 @@ PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (?P<promise>[^|]+) \| (?P<tests>`tests/.+`) \|$", re.MULTILINE)
 
 
-def names_in(file):
-    """Names of the test functions of a file."""
+def functions_in(file):
+    """Names of the functions defined in a file."""
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
-def test_every_test_that_is_named_exists():
+def test_every_named_test_exists():
     named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", PAGE)
     assert len(named) > 60
     missing = [
         f"{file}::{name}"
         for file, name in named
-        if not (ROOT / file).exists() or not name.startswith("test_") or name not in names_in(file)
+        if not (ROOT / file).exists() or not name.startswith("test_") or name not in functions_in(file)
     ]
     assert missing == []
 
 
 def test_every_promise_has_a_test():
-    before, _, _ = PAGE.partition("## What make torture has tried")
-    rows = [line for line in before.splitlines() if line.startswith("| ") and not line.startswith("| promise")]
+    promises, _, _ = PAGE.partition("## What make torture has tried")
+    rows = [line for line in promises.splitlines() if line.startswith("| ") and not line.startswith("| promise")]
     assert len(rows) > 30
     assert [row for row in rows if not ROW.match(row)] == []
 
@@ -43,7 +43,7 @@ def test_every_part_of_make_torture_was_run():
     assert set(found) == set(PARTS)
 
 
-def test_the_table_shows_nothing_lost_and_nothing_wrong():
+def test_the_torture_table_shows_nothing_lost_and_nothing_wrong():
     table = PAGE.partition("<!-- torture -->")[2].partition("<!-- /torture -->")[0]
     rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")][2:]
     assert len(rows) > 20
