@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from benchmarks import dask_rows, very_wide
 from benchmarks.measuring import Outcomes, make_classifier
+
 from rfsc import SearchSettings
 from rfsc.bases import Polynomial
 
