@@ -35,6 +35,8 @@ SCREENING_TIME_SHARE = 0.2  # of the time that an output has
 SEARCH_TIME_SHARE = 0.85  # of the time that an output has; the rest is for combining the restarts
 FEW_TERMS = 2_000  # beyond, random draws find less than half of what screening finds, in ten times the time
 FEW_OBSERVATIONS = 5_000  # beyond, the tests show well what matters
+WIDE = 10.0  # terms for each observation beyond which every term of the answer has a price, if they are many
+PRICE_FACTOR = 0.5  # of the price among independent terms: terms that move together amount to fewer
 NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
 
 
@@ -84,6 +86,17 @@ def start_by_size(n_observations: float) -> str:
     Decided once for a fit, so that the parts of the rows on which bases are compared are searched like the whole.
     """
     return "as far as possible" if n_observations > FEW_OBSERVATIONS else "by terms"
+
+
+def price_of_term(n_terms: int, n_observations: float) -> float:
+    """What a term must improve the mean log-loss by; nothing unless there are far more terms than observations.
+
+    Twice the gain in log-likelihood of an irrelevant term is about the square of a standard normal number, and the
+    largest of n such squares is about 2 log n.
+    """
+    if n_terms <= max(FEW_TERMS, WIDE * n_observations):
+        return 0.0
+    return PRICE_FACTOR * float(np.log(n_terms)) / n_observations
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +270,7 @@ class OutputSearch:
             most_pooled=few.max_terms,
             max_terms=spec.pool_terms,
             rules=self.rules,
+            price=price_of_term(self.space.n_terms, float(few.weight.sum())),
             # those of a table beyond memory are compared on all its rows by the final fit
             all_rows=None if some is None or self.rows.large else spec.engine_over(problem, self.rules),
         )
