@@ -134,7 +134,7 @@ def test_models_obey_or_the_restrictions_contradict_themselves(forbid, groups, f
 def test_no_restrictions_change_no_bit():
     plain, none = fit(None), fit(Restrictions())
     assert plain.models_[0].coef.tobytes() == none.models_[0].coef.tobytes()
-    loose = fit(Restrictions(forbid=["age^5"]))  # the search is told rules, but they rule out nothing
+    loose = fit(Restrictions(forbid=["age^5"]))  # there are rules, but they rule out nothing
     assert plain.models_[0].coef.tobytes() == loose.models_[0].coef.tobytes()
 
 
@@ -160,7 +160,7 @@ def test_hierarchy_gives_a_product_its_parents():
 @pytest.mark.parametrize("combine", ["pool", "best", "average"])
 def test_grouped_levels_come_together(combine):
     X, y = data(300)
-    levels = {"stage=1", "stage=2", "stage=3"}  # cuts tell the two ends
+    levels = {"stage=1", "stage=2", "stage=3"}  # cuts separate the two ends
     free, grouped = (
         set(
             fit(

@@ -29,7 +29,7 @@ FAMILIES = {
 NAMES = ["age", "bmi", "sex", "a-b"]
 SEEDS = st.integers(0, 2**32 - 1)
 every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-few = settings(max_examples=15)
+few = settings(max_examples=10)
 
 
 def lay_out(family, X, weight=None, features=None):
@@ -82,7 +82,7 @@ def test_names_are_unique_and_found_and_terms_survive_json(family, X):
     assert len(set(names)) == len(set(terms)) == space.n_terms
     some = np.unique(np.linspace(0, max(space.n_terms - 1, 0), 12).astype(int))[: space.n_terms]
     assert [space.find(names[j], NAMES) for j in some] == some.tolist()
-    for term in (*terms, *(part for one in terms for part in one.unscaled(training.scaling))):
+    for term in (*terms[::4], *(part for one in terms[1::4] for part in one.unscaled(training.scaling))):
         again = Term.from_dict(json.loads(json.dumps(term.as_dict(), allow_nan=False)))
         assert again == term
         assert hash(again) == hash(term)

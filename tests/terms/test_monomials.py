@@ -62,7 +62,7 @@ def test_counts_of_the_paper_at_degree_two(n, n_terms):
     assert MonomialSpace(np.arange(n), 2).n_terms == n_terms
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(space_and_id())
 def test_an_id_survives_the_way_to_factors_and_back(case):
     space, j = case
@@ -71,7 +71,7 @@ def test_an_id_survives_the_way_to_factors_and_back(case):
     assert space.rank(factors) == j
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(space_and_factors())
 def test_factors_survive_the_way_to_an_id_and_back(case):
     space, factors = case
@@ -80,7 +80,7 @@ def test_factors_survive_the_way_to_an_id_and_back(case):
     assert factors_of(space, j) == [factors]
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(space_and_id())
 def test_ids_run_by_degree_then_lexicographically(case):
     space, j = case

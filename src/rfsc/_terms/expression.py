@@ -29,7 +29,7 @@ class Number:
     """A constant."""
 
     value: float
-    shown: float | None = field(default=None, compare=False)  # the same where features are in the user's units
+    shown: float | None = field(default=None, compare=False)  # the same number over features in the user's units
 
 
 @dataclass(frozen=True, slots=True)

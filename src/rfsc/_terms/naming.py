@@ -27,7 +27,7 @@ from .expression import (
 FORMULA_MARKS = "*^+-/<>=[]"  # what could be misread in the name of a feature within a product
 NUMBER_MARKS = "*^+-/()[]<>=,"  # the same next to numbers and brackets
 SUM_MARKS = "*^+-"  # the same within a sum
-FEWEST_DIGITS, MAX_DIGITS = 3, 17  # of a number in a name that may be rounded; enough to tell any two apart
+FEWEST_DIGITS, MAX_DIGITS = 3, 17  # of a rounded number in a name; 17 digits distinguish any two doubles
 
 
 def quoted(name: str, marks: str = FORMULA_MARKS) -> str:

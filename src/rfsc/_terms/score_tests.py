@@ -61,7 +61,7 @@ class ScoreTest:
 
         If the two rows depend on each other, as in a square, it is beside the constant and the one.
         """
-        if not self.curvature.any():  # one class outweighs the other by more than doubles can tell
+        if not self.curvature.any():  # one class outweighs the other beyond double precision
             return np.zeros((len(left), len(right)))
         n, means = len(left), (self._mean(left), self._mean(right))
         first, second, single = np.zeros((3 * n, len(right))), np.zeros((2 * n, len(right))), []

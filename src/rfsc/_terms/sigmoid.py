@@ -15,7 +15,7 @@ from .term import Term
 from .user_units import line
 
 MAX_ROWS = 10_000  # enough to know a quantile; more only take time
-LEVELS = (0.05, 0.95)  # where ramps are centred: not at the few observations on the rim, which a name would show
+MIDDLE_QUANTILES = (0.05, 0.95)  # between which ramps are centred: a name must not show the extreme observations
 MIN_SPREAD = 1e-9  # a projection that varies less is rounding
 
 
@@ -65,7 +65,7 @@ class Sigmoid:
         n_rows = training.weight.size
         rows = np.arange(n_rows) if n_rows <= MAX_ROWS else np.sort(rng.choice(n_rows, MAX_ROWS, replace=False))
         names = [f"x{p}" for p in range(len(training.table))]
-        ramps: dict[str, Term] = {}  # by name, since two terms of one name could not be told apart
+        ramps: dict[str, Term] = {}  # by name, because restrictions refer to terms by name
         for _ in range(self.n_terms if features.size else 0):
             ramp = self._draw(training, features, rows, rng)
             if ramp is not None:
@@ -78,7 +78,7 @@ class Sigmoid:
         used = tuple(np.sort(rng.choice(features, n_used, replace=False)).tolist())
         direction = rng.standard_normal(n_used)
         direction /= math.copysign(math.hypot(*direction), direction[0])
-        level = rng.uniform(*LEVELS)
+        level = rng.uniform(*MIDDLE_QUANTILES)
         projection = np.zeros(rows.size)
         for p, part in zip(used, direction, strict=True):
             projection += part * training.table[p][rows]

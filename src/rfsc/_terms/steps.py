@@ -135,6 +135,6 @@ def _levels(
     # exact: the scaled integer must be the very number that the rows hold, or x = level would never be true
     broken = np.bincount(group[scaling.to_scaled(feature, shown) != level], minlength=features.size) > 0
     first_gap, last_start = differ.argmax(axis=1)[group], differ.shape[1] - differ[:, ::-1].argmax(axis=1)[group]
-    told = ((at == 0) & cut[group, first_gap]) | ((at == last_start) & cut[group, last_start - 1])
-    use = ~broken[group] & ~told
+    is_cut_off = ((at == 0) & cut[group, first_gap]) | ((at == last_start) & cut[group, last_start - 1])
+    use = ~broken[group] & ~is_cut_off
     return feature[use], level[use], shown[use]
