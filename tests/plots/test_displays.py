@@ -20,6 +20,7 @@ from statsmodels.stats.proportion import proportion_confint
 from rfsc import DistanceCorrelationFilter, RFSCClassifier
 from rfsc._model import Predictor
 from rfsc._model.recipe import LevelOf, NumberOf, RawColumn, Recipe
+from rfsc._terms import monomial
 from rfsc.export import load, save
 from rfsc.plots import (
     CalibrationDisplay,
@@ -227,7 +228,7 @@ def test_map_takes_the_features_with_the_largest_effect(large):
     model, X, _ = large
     n_terms = 3
     coef = np.array([5.0, 0.1, 9.0])
-    terms = tuple(type(model.terms[0])(factors) for factors in ((7,), (3,), (50, 7)))
+    terms = tuple(monomial(factors) for factors in ((7,), (3,), (50, 7)))
     small = replace(model, terms=terms, coef=coef, standard_error=np.ones(n_terms), evidence=None)
     display = DecisionMapDisplay.from_estimator(small, X, n_grid=5)
     assert display.names == (model.feature_names[7], model.feature_names[50])
