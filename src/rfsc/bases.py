@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._terms import Basis, MonomialSpace, TermSpace, Training, UnionSpace
-from ._terms.centred import Centred
-from ._terms.fourier import Fourier
-from ._terms.hinges import Hinge
 from ._terms.polynomial import Polynomial, monomials_of
-from ._terms.radial import Radial
-from ._terms.sigmoid import Sigmoid
-from ._terms.steps import Step
+
+if TYPE_CHECKING:
+    from ._terms.centred import Centred
+    from ._terms.fourier import Fourier
+    from ._terms.hinges import Hinge
+    from ._terms.radial import Radial
+    from ._terms.sigmoid import Sigmoid
+    from ._terms.steps import Step
 
 __all__ = ["Centred", "Fourier", "Hinge", "Polynomial", "Radial", "Sigmoid", "Step"]
 
 CONSTANT = 0  # id of the constant in every space that `build_space` lays out
-FAMILIES: dict[str, Callable[[], Basis]] = {
-    "polynomial": Polynomial,
-    "centred": Centred,
-    "hinge": Hinge,
-    "radial": Radial,
-    "fourier": Fourier,
-    "sigmoid": Sigmoid,
-    "step": Step,
+# what users write, the class, and the module in which it is: imported when it is needed
+FAMILIES = {
+    "polynomial": ("Polynomial", "polynomial"),
+    "centred": ("Centred", "centred"),
+    "hinge": ("Hinge", "hinges"),
+    "radial": ("Radial", "radial"),
+    "fourier": ("Fourier", "fourier"),
+    "sigmoid": ("Sigmoid", "sigmoid"),
+    "step": ("Step", "steps"),
 }
 # with two settings they would offer the same terms, or the same names, twice
-ONLY_ONCE = (Centred, Hinge, Radial, Fourier, Step)
+ONLY_ONCE = {"Centred", "Hinge", "Radial", "Fourier", "Step"}
 MAX_FEATURES_OF_RADIAL = 200  # beyond, a centre cannot be described, and distances are all alike
+
+
+def __getattr__(name: str) -> Any:
+    for class_name, module in FAMILIES.values():
+        if name == class_name:
+            return getattr(import_module(f"._terms.{module}", __package__), name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def family(name: str) -> Basis:
+    """The family that users call so, with its default settings."""
+    found: Basis = __getattr__(FAMILIES[name][0])()
+    return found
 
 
 def auto_mixes(n_features: int) -> dict[str, tuple[Basis, ...]]:
@@ -39,9 +57,9 @@ def auto_mixes(n_features: int) -> dict[str, tuple[Basis, ...]]:
     With very many features radial functions, each of which reads them all, are left out.
     """
     # few and unlike: more mixes, or mixes of all, chose no better on the folds that this was tuned with
-    mixes: dict[str, tuple[Basis, ...]] = {"polynomial": (Polynomial(),), "hinge": (Hinge(),), "centred": (Centred(),)}
+    mixes: dict[str, tuple[Basis, ...]] = {name: (family(name),) for name in ("polynomial", "hinge", "centred")}
     if n_features <= MAX_FEATURES_OF_RADIAL:
-        mixes["linear + radial"] = (Polynomial(degree=1), Radial())
+        mixes["linear + radial"] = (Polynomial(degree=1), family("radial"))
     return mixes
 
 
@@ -51,13 +69,13 @@ def resolve(basis: Any) -> tuple[Basis, ...]:
     for one in _flat(basis):
         if one in found:
             continue
-        if isinstance(one, ONLY_ONCE) and any(type(one) is type(other) for other in found):
-            name = type(one).__name__
+        name = type(one).__name__
+        if name in ONLY_ONCE and any(type(one) is type(other) for other in found):
             msg = f"basis holds {name} with two different settings, whose terms overlap. Put them into one {name}(...)."
             raise ValueError(msg)
         found.append(one)
     polynomials = [one for one in found if isinstance(one, Polynomial) and one.degree]
-    if polynomials and any(isinstance(one, Centred) for one in found):
+    if polynomials and any(type(one).__name__ == "Centred" for one in found):
         msg = "basis holds both polynomials and centred products, which both hold the features themselves. Take one."
         raise ValueError(msg)
     return tuple(found)
@@ -84,7 +102,7 @@ def _flat(basis: Any) -> list[Basis]:
             raise ValueError(msg)
         return [one for part in basis for one in _flat(part)]
     if isinstance(basis, str) and basis in FAMILIES:
-        return [FAMILIES[basis]()]
+        return [family(basis)]
     if isinstance(basis, type):
         msg = f"basis must be an object, got the class {basis.__name__}. Write {basis.__name__}(), with brackets."
         raise ValueError(msg)

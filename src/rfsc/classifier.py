@@ -15,15 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ._engines import ENGINES, Criterion, choose_engine
-from ._fit.fitting import FitResult, fit_rows, open_checkpoint, settings_of
-from ._fit.gathering import gather
+from ._fit.fitting import FitResult, fit_rows, gather, open_checkpoint, settings_of
 from ._fit.rows import Rows, feature_names, read_rows
 from ._model.predictor import FormulaPredictions, Predictor
 from ._model.sparse_model import SparseModel, weighted_mean
 from ._search.context import INTERRUPTED, fit_context, strongest_reason
 from ._search.loop import CUTOFF, SearchSettings
-from ._search.progress import ConsoleProgress
-from ._utils.arrays import BoolArray, FloatArray
+from ._utils import BoolArray, FloatArray
 from ._utils.compat import Interval, RealNotInt, StrOptions
 from ._utils.manifest import manifest_of
 from ._utils.validation import check_table, unchanged_on_error
@@ -247,7 +245,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         """
         self._validate_params()
         began = time.time()
-        progress = ConsoleProgress() if self.verbose else None
+        progress = self._progress()
         with unchanged_on_error(self), fit_context(self.callbacks, progress) as context:
             rows, data = read_rows(self, X, y, sample_weight)
             self.engine_ = choose_engine(self.engine, rows.n_rows)
@@ -261,6 +259,14 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
                 progress.is_finished = True
         self._warn_unless_settled()
         return self
+
+    def _progress(self) -> Any:
+        """The progress bar, if it was asked for."""
+        if not self.verbose:
+            return None
+        from ._search.progress import ConsoleProgress
+
+        return ConsoleProgress()
 
     def _publish(self, rows: Rows, found: FitResult) -> None:
         """Set the fitted attributes; nothing here can fail half-way."""

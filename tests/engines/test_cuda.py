@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc import Restrictions, RFSCClassifier, RFSCSelector, SearchSettings
-from rfsc._engines import ArrayEngine, Criterion, FitOptions, Problem, Restricted, Status, Supports, choose_engine
+from rfsc._engines import Criterion, FitOptions, Problem, Restricted, Status, Supports, choose_engine
+from rfsc._engines.array_engine import ArrayEngine
 from rfsc._engines.base import MAX_NEWTON
 from rfsc._engines.cuda_device import current_device, reason_against_cuda
 from rfsc._engines.cuda_engine import SOME_ROWS, CudaEngine

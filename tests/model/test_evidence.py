@@ -15,7 +15,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, PowerTransformer, StandardScaler
 
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
-from rfsc._model import Predictor, as_predictor, models_of
+from rfsc._model import Predictor
+from rfsc._model.access import as_predictor, models_of
 
 QUICK = {"n_restarts": 3, "search": SearchSettings(max_iter=20), "random_state": 1}
 

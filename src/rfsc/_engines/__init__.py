@@ -5,15 +5,12 @@ from __future__ import annotations
 import warnings
 from importlib.util import find_spec
 
-from .._utils.optional import require
-from .array_engine import ArrayEngine
 from .base import Criterion, Engine, Evaluation, FitOptions, Status, Supports, Ties, TyingEngine
 from .problem import Problem
 from .wrappers import Memo, Restricted
 
 __all__ = [
     "ENGINES",
-    "ArrayEngine",
     "Criterion",
     "Engine",
     "Evaluation",
@@ -38,6 +35,7 @@ def choose_engine(name: str, n_rows: int) -> str:
     if name == "auto":
         return "torch" if n_rows >= LONG_TABLE and _torch_has_cuda() else cpu
     if name == "torch":
+        from .._utils.optional import require
         from .cuda_device import reason_against_cuda
 
         require("engine='torch'", ["torch"], "torch")
@@ -56,6 +54,8 @@ def make_engine(name: str, problem: Problem, n_threads: int = 1) -> TyingEngine:
     """The engine that a name stands for, ready to fit supports of a problem."""
     name = choose_engine(name, problem.n_rows)
     if name == "numpy":
+        from .array_engine import ArrayEngine
+
         return ArrayEngine(problem)
     if name == "torch":
         from .cuda_device import current_device

@@ -21,12 +21,11 @@ from .._search.screening import Screening
 from .._search.subsamples import N_FINALISTS, Subsamples
 from .._terms import Basis, TermSpace, Training
 from .._terms.rules import Rules
-from .._utils.arrays import FloatArray, IntArray
+from .._utils import FloatArray, IntArray
 from .._utils.determinism import Seed, stream
 from ..bases import CONSTANT, build_space
 from ..restrictions import Restrictions, rules_for
 from .rows import Rows
-from .streamed_refit import streamed_refit
 
 POOL_TERMS = 15  # largest model of one output that combine="pool" returns
 POOL_TERMS_IN_ALL = 20  # and of all outputs together, as long as that leaves each at least
@@ -280,6 +279,8 @@ class OutputSearch:
         """The best model, fitted to all rows in full precision; beyond memory, all rows decide between the first."""
         problem, large = self.problem, self.rows.large
         if large is not None:
+            from .streamed_refit import streamed_refit  # only tables beyond memory need it
+
             finalists = models[:N_FINALISTS]
             pairs = [(model.ids, model.coef) for model in finalists]
             fits = streamed_refit(large, self.space, pairs, self.job.output, problem.options.ridge)

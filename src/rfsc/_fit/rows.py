@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._model.sparse_model import FilterEvidence
 from .._terms.scaling import Scaling
-from .._utils.arrays import FloatArray, IntArray
+from .._utils import FloatArray, IntArray
 from .._utils.compat import check_feature_names
 from .._utils.manifest import fingerprint
 from .._utils.validation import check_table, is_large
 from ..restrictions import Restrictions, barred_features, named_features
-from .distance_correlation import independence_test, threshold
-from .large_tables import LargeTable, max_sample_rows
 from .targets import Targets, encode, row_weights
+
+if TYPE_CHECKING:
+    from .large_tables import LargeTable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +51,7 @@ class Rows:
 def read_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, dict[str, Any]]:
     """Validate the input, drop rows of weight zero, encode the classes and scale the features; and a fingerprint."""
     if is_large(X):
-        return _read_large(estimator, LargeTable.read(X, y, sample_weight, estimator.class_weight))
+        return _read_large(estimator, X, y, sample_weight)
     X, y = check_table(estimator, X, y, reset=True, min_samples=2)
     weight = row_weights(sample_weight, estimator.class_weight, X, y)
     used = weight > 0
@@ -59,8 +60,11 @@ def read_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows,
     return _scaled(estimator, X, y, weight)
 
 
-def _read_large(estimator: Any, large: LargeTable) -> tuple[Rows, dict[str, Any]]:
+def _read_large(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, dict[str, Any]]:
     """A sample of the rows, beside all of them; a table that fits into memory becomes an ordinary one."""
+    from .large_tables import LargeTable, max_sample_rows  # only such tables need it
+
+    large = LargeTable.read(X, y, sample_weight, estimator.class_weight)
     check_feature_names(estimator, large.head, reset=True)
     estimator.n_features_in_ = large.head.shape[1]
     most = max_sample_rows(estimator.n_features_in_)
@@ -96,6 +100,8 @@ class FeatureRules:
         level = self.filter_significance
         if level is None:
             return [None] * len(rows.targets.outputs)
+        from .distance_correlation import independence_test, threshold
+
         test = independence_test(rows.table.T, rows.targets.code, rows.weight, one_vs_rest=True)
         spared = tuple(named_features(self.restrictions, self.names))
         return [FilterEvidence(statistic, threshold(level), float(level), spared) for statistic in test.statistic]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from .._utils.arrays import FloatArray, IntArray
+from .._utils import FloatArray, IntArray
 from .._utils.validation import check_table, is_lazy
-from .lazy_predictions import lazy_accuracy, lazy_predictions
-from .recipe import Recipe
 from .sparse_model import SparseModel
+
+if TYPE_CHECKING:
+    from .recipe import Recipe
 
 
 def decision_table(values: Sequence[FloatArray]) -> FloatArray:
@@ -65,7 +66,7 @@ class FormulaPredictions:
         """
         if is_lazy(X):
             width = () if len(self.models_) == 1 else (len(self.models_),)
-            return lazy_predictions(self._detached(), "decision_function", X, np.empty((0, *width)))
+            return self._lazily("decision_function", X, np.empty((0, *width)))
         table = self._table(X)
         return decision_table([model.decision(table) for model in self.models_])
 
@@ -83,7 +84,7 @@ class FormulaPredictions:
             Probabilities in the order of `classes_`.
         """
         if is_lazy(X):
-            return lazy_predictions(self._detached(), "predict_proba", X, np.empty((0, len(self.classes_))))
+            return self._lazily("predict_proba", X, np.empty((0, len(self.classes_))))
         return class_probabilities(self.decision_function(X))
 
     def predict(self, X: Any) -> Any:
@@ -100,7 +101,7 @@ class FormulaPredictions:
             Labels.
         """
         if is_lazy(X):
-            return lazy_predictions(self._detached(), "predict", X, np.empty(0, dtype=self.classes_.dtype))
+            return self._lazily("predict", X, np.empty(0, dtype=self.classes_.dtype))
         code = class_codes(self.decision_function(X))
         return np.asarray(self.classes_[code])
 
@@ -122,8 +123,16 @@ class FormulaPredictions:
             Share of the samples whose class is predicted correctly.
         """
         if is_lazy(X):
+            from .lazy_predictions import lazy_accuracy
+
             return lazy_accuracy(self._detached(), X, y, sample_weight)
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+
+    def _lazily(self, method: str, X: Any, empty: np.ndarray[Any, Any]) -> Any:
+        """What a method gives for a dask table, not computed yet; `empty` is its result for no rows."""
+        from .lazy_predictions import lazy_predictions  # only such tables need it
+
+        return lazy_predictions(self._detached(), method, X, empty)
 
     def _detached(self) -> Any:
         """What predicts without the history of a search, and is cheap to send to a worker."""

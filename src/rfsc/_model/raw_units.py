@@ -10,7 +10,7 @@ from .._terms import Mention, Term
 from .._terms.naming import rounded
 from .._terms.scaling import Scaling
 from .._terms.user_units import shown_in
-from .._utils.arrays import FloatArray
+from .._utils import FloatArray
 from .sparse_model import SparseModel
 
 EXACT, NEAR = 1e-9, 1 / 50  # of half a range: by how much a number in a formula, or in a label, may be off

@@ -14,14 +14,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._engines.base import Engine, Evaluation, Supports
 from .checkpoint import Checkpoint
 from .history import IterationRecord
-from .progress import ConsoleProgress
+
+if TYPE_CHECKING:
+    from .progress import ConsoleProgress
 
 TIME_LIMIT, INTERRUPTED = "time_limit", "interrupted"
 EARLY = (TIME_LIMIT, INTERRUPTED)  # stop reasons after which there is more to find

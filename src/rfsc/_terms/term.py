@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._utils.arrays import FloatArray
+from .._utils import FloatArray
 from .expression import (
     Above,
     Divided,
@@ -36,7 +36,6 @@ from .expression import (
 )
 from .naming import name_of, quoted
 from .scaling import Scaling
-from .user_units import unscaled
 
 LABEL_MARKS = "≈,"  # what could be misread in the name of a feature within a label
 MAX_DEPTH = 20  # of an expression that is read
@@ -94,6 +93,8 @@ class Term:
 
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:
         """The same function of the features in the user's own units, as weights of terms."""
+        from .user_units import unscaled  # a fit does not need it
+
         return {Term(part, self.label): weight for part, weight in unscaled(self.expression, scaling).items()}
 
     def bound(self, ranges: Mapping[int, Interval]) -> float:

@@ -12,7 +12,7 @@ from numpy.exceptions import DTypePromotionError
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from .arrays import IntArray
+from . import IntArray
 from .words import listed
 
 MAPPED_MEMORY_SHARE = 0.25  # of the memory of the machine that a fit in memory may take for one copy of a mapped array

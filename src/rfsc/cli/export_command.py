@@ -103,7 +103,7 @@ def _spreadsheet_cells(given: list[str]) -> dict[str, str] | None:
 
 
 def _equations(source: Any, form: str, units: str) -> str:
-    from .._model import models_of
+    from .._model.access import models_of
     from ..explain import equation
 
     labels = [model.label for model in models_of(source)]

@@ -212,7 +212,7 @@ def info(model: Model, as_json: Json = False) -> None:
 
 def summaries(source: Any) -> list[str]:
     """Every output of a model as text that fits the screen."""
-    from .._model import models_of
+    from .._model.access import models_of
     from ..explain import summary
 
     labels, width = [model.label for model in models_of(source)], output_width()
@@ -265,7 +265,7 @@ def _wrapped(formula: str, width: int) -> str:
 
 def model_as_dict(source: Any) -> dict[str, Any]:
     """What is in a model, for JSON."""
-    from .._model import as_predictor
+    from .._model.access import as_predictor
     from ..export.program import Program
 
     predictor = as_predictor(source)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, overload
 
-from .._model import SparseModel, models_of, one_model
+from .._model import SparseModel
+from .._model.access import models_of, one_model
 from .._terms import Term
 from .._terms.expression import Above, Equals, Exp, Expression, Ramp, Wave, parts_of
 from .._terms.naming import quoted, written

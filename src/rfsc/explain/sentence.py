@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._model import Predictor, SparseModel, as_predictor, class_codes, class_probabilities, decision_table
+from .._model import Predictor, SparseModel, class_codes, class_probabilities, decision_table
+from .._model.access import as_predictor
 from .._model.recipe import NumberOf, is_missing
 from .._terms.naming import written
-from .._utils.arrays import FloatArray
+from .._utils import FloatArray
 from .contributions import feature_table, row_cells, split
 from .rounding import training_ranges
 

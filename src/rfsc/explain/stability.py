@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from .._model import Evidence, SparseModel, one_model
-from .._utils.arrays import BoolArray
+from .._model import Evidence, SparseModel
+from .._model.access import one_model
+from .._utils import BoolArray
 from .._utils.validation import check_choice
 
 ENOUGH, MANY = 5, 10  # restarts from which there is an interval, and from which it is not called rough

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from .._model import SparseModel, one_model
+from .._model import SparseModel
+from .._model.access import one_model
 from .equation import equation_lines, legend
 from .stability import stability
 from .tables import AVERAGE, term_table

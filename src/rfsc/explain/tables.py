@@ -10,10 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import stats
 
-from .._model import SparseModel, as_predictor, one_model, yes_or_no_features
+from .._model import SparseModel
+from .._model.access import as_predictor, one_model
+from .._model.switches import yes_or_no_features
 from .._terms import Term
 from .._terms.expression import Above, Equals, Positive, Scaled, as_difference
-from .._utils.arrays import BoolArray, FloatArray
+from .._utils import BoolArray, FloatArray
 from .._utils.optional import require
 from .rounding import training_ranges
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._model import SparseModel, as_predictor
+from .._model import SparseModel
+from .._model.access import as_predictor
 from .json_file import to_json
 
 # settings that change no bit of the answer

@@ -16,11 +16,12 @@ from typing import IO, Any
 
 import numpy as np
 
-from .._model import Evidence, Predictor, SparseModel, as_predictor
+from .._model import Evidence, Predictor, SparseModel
+from .._model.access import as_predictor
 from .._model.recipe import Recipe
 from .._terms import DamagedTermError, Term
 from .._terms.scaling import Scaling
-from .._utils.arrays import FloatArray
+from .._utils import FloatArray
 from .._utils.files import whole_file
 from .._utils.manifest import read_manifest
 from .._version import __version__

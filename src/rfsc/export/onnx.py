@@ -17,7 +17,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from .._model import FormulaPredictions, Predictor, as_predictor
+from .._model import FormulaPredictions, Predictor
+from .._model.access import as_predictor
 from .._model.recipe import RawColumn
 from .._utils.optional import require
 from .onnx_graph import NO_TEXT, Graph, Terms, feature_of, many_probabilities, scaled_feature, two_probabilities

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._model import as_predictor
+from .._model.access import as_predictor
 from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from .._terms.expression import Divided, Expression, Number, Product, Sum
 from .._terms.scaling import Scaling
