@@ -18,7 +18,7 @@ from .._utils.determinism import one_blas_thread
 from .expression import Divided, Exp, Expression, Number, Product, Scaled, Sum, minus
 from .naming import rounded
 from .scaling import Scaling
-from .space import TermSpace, Training, check_count
+from .space import TermSpace, Training, check_count, checked_ids
 from .term import Label, Mention, Term
 
 MIN_CLUSTER_SIZE = 3  # observations, and distinct rows, behind a centre
@@ -68,6 +68,21 @@ class RadialSpace(TermSpace):
         size, width = self._widths[i]
         label = near(k + 1, size, self._shown[k], len(self._features) > len(self._shown[k]))
         return Term(bump(self._features, self._centres[k].tolist(), width), label)
+
+    def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
+        out = np.empty((len(ids), table.shape[1]))
+        with np.errstate(over="ignore"):  # infinitely far away is 0
+            for row, j in zip(out, checked_ids(ids, self.n_terms).tolist(), strict=True):
+                k, i = divmod(j, len(self._widths))
+                row[:] = 0.0
+                # in place, which takes half the time; the operations are those of `bump`
+                for p, centre in zip(self._features, self._centres[k].tolist(), strict=True):
+                    distance = table[p] - centre
+                    distance /= self._widths[i][1]
+                    distance *= distance
+                    row += distance
+                np.exp(-row, out=row)
+        return out
 
 
 @dataclass(frozen=True, slots=True)
