@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import rfsc._fit.plan
+import rfsc._fit.fitting
 from sklearn.datasets import load_iris
 
 from benchmarks.measuring import make_classifier
@@ -141,12 +141,12 @@ def other_fit_fault(name: str, folder: Path) -> str | None:
 def other_version_fault(folder: Path) -> str | None:
     """The same for a checkpoint that another version of rfsc has written."""
     path = folder / "fit.checkpoint"
-    own = rfsc._fit.plan.__version__
+    own = rfsc._fit.fitting.__version__
     try:
-        rfsc._fit.plan.__version__ = "0.0.1"
+        rfsc._fit.fitting.__version__ = "0.0.1"
         half_a_fit(path)
     finally:
-        rfsc._fit.plan.__version__ = own
+        rfsc._fit.fitting.__version__ = own
     return _refusal_fault(path, ("rfsc differs",))
 
 
