@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import rfsc._fit.fitting
 from sklearn.datasets import load_iris
 
+import rfsc._fit.fitting
 from benchmarks.measuring import make_classifier
 from rfsc import Checkpoint
 from rfsc._search.checkpoint import CheckpointError

@@ -1,4 +1,4 @@
-"""Model files and tables are data: no module that the command line imports unpickles, evaluates or runs what it reads."""
+"""Model files and tables are data: nothing that the command line imports unpickles, evaluates or runs what it reads."""
 
 from __future__ import annotations
 
