@@ -1,4 +1,4 @@
-"""How the site is built: `make docs`. Nothing here, and nothing in the pages that come out, needs a network."""
+"""How `make docs` builds the site. Neither the build nor the pages need a network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 
 import rfsc  # noqa: E402
 
-# examples draw into files, whatever screen there may be
+# examples draw into files, also on a machine with a screen
 os.environ.setdefault("MPLBACKEND", "agg")
 
 project = "rfsc"
@@ -48,16 +48,16 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 
 smartquotes = False  # "auto" is code, in docstrings too
-default_role = "py:obj"  # names between backticks in docstrings are links where there is something to link to
+default_role = "py:obj"  # names between backticks in docstrings are links if they are documented
 
-# one page for every public name; what a class holds is told in its docstring
+# one page for every public name; the docstring of a class describes its attributes
 autosummary_generate = True
 autosummary_ignore_module_all = False
-autosummary_context = {"shared": rfsc.__all__}  # names that a module below lists again
+autosummary_context = {"shared": rfsc.__all__}  # names that a submodule lists again
 toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-# where large and small letters are the same in names of files, Stability and stability need two
+# Stability and stability need two files also if file names are not case-sensitive
 documented = re.findall(r"^   (rfsc[\w.]*)$", (HERE / "api" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
 names = [f"{module}.{name}" for module in documented for name in getattr(import_module(module), "__all__", [])]
 twice = {name for name, count in Counter(map(str.lower, names)).items() if count > 1}
@@ -67,7 +67,7 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
-    "backreferences_dir": "api/generated/used",  # which cases use a name, for the page of that name
+    "backreferences_dir": "api/generated/used",  # which examples use a name, for the page of that name
     "doc_module": ("rfsc",),
     "within_subsection_order": "FileNameSortKey",
     "capture_repr": ("_repr_html_",),
@@ -90,7 +90,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # it would be fetched, which browsers refuse for pages opened as files
 html_math_renderer = "mathml"
-html_context = {"default_mode": "auto"}  # dark or light as the reader's system is
+html_context = {"default_mode": "auto"}  # dark or light, following the reader's system
 html_sidebars = {"index": [], "quick_start": [], "changelog": []}
 html_theme_options = {
     "logo": {"text": "rfsc"},

@@ -1,4 +1,4 @@
-"""Docstrings as the site wants them: what scikit-learn puts into our classes is told by scikit-learn's own pages."""
+"""Docstrings on the site: markup is escaped, and methods inherited from scikit-learn are left to its own pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MARKUP = re.compile(r"(?<=[a-zA-Z0-9])_(?!\w)|(?<!\\)\|")
 
 
 def escape_markup(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:  # noqa: ARG001
-    """Keep names that end in an underscore, and bars, as they are, outside code and examples."""
+    """Escape trailing underscores and bars outside code and examples."""
     for position, line in enumerate(lines):
         if line.lstrip().startswith((">>>", "...", "..")):
             continue
@@ -20,13 +20,13 @@ def escape_markup(app: Any, what: str, name: str, thing: Any, options: Any, line
 
 
 def skip_foreign(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:  # noqa: ARG001
-    """Leave out methods that come from scikit-learn."""
+    """Skip methods that are inherited from scikit-learn."""
     module = getattr(thing, "__module__", None) or "rfsc"
     return None if module.startswith("rfsc") else True
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Listen to autodoc; after numpydoc, which has its own way with the names of parameters."""
+    """Connect to autodoc, after numpydoc, which formats the names of parameters."""
     app.setup_extension("sphinx.ext.autodoc")
     app.connect("autodoc-process-docstring", escape_markup, priority=900)
     app.connect("autodoc-skip-member", skip_foreign)

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw by themselves: MathJax would have to come from a network."""
+"""Formulas as MathML, which browsers render natively: MathJax would be loaded from a network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 def write_formula(page: Any, node: nodes.Element, *, block: bool) -> None:
-    """Add a formula to a page; one that cannot be read is a warning, and shown as it was written."""
+    """Add a formula to a page; one that cannot be parsed gives a warning and is shown as written."""
     try:
         formula = tex2mathml(node.astext(), as_block=block)
     except MathError as error:

@@ -1,4 +1,4 @@
-"""A promise kept by the build: no page fetches anything from a network when it is opened."""
+"""The build fails if a page would load anything from a network when it is opened."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from sphinx.errors import ExtensionError
 
-# what a browser loads by itself; links that a reader may follow are free to lead anywhere
+# what a browser loads automatically; ordinary links may lead anywhere
 LOADED = re.compile(
     r"""<(?:script|link|img|iframe|source|video)\b[^>]*?\b(?:src|href)=["'](?:https?:)?//"""
     r"""|@import\s+(?:url\()?["']?(?:https?:)?//|url\(["']?(?:https?:)?//"""
@@ -16,7 +16,7 @@ LOADED = re.compile(
 
 
 def check(app: Any, error: Exception | None) -> None:
-    """Fail where a page or a style sheet names an address that would be loaded."""
+    """Fail if a page or a style sheet has an address that would be loaded."""
     if error is not None:
         return
     pages = [path for path in Path(app.outdir).rglob("*") if path.suffix in (".html", ".css")]
@@ -27,6 +27,6 @@ def check(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Check when all is written."""
+    """Check at the end of the build."""
     app.connect("build-finished", check)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Printed sentences and formulas break at the edge of the page; printed tables keep their lines and scroll."""
+"""Printed sentences and formulas are wrapped at the edge of the page; printed tables keep their lines and scroll."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ ALIGNED = re.compile(r"-{5}|\S {3,}\S")  # a rule, or columns
 
 
 def mark_prose(app: Any, tree: nodes.document) -> None:  # noqa: ARG001
-    """Give output that is no table a class by which the style sheet knows it."""
+    """Give output that is not a table a class for the style sheet."""
     for block in tree.findall(nodes.literal_block):
         if block.get("language") in ("text", "none", "console") and not ALIGNED.search(block.astext()):
             block["classes"].append("prose")
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Look at every page when it has been read."""
+    """Process every page when it has been read."""
     app.connect("doctree-read", mark_prose)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

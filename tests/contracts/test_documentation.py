@@ -92,7 +92,7 @@ def test_docstring_examples(example, tmp_path, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("page", pages_with_code())
+@pytest.mark.parametrize("page", list(pages_with_code()))
 def test_pages_print_what_they_show(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # pages write files
     for block, printed in run_blocks(page.read_text(encoding="utf-8")):
