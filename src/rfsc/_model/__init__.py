@@ -3,8 +3,8 @@
 from .access import as_predictor, models_of, one_model
 from .inference import WaldFit, refit
 from .predictor import FormulaPredictions, Predictor, class_codes, class_probabilities, decision_table
+from .raw_units import yes_or_no_features
 from .sparse_model import Evidence, FilterEvidence, SparseModel, Trace, weighted_mean
-from .switches import yes_or_no_features
 
 __all__ = [
     "Evidence",
