@@ -42,7 +42,7 @@ def test_search_figures_where_they_are_known():
     clf = RFSCClassifier(basis="polynomial", n_restarts=2, random_state=0).fit(X, y)
     text = summary(clf.models_[0], width=200)
     head = next(line for line in text.splitlines() if line.startswith("term"))
-    assert head.split() == ["term", "coef", "std.", "error", "p", "(naive)", "RIP", "restarts"]
+    assert head.split() == ["term", "coef", "std.", "error", "p-value", "RIP", "restarts"]
     assert str(stability(clf)) in text
 
 

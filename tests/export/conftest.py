@@ -78,7 +78,7 @@ def databases(request):
     return connect
 
 
-@pytest.fixture(params=TYPES)
+@pytest.fixture(params=["sqlite", "duckdb", pytest.param("postgresql", marks=pytest.mark.slow)])
 def database(request, databases):
     """Each database in turn."""
     return databases(request.param)

@@ -104,6 +104,7 @@ hostile = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=8)  # each is a call of the compiler, with many names
 @given(st.lists(st.tuples(hostile, hostile), min_size=20, max_size=20))
 def test_any_name_is_safe(tmp_path_factory, pairs):

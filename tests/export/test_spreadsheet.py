@@ -100,6 +100,7 @@ def columns(sheet):
     return {head: [row[j] for row in rows] for j, head in enumerate(heads)}
 
 
+@pytest.mark.slow
 def test_libreoffice_computes_the_same(computed):
     for name, predictor, rows, _ in cases():
         decision, probability, predicted = answers(predictor, rows)
@@ -126,10 +127,10 @@ def test_text_is_two_lines_that_can_be_pasted():
 
 def test_cells_may_be_anywhere():
     model = random_model(0, families=["monomial"], ranges=[(0.0, 1.0)], n_terms=3)
-    cells = sheet_cells(model, cells={"x0": "ab"}, first="AZ", row=7)
-    assert [cell.column for cell in cells] == ["AZ", "BA", "BB", "BC"]
+    cells = sheet_cells(model, cells={"x0": "ab"}, row=7)
+    assert [cell.column for cell in cells] == ["AC", "AD", "AE", "AF"]
     assert "AB7" in cells[0].formula
-    assert "AZ7" in cells[1].formula
+    assert "AC7" in cells[1].formula
     with pytest.raises(ValueError, match="'x0'"):
         sheet_cells(model, cells={"x1": "A"})
     with pytest.raises(ValueError, match="letters"):

@@ -24,9 +24,8 @@ QUICK = {"n_restarts": 3, "search": SearchSettings(max_iter=20), "random_state":
 @pytest.fixture(scope="module")
 def fitted():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    return RFSCClassifier(
-        basis="polynomial", search=SearchSettings(filter_significance=0.01, max_iter=20), **QUICK
-    ).fit(X, y)
+    settings = QUICK | {"search": SearchSettings(filter_significance=0.01, max_iter=20)}
+    return RFSCClassifier(basis="polynomial", **settings).fit(X, y)
 
 
 def test_selections_and_rips_are_those_of_the_restarts(fitted):

@@ -9,10 +9,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .predictor import FormulaPredictions, Predictor
-from .raw_units import in_units_before
+from .raw_units import in_units_before, simplified, yes_or_no_features
 from .recipe_reader import read_recipe
 from .sparse_model import SparseModel
-from .switches import simplified, yes_or_no_features
 
 EXPECTED = (
     "a fitted RFSCClassifier, a pipeline that ends in one, a Predictor read from a file, or a SparseModel such as "

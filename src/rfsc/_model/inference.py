@@ -94,7 +94,7 @@ class Curvature:
     directions : ndarray of shape (n_terms, n_terms)
         One row for each direction, in the units of the coefficients.
     size : ndarray of shape (n_terms,)
-        How strongly the rows and the penalty speak about each; falling.
+        How well the rows and the penalty determine each; falling.
     """
 
     directions: FloatArray

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class RawColumn:
 class NumberOf:
     """The number in a column."""
 
+    json_kind: ClassVar = "number"
+
     column: int
     fill: float | None = None  # in the place of a missing cell; None leaves it missing
 
@@ -38,12 +40,16 @@ class NumberOf:
 class MissingIn:
     """1 if the cell of a column is missing, else 0."""
 
+    json_kind: ClassVar = "missing"
+
     column: int
 
 
 @dataclass(frozen=True, slots=True)
 class LevelOf:
     """1 if the cell is one of the levels, else 0; the other way round for `other`."""
+
+    json_kind: ClassVar = "level"
 
     column: int
     levels: tuple[Level, ...]  # None stands for a missing cell

@@ -56,5 +56,6 @@ def summary(source: Any, *, label: object = None, width: int = WIDTH) -> str:
 
 def _table(model: SparseModel, width: int) -> list[str]:
     table = term_table(model)
-    text = table.aligned([name for name in COLUMNS if name in table.columns], width=10**6)
+    shown = [name for name in COLUMNS if name in table.columns]
+    text = table.aligned(shown, width=10**6, heads={"p_value": "p-value"})
     return [*text.splitlines(), *textwrap.wrap(f"({AVERAGE})" if model.standard_error is None else NOTE, width)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from scipy import stats
 
 from .._model import SparseModel
 from .._model.access import as_predictor, one_model
-from .._model.switches import yes_or_no_features
+from .._model.raw_units import yes_or_no_features
 from .._terms import Term
 from .._terms.expression import Above, Equals, Positive, Scaled, as_difference
 from .._utils import BoolArray, FloatArray
@@ -57,9 +57,9 @@ class Table:
         """The table as plain text, with its notes."""
         return "\n".join([self.aligned(self.columns), *(f"({line})" for line in self.notes)])
 
-    def aligned(self, columns: Sequence[str], width: int = WIDEST) -> str:
+    def aligned(self, columns: Sequence[str], width: int = WIDEST, heads: Mapping[str, str] | None = None) -> str:
         """Some columns as plain text, the first one to the left; its cells have at most `width` characters."""
-        head = [self._head(name) for name in columns]
+        head = [(heads or {}).get(name, self._head(name)) for name in columns]
         rows = [[_cell(row[name], self.formats[name]) for name in columns] for row in self.rows()]
         cells = [head, *([shortened(first, width), *rest] for first, *rest in rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .._model.recipe import LevelOf, MissingIn, NumberOf
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, one_line, plain_label
@@ -67,8 +66,25 @@ class C(CodePrinter):
     def ramp(self, part: Expression) -> str:
         return f"{self.name}_sigmoid({self.visit(part)})"
 
-    def choose(self, condition: str) -> str:
-        return f"({condition} ? 1.0 : 0.0)"
+    def choose(self, condition: str, *, flipped: bool = False) -> str:
+        return f"({condition} ? {'0.0 : 1.0' if flipped else '1.0 : 0.0'})"
+
+    def is_missing(self, cell: str, kind: str) -> str:
+        return f"isnan({cell})" if kind == "number" else f"{cell} == NULL"
+
+    def filled(self, cell: str, fill: float) -> str:
+        return f"(isnan({cell}) ? {fill!r} : {cell})"
+
+    def is_one_of(self, cell: str, levels: list[str | float]) -> str:
+        return self.any_of(
+            [
+                f"{self.name}_is({cell}, {text_literal(level)})" if isinstance(level, str) else f"{cell} == {level!r}"
+                for level in levels
+            ]
+        )
+
+    def any_of(self, conditions: list[str]) -> str:
+        return " || ".join(conditions) or "0"
 
 
 def to_c(source: Any, name: str = "rfsc_predict") -> str:
@@ -174,7 +190,8 @@ def _body(program: Program, fields: dict[int, str], name: str) -> list[str]:
         fill += ["if (probability != NULL)", f"    for (k = 0; k < {n_classes}; k++) probability[k] = NAN;"]
         lines += ["", f"if ({gaps}) {{", *(f"    {line}" for line in fill), "    return -1;", "}"]
     lines += [
-        f"const double s{p} = {_feature(program, p, fields, name)}; {_comment(program.feature_names[p])}" for p in used
+        f"const double s{p} = {_feature(printer, program, p, fields)}; {_comment(program.feature_names[p])}"
+        for p in used
     ]
     if not used:
         lines.append("(void)row;")
@@ -187,29 +204,11 @@ def _body(program: Program, fields: dict[int, str], name: str) -> list[str]:
     return [*lines, "", *_answer(n, name)]
 
 
-def _feature(program: Program, p: int, fields: dict[int, str], name: str) -> str:
+def _feature(printer: C, program: Program, p: int, fields: dict[int, str]) -> str:
     """A feature on [0, 1]."""
-    made = program.features[p]
-    column = program.columns[made.column]
-    cell = f"row->{fields[made.column]}"
-    missing = f"isnan({cell})" if column.kind == "number" else f"{cell} == NULL"
-    match made:
-        case NumberOf(_, fill):
-            text = cell if fill is None else f"({missing} ? {fill!r} : {cell})"
-        case MissingIn():
-            text = f"({missing} ? 1.0 : 0.0)"
-        case LevelOf(_, levels, other):
-            tests = [missing] if None in levels else []
-            for level in program.possible_levels(made):
-                if isinstance(level, str):
-                    tests.append(f"{name}_is({cell}, {text_literal(level)})")
-                else:
-                    tests.append(f"{cell} == {level!r}")
-            text = f"({' || '.join(tests) or '0'} ? {'0.0 : 1.0' if other else '1.0 : 0.0'})"
-    if program.is_indicator(p):
-        return text
+    text = printer.made_feature(program, p, f"row->{fields[program.features[p].column]}")
     low, span = program.half_range(p)
-    return f"{name}_scaled({text}, {low!r}, {span!r})"
+    return text if program.is_indicator(p) else f"{printer.name}_scaled({text}, {low!r}, {span!r})"
 
 
 def _answer(n: int, name: str) -> list[str]:

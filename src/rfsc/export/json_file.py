@@ -23,9 +23,9 @@ from .._terms import DamagedTermError, Term
 from .._terms.scaling import Scaling
 from .._utils import FloatArray
 from .._utils.files import whole_file
+from .._utils.json_records import DamagedError, decode, encode, require
 from .._utils.manifest import read_manifest
 from .._version import __version__
-from .json_records import DamagedError, decode, encode, require
 
 FORMAT = "rfsc-model"
 VERSION = 1

@@ -112,8 +112,39 @@ class CodePrinter(Visitor[str]):
         return self.scaled[feature]
 
     @abstractmethod
-    def choose(self, condition: str) -> str:
-        """1 if a condition holds, else 0."""
+    def choose(self, condition: str, *, flipped: bool = False) -> str:
+        """1 if a condition holds, else 0; the other way round if flipped."""
+
+    @abstractmethod
+    def is_missing(self, cell: str, kind: str) -> str:
+        """The condition that a cell, of a number or a text, is missing."""
+
+    @abstractmethod
+    def filled(self, cell: str, fill: float) -> str:
+        """A cell of numbers with another number if it is missing."""
+
+    @abstractmethod
+    def is_one_of(self, cell: str, levels: list[str | float]) -> str:
+        """The condition that a cell is one of the levels, of which there is at least one."""
+
+    @abstractmethod
+    def any_of(self, conditions: list[str]) -> str:
+        """The condition that one of some conditions holds."""
+
+    def made_feature(self, program: Program, p: int, cell: str) -> str:
+        """A feature from the cell of its column."""
+        made = program.features[p]
+        missing = self.is_missing(cell, program.columns[made.column].kind)
+        match made:
+            case NumberOf(_, fill):
+                return cell if fill is None else self.filled(cell, fill)
+            case MissingIn():
+                return self.choose(missing)
+            case LevelOf(_, levels, other):
+                known = program.possible_levels(made)
+                conditions = [self.is_one_of(cell, known)] if known else []
+                conditions += [missing] if None in levels else []
+                return self.choose(self.any_of(conditions), flipped=other)
 
     def same(self, left: str, right: str) -> str:
         """The condition that two numbers are equal."""

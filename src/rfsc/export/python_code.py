@@ -5,7 +5,6 @@ from __future__ import annotations
 import keyword
 from typing import Any
 
-from .._model.recipe import LevelOf, MissingIn, NumberOf
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, one_line, plain_label
@@ -57,8 +56,21 @@ class Python(CodePrinter):
     def wave(self, kind: str, part: Expression) -> str:
         return f"math.{kind}({self.visit(part)})"
 
-    def choose(self, condition: str) -> str:
-        return f"(1.0 if {condition} else 0.0)"
+    def choose(self, condition: str, *, flipped: bool = False) -> str:
+        yes, no = ("0.0", "1.0") if flipped else ("1.0", "0.0")
+        return f"({yes} if {condition} else {no})"
+
+    def is_missing(self, cell: str, kind: str) -> str:  # noqa: ARG002  all are None
+        return f"{cell} is None"
+
+    def filled(self, cell: str, fill: float) -> str:
+        return f"({fill!r} if {cell} is None else {cell})"
+
+    def is_one_of(self, cell: str, levels: list[str | float]) -> str:
+        return f"{cell} in {tuple(levels)!r}"
+
+    def any_of(self, conditions: list[str]) -> str:
+        return " or ".join(conditions) or "False"
 
 
 def to_python(source: Any, name: str = "predict") -> str:
@@ -98,8 +110,9 @@ def _body(program: Program) -> list[str]:
         lines.append(f"c{j} = {'_number' if column.kind == 'number' else '_cell'}(row[{column.name!r}])")
     if program.required:
         lines += [f"if {' or '.join(f'c{j} is None' for j in program.required)}:", "    return None"]
-    lines += [f"s{p} = {_feature(program, p)}  # {one_line(program.feature_names[p])}" for p in program.features_used]
-    printer = Python({p: f"s{p}" for p in program.features_used})
+    used = program.features_used
+    printer = Python({p: f"s{p}" for p in used})
+    lines += [f"s{p} = {_feature(printer, program, p)}  # {one_line(program.feature_names[p])}" for p in used]
     for k in range(len(program.outputs)):
         names = [f"  # {one_line(name)}" for name in program.term_names[k]] or [""]
         lines.append(f"f{k} = (")
@@ -108,22 +121,11 @@ def _body(program: Program) -> list[str]:
     return ["    " + line for line in lines + _answer(program)]
 
 
-def _feature(program: Program, p: int) -> str:
+def _feature(printer: Python, program: Program, p: int) -> str:
     """A feature on [0, 1]."""
-    made = program.features[p]
-    c = f"c{made.column}"
-    match made:
-        case NumberOf(_, fill):
-            text = c if fill is None else f"({fill!r} if {c} is None else {c})"
-        case MissingIn():
-            text = f"float({c} is None)"
-        case LevelOf(_, levels, other):
-            known = (*program.possible_levels(made), *([None] if None in levels else []))
-            text = f"float({c} {'not in' if other else 'in'} {known!r})"
-    if program.is_indicator(p):
-        return text
+    text = printer.made_feature(program, p, f"c{program.features[p].column}")
     low, span = program.half_range(p)
-    return f"_scaled({text}, {low!r}, {span!r})"
+    return text if program.is_indicator(p) else f"_scaled({text}, {low!r}, {span!r})"
 
 
 def _answer(program: Program) -> list[str]:

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._model.recipe import LevelOf, MissingIn, NumberOf
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, plain_label
@@ -66,16 +65,35 @@ class Sheet(CodePrinter):
     def wave(self, kind: str, part: Expression) -> str:
         return f"{kind.upper()}({self.visit(part)})"
 
-    def choose(self, condition: str) -> str:
-        return f"IF({condition},1,0)"
+    def choose(self, condition: str, *, flipped: bool = False) -> str:
+        return f"IF({condition},{'0,1' if flipped else '1,0'})"
+
+    def is_missing(self, cell: str, kind: str) -> str:
+        return f"NOT(ISNUMBER({cell}))" if kind == "number" else f'{cell}=""'
+
+    def filled(self, cell: str, fill: float) -> str:
+        return f"IF(ISNUMBER({cell}),{cell},{self.number(fill)})"
+
+    def is_one_of(self, cell: str, levels: list[str | float]) -> str:
+        tests = []
+        for level in levels:
+            if isinstance(level, float):
+                tests.append(f"AND(ISNUMBER({cell}),{cell}={self.number(level)})")
+            elif level:  # an empty cell is a missing one
+                tests.append(f"EXACT({cell},{_text(level)})")  # = would not tell "a" from "A"
+        return self.any_of(tests)
+
+    def any_of(self, conditions: list[str]) -> str:
+        if len(conditions) > MAX_ARGUMENTS:
+            starts = range(0, len(conditions), MAX_ARGUMENTS)
+            return self.any_of([self.any_of(conditions[i : i + MAX_ARGUMENTS]) for i in starts])
+        return f"OR({','.join(conditions)})" if len(conditions) > 1 else "".join(conditions) or "FALSE"
 
     def same(self, left: str, right: str) -> str:
         return f"{left}={right}"
 
 
-def to_spreadsheet(
-    source: Any, *, cells: Mapping[str, str] | None = None, first: str | None = None, row: int = 2
-) -> str:
+def to_spreadsheet(source: Any, *, cells: Mapping[str, str] | None = None, row: int = 2) -> str:
     """Write a model as two lines, headings and formulas, with tabs between cells: paste them into a spreadsheet.
 
     Parameters
@@ -85,8 +103,6 @@ def to_spreadsheet(
     cells : mapping of str to str, default=None
         Letters of the column of the sheet that holds each column of the table, such as ``{"age": "C"}``; None lays out
         the columns that are read from A on.
-    first : str, default=None
-        Column of the first formula; None for the one to the right of the columns that are read.
     row : int, default=2
         Row of the sheet that the formulas are for; paste them into that row and fill them down.
 
@@ -97,21 +113,19 @@ def to_spreadsheet(
         probabilities, and the class. They stay empty if something that is needed is missing. Without `cells` the
         headings of the columns to fill in come first.
     """
-    laid_out = sheet_cells(source, cells=cells, first=first, row=row)
+    laid_out = sheet_cells(source, cells=cells, row=row)
     headings = "\t".join(cell.heading for cell in laid_out)
     return headings + "\n" + "\t".join(cell.formula for cell in laid_out) + "\n"
 
 
-def sheet_cells(
-    source: Any, *, cells: Mapping[str, str] | None = None, first: str | None = None, row: int = 2
-) -> list[SheetCell]:
+def sheet_cells(source: Any, *, cells: Mapping[str, str] | None = None, row: int = 2) -> list[SheetCell]:
     """The cells that `to_spreadsheet` writes, from left to right: columns to fill in, unless `cells` places them."""
     if row < 1:
         msg = f"row must be 1 or more, got {row!r}."
         raise ValueError(msg)
     program = Program.of(source)
     inputs, places = _inputs(program, cells)
-    start = _number_of(first) if first else 1 + max(map(_number_of, places.values()), default=0)
+    start = 1 + max(map(_number_of, places.values()), default=0)
     for helpers in (False, True):
         layout = _Layout(program, places, start, row)
         layout.fill(helpers=helpers)
@@ -163,37 +177,18 @@ class _Layout:
 
     def scaled(self, p: int) -> str:
         """A feature on [0, 1], clipped before it is divided."""
-        made = self.program.features[p]
-        cell = self.inputs[made.column]
-        number = Sheet({}).number
-        match made:
-            case NumberOf(_, fill):
-                text = cell if fill is None else f"IF(ISNUMBER({cell}),{cell},{number(fill)})"
-            case MissingIn():
-                text = f"IF({self.missing(made.column)},1,0)"
-            case LevelOf(_, levels, other):
-                tests = [self.missing(made.column)] if None in levels else []
-                for level in self.program.possible_levels(made):
-                    if isinstance(level, float):
-                        tests.append(f"AND(ISNUMBER({cell}),{cell}={number(level)})")
-                    elif level:  # an empty cell is a missing one
-                        tests.append(f"EXACT({cell},{_text(level)})")  # = would not tell "a" from "A"
-                text = f"IF({_any(tests)},{'0,1' if other else '1,0'})"
+        sheet = Sheet({})
+        text = sheet.made_feature(self.program, p, self.inputs[self.program.features[p].column])
         if self.program.is_indicator(p):
             return text
         low, span = self.program.half_range(p)
         text, far = _less(f"{text}/2", low), FAR * span
         # nothing is that far away if the range itself is huge
         return (
-            f"(MAX(MIN({text},{number(far)}),{number(-far)})/{number(span)})"
+            f"(MAX(MIN({text},{sheet.number(far)}),{sheet.number(-far)})/{sheet.number(span)})"
             if far < LARGEST
-            else f"(({text})/{number(span)})"
+            else f"(({text})/{sheet.number(span)})"
         )
-
-    def missing(self, column: int) -> str:
-        """The condition that a cell is missing."""
-        cell = self.inputs[column]
-        return f"NOT(ISNUMBER({cell}))" if self.program.columns[column].kind == "number" else f'{cell}=""'
 
     def formula(self, printer: Sheet, output: int, *, helpers: bool) -> str:
         """One output; empty if a number that it needs is missing."""
@@ -270,13 +265,6 @@ def _letters(number: int) -> str:
         number, rest = divmod(number - 1, 26)
         text = chr(ord("A") + rest) + text
     return text
-
-
-def _any(tests: list[str]) -> str:
-    """The condition that one of some conditions holds."""
-    if len(tests) > MAX_ARGUMENTS:
-        return _any([_any(tests[i : i + MAX_ARGUMENTS]) for i in range(0, len(tests), MAX_ARGUMENTS)])
-    return f"OR({','.join(tests)})" if len(tests) > 1 else "".join(tests) or "FALSE"
 
 
 def _less(text: str, number: float) -> str:

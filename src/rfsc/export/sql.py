@@ -118,7 +118,7 @@ def _columns(printer: SQLite, used: Sequence[int], table: str) -> dict[str, str]
 def _features(printer: SQLite, used: Sequence[int]) -> dict[str, dict[str, str]]:
     """Features, and features on [0, 1]; a first step that would do nothing is omitted."""
     columns = {p: f"c{printer.program.features[p].column}" for p in used}
-    made = {p: printer.made_feature(p, columns[p]) for p in used}
+    made = {p: printer.made_feature(printer.program, p, columns[p]) for p in used}
     alias = {p: columns[p] if made[p] == columns[p] else f"x{p}" for p in used}
     scaled = {printer.scaled[p]: printer.scaled_feature(p, alias[p]) for p in used}
     if all(alias[p] == columns[p] for p in used):

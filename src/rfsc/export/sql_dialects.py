@@ -11,7 +11,6 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 
-from .._model.recipe import LevelOf, MissingIn, NumberOf
 from .._terms.expression import (
     Above,
     Divided,
@@ -72,22 +71,18 @@ class SQLite(CodePrinter):
         """A column as texts."""
         return f"CAST({column} AS TEXT)"
 
-    def is_one_of(self, column: str, levels: list[str]) -> str:
-        """The condition that a cell is one of the levels, whatever the collation of the column."""
-        return f"{column} COLLATE BINARY IN ({', '.join(levels)})"
+    def is_one_of(self, cell: str, levels: list[str | float]) -> str:
+        # whatever the collation of the column
+        return f"{cell} COLLATE BINARY IN ({', '.join(map(self.literal, levels))})"
 
-    def made_feature(self, p: int, column: str) -> str:
-        """A feature from a column that was read."""
-        match self.program.features[p]:
-            case NumberOf(_, fill):
-                return column if fill is None else f"COALESCE({column}, {self.number(fill)})"
-            case MissingIn():
-                return self.choose(f"{column} IS NULL")
-            case LevelOf(_, levels, other) as made:
-                known = [self.literal(level) for level in self.program.possible_levels(made)]
-                conditions = [self.is_one_of(column, known)] if known else []
-                conditions += [f"{column} IS NULL"] if None in levels else []
-                return self.choose(" OR ".join(conditions) or "1 = 0", flipped=other)
+    def is_missing(self, cell: str, kind: str) -> str:  # noqa: ARG002  all are NULL
+        return f"{cell} IS NULL"
+
+    def filled(self, cell: str, fill: float) -> str:
+        return f"COALESCE({cell}, {self.number(fill)})"
+
+    def any_of(self, conditions: list[str]) -> str:
+        return " OR ".join(conditions) or "1 = 0"
 
     def scaled_feature(self, p: int, x: str) -> str:
         """A feature on [0, 1], clipped before it is divided, and NULL if it is missing."""
@@ -128,7 +123,6 @@ class SQLite(CodePrinter):
         return text
 
     def choose(self, condition: str, *, flipped: bool = False) -> str:
-        """1 if a condition holds, else 0; the other way round if flipped."""
         yes, no = ("0.0", "1.0") if flipped else ("1.0", "0.0")
         return f"CASE WHEN {condition} THEN {yes} ELSE {no} END"
 
@@ -157,9 +151,8 @@ class DuckDB(SQLite):
         """A column as texts."""
         return f"CAST({column} AS VARCHAR)"
 
-    def is_one_of(self, column: str, levels: list[str]) -> str:
-        """The condition that a cell is one of the levels."""
-        return f"{column} IN ({', '.join(levels)})"
+    def is_one_of(self, cell: str, levels: list[str | float]) -> str:
+        return f"{cell} IN ({', '.join(map(self.literal, levels))})"
 
     def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:
         """(x / 2 - half_minimum) / half_span within FAR; NULL if x is."""

@@ -1,7 +1,8 @@
 """Frozen dataclasses as JSON and back, checked by their type annotations; nothing that is read is ever run.
 
 A reader of our own rather than jsonschema: the core depends on numpy, scipy, scikit-learn and numba alone, and this
-reader also builds the objects, which a validator does not.
+reader also builds the objects, which a validator does not. A class with `as_dict` and `from_dict` writes itself; a
+field with the metadata ``{"stored": False}`` is omitted.
 """
 
 from __future__ import annotations
@@ -12,11 +13,6 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-
-from .._model.recipe import LevelOf, MissingIn, NumberOf
-from .._terms import Term
-
-KINDS: dict[str, type] = {"number": NumberOf, "missing": MissingIn, "level": LevelOf}  # told apart by "kind"
 
 
 class DamagedError(ValueError):
@@ -29,8 +25,7 @@ def encode(value: Any) -> Any:
         return value.as_dict()
     if is_dataclass(value):
         stored = [field.name for field in fields(value) if _is_stored(field)]
-        kinds = [("kind", name) for name, cls in KINDS.items() if type(value) is cls]
-        return dict(kinds) | {name: encode(getattr(value, name)) for name in stored}
+        return _kind(type(value)) | {name: encode(getattr(value, name)) for name in stored}
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple | list):
@@ -42,8 +37,8 @@ def decode(hint: Any, value: Any) -> Any:
     """The value that `encode` has written for a field of this type, or a DamagedError."""
     if hint is Any:
         return value
-    if hint is Term:
-        return Term.from_dict(value)
+    if hasattr(hint, "from_dict"):
+        return hint.from_dict(value)
     origin = get_origin(hint)
     if origin in (Union, UnionType):
         return _decode_one_of(get_args(hint), value)
@@ -66,6 +61,11 @@ def require(condition: bool, why: str) -> None:
         raise DamagedError(why)
 
 
+def _kind(cls: Any) -> dict[str, str]:
+    """What tells a dataclass from others that may stand in its place."""
+    return {"kind": cls.json_kind} if hasattr(cls, "json_kind") else {}
+
+
 def _is_stored(field: Field[Any]) -> bool:
     return bool(field.metadata.get("stored", True))
 
@@ -73,8 +73,7 @@ def _is_stored(field: Field[Any]) -> bool:
 def _decode_record(cls: type, value: Any) -> Any:
     """An object with exactly the stored fields of the dataclass; a field that is not stored is empty."""
     names = [field.name for field in fields(cls) if _is_stored(field)]
-    expected = {*names, "kind"} if cls in KINDS.values() else set(names)
-    require(isinstance(value, dict) and set(value) == expected, "a part is missing or unknown")
+    require(isinstance(value, dict) and set(value) == {*names, *_kind(cls)}, "a part is missing or unknown")
     hints = get_type_hints(cls)
     found = {name: decode(hints[name], value[name]) for name in names}
     return cls(**found | {field.name: () for field in fields(cls) if not _is_stored(field)})
@@ -88,7 +87,8 @@ def _decode_one_of(hints: tuple[Any, ...], value: Any) -> Any:
     if len(others) == 1:
         return decode(others[0], value)
     if isinstance(value, dict):
-        return decode(KINDS[value["kind"]], value)
+        (record,) = [hint for hint in others if _kind(hint) == {"kind": value.get("kind")}]
+        return decode(record, value)
     require(str in others, "a value is of the wrong type")
     return decode(str if type(value) is str else float, value)
 
