@@ -11,7 +11,7 @@ from typing import Any
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from rfsc import RFSCClassifier, __version__
+from rfsc import RFSCClassifier, SearchSettings, __version__
 
 from .cells import Task
 from .comparators.ants import ACOPMC
@@ -93,9 +93,16 @@ def _comparator(name: str, make: Callable[[], Any], **about: Any) -> Method:
     return Method(name=name, make=lambda _: make(), kind="paper", printed=name, **about)
 
 
+def paper_search(**changes: Any) -> SearchSettings:
+    """The paper's settings of the search, some of them changed."""
+    search = RFSCClassifier.paper().search
+    assert search is not None
+    return replace(search, **changes)
+
+
 def _paper_settings(data: str) -> RFSCClassifier:
-    clf = RFSCClassifier.paper()
-    return clf.set_params(search=replace(clf.search, filter_significance=FILTER_LEVEL)) if data in FILTERED else clf
+    level = FILTER_LEVEL if data in FILTERED else None
+    return RFSCClassifier.paper(search=paper_search(filter_significance=level))
 
 
 _SKIP = {"skip_zero": True}
