@@ -34,6 +34,6 @@ def test_demo(capsys, monkeypatch):
     monkeypatch.setattr(fit_command, "configured_search", quick_search)
     assert main(["demo"]) == 0
     found = capsys.readouterr()
-    for words in ["class sick", "majority class"]:
+    for words in ["f > 0 predicts class sick", "majority class"]:
         assert words in found.out
     assert "With a table of your own: rfsc fit data.csv" in found.err

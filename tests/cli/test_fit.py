@@ -50,7 +50,7 @@ def test_messages(hospital, capsys):
         "The model was not saved; pass -o model.json",
     ]:
         assert words in found.err
-    assert "class sick" in found.out
+    assert "f > 0 predicts class sick" in found.out
     assert "Score on held-out rows (6 folds, mean ± standard deviation)" in found.out  # two folds, three times over
 
 

@@ -114,3 +114,21 @@ def test_info_shows_versions_and_data(hospital, capsys):
     assert manifest["target"] == "diagnosis"
     assert f"made with: rfsc {manifest['versions']['rfsc']}, python" in out
     assert manifest["data"]["content"] in out
+
+
+@pytest.mark.parametrize(
+    "basis", ["Polynomial(degree=1", "__import__('os').abort()", "Polynomial(degree=foo)", 3, "exec()"]
+)
+def test_a_basis_in_a_model_file_is_never_run(hospital, tmp_path, refused, basis):
+    def change(document):
+        document["settings"]["basis"] = basis
+
+    model = edited(tmp_path / "m.json", hospital, change)
+    assert "cannot be read back" in refused("verify", model, hospital / "patients.csv")
+
+
+def test_families_and_search_settings_are_read_back(verify, hospital, tmp_path):
+    line = ["fit", str(hospital / "patients.csv"), "-t", "diagnosis", "--drop", "patient", "--cv", "0", "--quiet"]
+    options = ["--basis", "centred,step", "--degree", "3", "--restarts", "1", "--set", "max_iter=10"]
+    assert main([*line, *options, "-o", str(tmp_path / "m.json")]) == 0
+    assert verify(tmp_path / "m.json", hospital / "patients.csv", status=0).startswith("identical")

@@ -84,33 +84,31 @@ def _repeatable(predictor: Predictor) -> dict[str, Any]:
 
 def _search(predictor: Predictor, jobs: int) -> RFSCClassifier:
     """The classifier with the settings of the file."""
-    from .. import RFSCClassifier
+    from .. import RFSCClassifier, SearchSettings
 
-    search = RFSCClassifier()
+    settings, search = predictor.settings_, RFSCClassifier()
     try:
-        settings = {name: _setting(value) for name, value in predictor.settings_.items()}
-        search.set_params(**settings | {"n_jobs": jobs, "verbose": 0, "callbacks": None})
+        expert = settings["search"] and SearchSettings(**settings["search"])
+        changed = {"basis": _basis(settings["basis"]), "search": expert, "n_jobs": jobs, "verbose": 0}
+        search.set_params(**settings | changed)
         check_settings(search)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, KeyError, AttributeError, SyntaxError, RecursionError, MemoryError):
         msg = "a setting of this model cannot be read back from its file; fit it again in Python."
         raise CommandError(msg) from None
     return search
 
 
-def _setting(value: Any) -> Any:
-    """A setting of a model file; families of terms and SearchSettings are stored as texts like Polynomial(degree=3)."""
-    from .. import SearchSettings, bases
+def _basis(value: Any) -> Any:
+    """The basis of a model file, where a family of terms is stored as a text like Polynomial(degree=3)."""
+    from .. import bases
 
     if isinstance(value, list):
-        return [_setting(part) for part in value]
-    call = ast.parse(value, mode="eval").body if isinstance(value, str) and value.endswith(")") else None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        return [_basis(part) for part in value]
+    call = ast.parse(value, mode="eval").body if value.endswith(")") else None
+    if not isinstance(call, ast.Call):
         return value
-    kinds = {name: getattr(bases, name) for name in bases.__all__} | {"SearchSettings": SearchSettings}
-    kind = kinds.get(call.func.id)
-    if not isinstance(kind, type) or call.args:
-        raise ValueError(call.func.id)
-    return kind(**{str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords})
+    kinds = {name: getattr(bases, name) for name in bases.__all__}
+    return kinds[ast.unparse(call.func)](**{str(one.arg): ast.literal_eval(one.value) for one in call.keywords})
 
 
 def _known_columns(predictor: Predictor, table: RawTable, target: str) -> RawTable:
