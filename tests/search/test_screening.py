@@ -83,7 +83,7 @@ def test_rips_are_those_of_the_evidence_term_by_term(rng):
                 expected[1 + p] = max(expected[1 + p], before[j])
     together = Supports.from_lists([np.flatnonzero(expected >= HIGHEST / 2)])
     best = Candidate.best_of(make_engine("numpy", problem).evaluate(together))
-    for j, value in zip(*Screening(problem, 60, None, 1).again(best), strict=True):
+    for j, value in zip(*Screening(problem, 60, None, 1).beside(best), strict=True):
         expected[j] = max(expected[j], value)
     np.testing.assert_allclose(rips_of(problem).dense(), np.maximum(expected, REST / space.n_terms), rtol=1e-5)
 
@@ -143,7 +143,7 @@ def test_screening_again_brings_what_the_model_lacks_and_nothing_it_holds(rng):
 
     def lacks(*ids):
         best = Candidate.best_of(engine.evaluate(Supports.from_lists([[CONSTANT, *ids]])))
-        return screening.again(best)[0].tolist()
+        return screening.beside(best)[0].tolist()
 
     assert product in lacks(main)
     assert main not in lacks(main)
@@ -157,7 +157,7 @@ def test_a_forbidden_product_does_not_raise_its_parents(rng):
     product, parents = space.rank([1, 2]), {space.rank([1]), space.rank([2])}
     best = Candidate(np.array([0, space.rank([0])]), np.array([-1.0, 2.0]), 0.5, 0.5)
     free, bound = (
-        set(Screening(problem, 60, rules, 1).again(best)[0].tolist())
+        set(Screening(problem, 60, rules, 1).beside(best)[0].tolist())
         for rules in (None, Rules(space, forbidden=frozenset({product})))
     )
     assert {product, *parents} <= free
@@ -168,7 +168,7 @@ def test_screening_again_agrees_with_least_squares(rng):
     problem = planted(int(rng.integers(100)), n_features=12)
     space = problem.space
     best = Candidate(np.array([0, 1]), np.array([-1.0, 2.0]), 0.5, 0.5)
-    ids, values = Screening(problem, 60, None, 1).again(best)
+    ids, values = Screening(problem, 60, None, 1).beside(best)
     predictor = -1.0 + 2.0 * problem.table[0]
     residual, curvature = naive.residual_and_curvature(problem.target, problem.weight, predictor)
     z = naive.statistics(space, problem.table, residual, curvature, lambda term: len(term.factors) == 2)
@@ -185,7 +185,7 @@ def test_the_same_model_is_not_looked_at_twice(monkeypatch):
     monkeypatch.setattr(module, "strongest", lambda *a: calls.append(1) or strongest(*a))
     screening = Screening(planted(0), 60, None, 1)
     best = Candidate(np.array([1]), np.array([2.0]), 0.5, 0.5)
-    first, again = screening.again(best), screening.again(replace(best, score=0.6))
+    first, again = screening.beside(best), screening.beside(replace(best, score=0.6))
     assert first[0] is again[0]
     assert len(calls) == 2  # one for each part
 

@@ -27,21 +27,11 @@ CHUNK_BYTES = 32 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class DistanceTest:
-    """Result of the independence test, one entry per feature (and per output where there are several).
+    """Result of the independence test, one entry per feature (and per output if there are several)."""
 
-    Parameters
-    ----------
-    statistic : ndarray
-        n nu^2 / (abar bbar), to be compared with norm.ppf(1 - significance / 2)**2.
-    pvalue : ndarray
-        Largest level at which independence would not be rejected.
-    correlation : ndarray
-        Distance correlation, in [0, 1].
-    """
-
-    statistic: FloatArray
-    pvalue: FloatArray
-    correlation: FloatArray
+    statistic: FloatArray  # n nu^2 / (abar bbar), to be compared with norm.ppf(1 - significance / 2)**2
+    pvalue: FloatArray  # largest level at which independence would not be rejected
+    correlation: FloatArray  # distance correlation, in [0, 1]
 
 
 def threshold(significance: float) -> float:

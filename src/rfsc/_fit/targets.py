@@ -15,26 +15,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from .._utils import FloatArray, IntArray
 from .._utils.compat import check_sample_weight
 
-MOST = 1e100  # observations; squares and products of such weights are still numbers
+MOST_OBSERVATIONS = 1e100  # squares and products of such weights are still finite
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The outputs of a problem: one for two classes, one against the rest for each of more.
+    """The outputs of a problem: one for two classes, one against the rest for each of more."""
 
-    Parameters
-    ----------
-    classes : ndarray
-        Labels, sorted; with two classes +1 stands for the second.
-    code : ndarray of int
-        Position of each row's label among the classes.
-    outputs : tuple of ndarray
-        One vector of -1 and +1 for each output.
-    """
-
-    classes: np.ndarray[Any, Any]
-    code: IntArray
-    outputs: tuple[FloatArray, ...]
+    classes: np.ndarray[Any, Any]  # labels, sorted; with two classes +1 stands for the second
+    code: IntArray  # position of each row's label among the classes
+    outputs: tuple[FloatArray, ...]  # one vector of -1 and +1 for each output
 
 
 def encode(y: np.ndarray[Any, Any]) -> Targets:
@@ -80,8 +70,10 @@ def row_weights(sample_weight: Any, class_weight: Any, X: FloatArray, y: np.ndar
         weight[used] *= _class_weights(class_weight, y[used])
     with np.errstate(over="ignore"):
         total = weight.sum()
-    if not total <= MOST:
-        msg = f"the weights must not sum to more than {MOST:g} observations. Divide them by a common factor."
+    if not total <= MOST_OBSERVATIONS:
+        msg = (
+            f"the weights must not sum to more than {MOST_OBSERVATIONS:g} observations. Divide them by a common factor."
+        )
         raise ValueError(msg)
     return weight
 

@@ -30,18 +30,10 @@ Derive = Callable[[FloatArray], tuple[FloatArray, Callable[[], FloatArray]]]
 
 @dataclass(frozen=True, slots=True)
 class WaldFit:
-    """A penalised maximum-likelihood fit.
+    """A penalised maximum-likelihood fit."""
 
-    Parameters
-    ----------
-    coef : ndarray of shape (n_terms,)
-        Coefficients on the [0, 1] scale.
-    standard_error : ndarray of shape (n_terms,)
-        Square roots of the diagonal of the inverse Hessian (dispersion one); huge where the rows do not tell a
-        coefficient, because terms depend on each other or the classes are separable and there is no ridge.
-    """
-
-    coef: FloatArray
+    coef: FloatArray  # on the [0, 1] scale
+    # roots of the diagonal of the inverse Hessian (dispersion one); huge if the rows do not determine a coefficient
     standard_error: FloatArray
 
 
@@ -88,17 +80,10 @@ class Curvature:
 
     The Hessian itself is never formed: it would square the condition of the terms, and standard errors would be wrong
     from a condition of 1e6 on instead of 1e12.
-
-    Parameters
-    ----------
-    directions : ndarray of shape (n_terms, n_terms)
-        One row for each direction, in the units of the coefficients.
-    size : ndarray of shape (n_terms,)
-        How well the rows and the penalty determine each; falling.
     """
 
-    directions: FloatArray
-    size: FloatArray
+    directions: FloatArray  # (n_terms, n_terms), one row for each direction, in the units of the coefficients
+    size: FloatArray  # (n_terms,), how strongly rows and penalty determine each; falling
 
     @classmethod
     def of(cls, root: FloatArray) -> Curvature:

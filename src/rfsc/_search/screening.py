@@ -1,4 +1,4 @@
-"""From score tests of all terms to the RIPs with which a search begins or goes on.
+"""From score tests of all terms to the RIPs with which a search begins.
 
 The evidence for a term is the number of terms, of as many as were tested with it, that would look as good by chance
 alone: its p-value times their number. Under pure noise the best term has about 1, the k-th best about k; a term that
@@ -22,7 +22,7 @@ from .history import Candidate
 from .loop import first_rips
 from .rips import RIPs, admit
 
-KEEP = 200  # terms of a part that may get a RIP of their own
+KEPT_TERMS = 200  # terms of a part that may get a RIP of their own
 HIGHEST = 0.4  # RIP of a term that stands out; it takes evidence from models to get beyond the cutoff
 STANDS_OUT = 0.01  # number by chance at which a term gets half of that; it falls with the square, because a search
 # takes in whatever it is offered: the best of millions of irrelevant terms fit the training rows well
@@ -41,7 +41,6 @@ class Screening:
     ) -> None:
         self._problem, self._max_terms, self._rules, self._n_threads = problem, max_terms, rules, n_threads
         self._most_work = min(MOST_WORK, seconds * WORK_PER_SECOND)  # a cautious guess of what the time allows
-        self._known: dict[bytes, tuple[IntArray, FloatArray]] = {}
 
     @cached_property
     def _split(self) -> tuple[list[Part], list[Part]]:
@@ -71,24 +70,21 @@ class Screening:
         ids, values = _highest_of(np.append(ids, constant), np.append(values, HIGHEST))
         best_first = ids[np.argsort(-values, kind="stable")][: min(np.count_nonzero(values >= HIGHEST / 2), room)]
         together = admit(Supports.from_lists([best_first]), self._rules, room)
-        hidden, more = self.again(Candidate.best_of(engine.evaluate(together)))
+        hidden, more = self.beside(Candidate.best_of(engine.evaluate(together)))
         ids, values = _highest_of(np.concatenate([ids, hidden]), np.concatenate([values, more]))
         others = first_rips(self._problem.space.n_terms, self._rules, REST)
         return others.raised(*self._admissible(ids, values))
 
-    def again(self, best: Candidate) -> tuple[IntArray, FloatArray]:
+    def beside(self, best: Candidate) -> tuple[IntArray, FloatArray]:
         """Terms that stand out from what a model leaves unexplained, and the RIPs that they deserve."""
-        key = best.ids.tobytes()
-        if key not in self._known:
-            problem = self._problem
-            predictor = np.einsum("j,jk->k", best.coef, problem.space.columns(problem.table, best.ids))
-            test = ScoreTest.of_model(problem.target, problem.weight, predictor)
-            self._known[key] = self._admissible(*self._rated(test, only_standing_out=True))
-        return self._known[key]
+        problem = self._problem
+        predictor = np.einsum("j,jk->k", best.coef, problem.space.columns(problem.table, best.ids))
+        test = ScoreTest.of_model(problem.target, problem.weight, predictor)
+        return self._admissible(*self._rated(test, only_standing_out=True))
 
     def _rated(self, test: ScoreTest, *, only_standing_out: bool = False) -> tuple[IntArray, FloatArray]:
         """The best terms, and those that they need to show what they are; and their RIPs."""
-        found = [strongest(part, test, KEEP, self._n_threads) for part in self._split[0]]
+        found = [strongest(part, test, KEPT_TERMS, self._n_threads) for part in self._split[0]]
         ids, values = self._allowed(*rated(found, only_standing_out=only_standing_out))
         leaning = np.isin(ids, np.concatenate([np.empty(0, np.int64), *(f.ids for f in found if f.leans)]))
         parents = self._problem.space.parents(ids[leaning])
