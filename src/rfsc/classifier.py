@@ -21,7 +21,7 @@ from ._model.predictor import FormulaPredictions, Predictor
 from ._model.sparse_model import SparseModel, weighted_mean
 from ._search.context import INTERRUPTED, fit_context, strongest_reason
 from ._search.loop import CUTOFF, SearchSettings
-from ._utils import BoolArray, FloatArray
+from ._utils.arrays import BoolArray, FloatArray
 from ._utils.compat import Interval, RealNotInt, StrOptions
 from ._utils.manifest import manifest_of
 from ._utils.validation import check_table, unchanged_on_error

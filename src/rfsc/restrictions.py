@@ -13,7 +13,7 @@ import numpy as np
 from ._terms import TermSpace
 from ._terms.polynomial import read_factors
 from ._terms.rules import Rules
-from ._utils import BoolArray
+from ._utils.arrays import BoolArray
 
 # what names of terms hold beside features
 KNOWN_WORDS = frozenset(

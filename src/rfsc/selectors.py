@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._fit.distance_correlation import independence_test, threshold
 from ._fit.targets import encode, row_weights
-from ._utils import BoolArray
+from ._utils.arrays import BoolArray
 from ._utils.compat import Interval, StrOptions
 from ._utils.validation import check_table, unchanged_on_error
 from .classifier import RFSCClassifier

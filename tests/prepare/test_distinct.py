@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from rfsc._utils import distinct_rows
+from rfsc._utils.arrays import distinct_rows
 
 
 @given(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._utils import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.determinism import one_blas_thread
 from .base import (
     MAX_HALVINGS,

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from .._utils import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 
 # Newton's method, the same for every engine. The compiled kernels hold these numbers in their cache on disk: touch
 # kernels.py after a change.

@@ -14,7 +14,7 @@ from importlib.resources import files
 import numpy as np
 import numpy.typing as npt
 
-from .._utils import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.determinism import one_blas_thread
 from .array_engine import ArrayEngine
 from .base import (

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._terms.polynomial import MonomialSpace, RestrictedMonomialSpace
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .base import Supports
 from .cuda_device import Array, Device
 from .problem import Problem, load_in_parts

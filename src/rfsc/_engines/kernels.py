@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba import float64, int64, intp, njit, none
 from numba.extending import intrinsic
 
-from .._utils import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .base import (
     MAX_HALVINGS,
     MAX_NEWTON,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .base import Evaluation, Supports, Ties
 from .problem import ColumnStore, Problem, aligned, load_in_parts, slots_of
 

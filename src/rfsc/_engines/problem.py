@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from .._terms import TermSpace
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .base import FitOptions, Supports
 
 BUDGET = 256 * 2**20  # bytes

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .._utils import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .base import Criterion, Evaluation, Status, Supports, Ties, empty_model_score
 
 PADDING = -1

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from .._terms.rules import Rules
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .base import Engine, Evaluation, Supports, Ties, TyingEngine
 
 Model = tuple[IntArray, FloatArray, float, float, int]  # ids, coef, score, log-loss, status

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from .._model.predictor import class_probabilities, decision_table
 from .._search.context import Context
 from .._terms import Basis
-from .._utils import FloatArray, IntArray, distinct_rows
+from .._utils.arrays import FloatArray, IntArray, distinct_rows
 from .._utils.determinism import Seed, one_blas_thread
 from ..restrictions import TermNotOfferedError
 from .executor import Executor

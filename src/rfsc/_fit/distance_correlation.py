@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 
 CHUNK_BYTES = 32 * 2**20
 

@@ -18,7 +18,7 @@ from .._search.history import IterationRecord, SearchResult
 from .._search.loop import SearchSettings
 from .._search.subsamples import LEAST_OF_A_CLASS
 from .._terms import Basis, Term
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.determinism import Seed, child, seeds_of_searches, thread_count
 from .._version import __version__
 from ..bases import auto_mixes, resolve

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from .._search.subsamples import shares
 from .._terms.scaling import Scaling
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.chunks import Chunk, aligned_chunks, reduced
 from .._utils.compat import check_feature_names, safe_indexing
 from .._utils.manifest import hash_of, numbers_of, texts_of

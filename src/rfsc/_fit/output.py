@@ -21,7 +21,7 @@ from .._search.screening import Screening
 from .._search.subsamples import N_FINALISTS, Subsamples
 from .._terms import Basis, TermSpace, Training
 from .._terms.rules import Rules
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.determinism import Seed, stream
 from ..bases import CONSTANT, build_space
 from ..restrictions import Restrictions, rules_for

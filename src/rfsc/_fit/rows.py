@@ -10,7 +10,7 @@ import numpy as np
 
 from .._model.sparse_model import FilterEvidence
 from .._terms.scaling import Scaling
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import check_feature_names
 from .._utils.manifest import fingerprint
 from .._utils.validation import check_table, is_large

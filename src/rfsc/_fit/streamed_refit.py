@@ -13,7 +13,7 @@ from scipy.linalg import block_diag
 from .._model.inference import AT_A_TIME, WaldFit, joined_roots, predictor_and_gradient, refit_by, root_of_hessian
 from .._terms import TermSpace
 from .._terms.scaling import Scaling
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import safe_indexing
 from .large_tables import Encoding, LargeTable
 

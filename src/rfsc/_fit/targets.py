@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import check_sample_weight
 
 MOST_OBSERVATIONS = 1e100  # squares and products of such weights are still finite

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import expit
 
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 from .._utils.determinism import one_blas_thread
 
 MAX_STEPS = 50

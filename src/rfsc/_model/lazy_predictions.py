@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 from .._utils.chunks import aligned_chunks, reduced
 
 

@@ -10,7 +10,7 @@ from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.validation import check_table, is_lazy
 from .sparse_model import SparseModel
 

@@ -16,7 +16,7 @@ from .._terms.expression import Above, Number, Positive, Scaled, Sum
 from .._terms.naming import rounded
 from .._terms.scaling import Scaling
 from .._terms.user_units import shown_in
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 from .recipe import LevelOf, MissingIn, Recipe
 from .sparse_model import Evidence, SparseModel
 

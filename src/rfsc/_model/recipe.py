@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._utils import BoolArray, FloatArray
+from .._utils.arrays import BoolArray, FloatArray
 
 Level = str | float | None  # None stands for a missing cell
 

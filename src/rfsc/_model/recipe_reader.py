@@ -24,7 +24,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 from .recipe import Ingredient, Level, LevelOf, MissingIn, NumberOf, RawColumn, Recipe, is_missing
 
 SUPPORTED = (

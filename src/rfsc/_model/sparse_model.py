@@ -9,7 +9,7 @@ import numpy as np
 
 from .._terms import Term
 from .._terms.scaling import Scaling
-from .._utils import BoolArray, FloatArray
+from .._utils.arrays import BoolArray, FloatArray
 from .inference import p_values
 
 AT_A_TIME = 2**14  # samples: all terms of a long table at once would outgrow the table itself

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._engines.base import Evaluation
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .rips import RIPs
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._engines.base import Engine, Supports
 from .._terms.rules import Rules
-from .._utils import IntArray
+from .._utils.arrays import IntArray
 from .context import Context
 from .history import Candidate, SearchResult
 from .subsamples import N_FINALISTS

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._engines.base import Evaluation, Supports
 from .._terms.rules import Rules
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 
 MAX_TRIALS = 2**61  # numbered in one row; their positions stay within int64
 

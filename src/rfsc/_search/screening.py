@@ -17,7 +17,7 @@ from .._engines.base import Engine, Supports
 from .._engines.problem import Problem
 from .._terms.rules import Rules
 from .._terms.score_tests import Found, Part, ScoreTest, strongest
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .history import Candidate
 from .loop import first_rips
 from .rips import RIPs, admit

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._engines.base import Engine, Supports
-from .._utils import IntArray
+from .._utils.arrays import IntArray
 from .history import Candidate
 
 N_FINALISTS = 3  # models of a search that are worth a fit on all rows

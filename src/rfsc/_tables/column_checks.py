@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from .._utils import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.words import plural
 from .column_types import Column
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._utils import BoolArray
+from .._utils.arrays import BoolArray
 
 if TYPE_CHECKING:
     from pandas import Series

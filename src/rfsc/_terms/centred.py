@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .expression import Expression, Scaled, minus, product
 from .knots import quantile_positions, readable, sorted_blocks
 from .naming import name_of

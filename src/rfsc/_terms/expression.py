@@ -18,7 +18,7 @@ from operator import add, mul
 import numpy as np
 from scipy.special import expit
 
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 
 Interval = tuple[float, float]
 ROUNDING = 1e-9  # relative, of exponentials and logistic functions, by which their bounds are widened

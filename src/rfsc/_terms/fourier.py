@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .expression import Number, Product, Scaled, Wave, evaluate
 from .knots import sorted_blocks
 from .scaling import Scaling

@@ -22,7 +22,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .expression import Scaled, product
 from .naming import quoted
 from .score_tests import Part, centred, column_part, pair_part

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._utils import FloatArray, IntArray, distinct_rows
+from .._utils.arrays import FloatArray, IntArray, distinct_rows
 from .._utils.determinism import one_blas_thread
 from .expression import Divided, Exp, Expression, Number, Product, Scaled, Sum, minus
 from .naming import rounded

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._utils import IntArray
+from .._utils.arrays import IntArray
 from .space import TermSpace
 
 MAX_TERMS_LISTED = 10_000  # a larger space is not gone through term by term before a search

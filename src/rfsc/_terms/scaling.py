@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._utils import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 
 AT_A_TIME = 1024  # rows
 FAR = 1e50  # training ranges away from the training data; its fifth power is still a number

@@ -23,7 +23,7 @@ from typing import Protocol, Self
 import numpy as np
 from scipy.special import expit
 
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.determinism import one_blas_thread
 
 AT_ONCE = 2**13  # rows whose products are formed together, so that scratch memory does not grow with the table

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .expression import Ramp
 from .space import TermSpace, Training, check_count
 from .term import Term

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .expression import evaluate
 from .scaling import Scaling
 from .score_tests import Part, column_part

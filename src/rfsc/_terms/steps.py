@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._utils import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .expression import Above, Equals, Scaled
 from .knots import quantile_positions, readable, sorted_blocks
 from .scaling import Scaling

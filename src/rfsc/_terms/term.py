@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 from .expression import (
     Above,
     Divided,

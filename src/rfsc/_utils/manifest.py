@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
-from . import FloatArray, IntArray
+from .arrays import FloatArray, IntArray
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 FIELDS = {"versions", "engine", "seed", "target", "data", "stop_reasons", "timings"}

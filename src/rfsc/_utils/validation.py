@@ -12,8 +12,7 @@ from numpy.exceptions import DTypePromotionError
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from . import IntArray
-from .words import listed
+from .arrays import IntArray
 
 MAPPED_MEMORY_SHARE = 0.25  # of the memory of the machine that a fit in memory may take for one copy of a mapped array
 REPEATED_NAMES = "X must have a different name for every column, but some repeat. Rename them."
@@ -153,6 +152,8 @@ def _odd_columns(X: Any) -> str:
     columns = [np.asarray(X[name]) for name in names] if names else list(np.asarray(X, dtype=object).T)
     labels = [str(name) for name in names] or [str(j) for j in range(len(columns))]
     bad = [label for label, column in zip(labels, columns, strict=True) if not _is_numeric(column)]
+    from .words import listed  # only this message needs it
+
     shown = listed(bad, 5)
     return f"column {shown} holds" if len(bad) == 1 else f"columns {shown} hold"
 

@@ -15,7 +15,7 @@ from .._terms import Term
 from .._terms.expression import Divided, Exp, Expression, Number, Positive, Product, Ramp, Sum, Wave, bound
 from .._terms.naming import rounded as rounded_number
 from .._terms.visitor import bare
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 from .._utils.validation import check_choice
 
 MAX_DIGITS = 17  # enough for any double

@@ -12,7 +12,7 @@ from .._model import Predictor, SparseModel, class_codes, class_probabilities, d
 from .._model.access import as_predictor
 from .._model.recipe import NumberOf, is_missing
 from .._terms.naming import written
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 from .contributions import feature_table, row_cells, split
 from .rounding import training_ranges
 

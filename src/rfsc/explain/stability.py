@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from .._model import Evidence, SparseModel
 from .._model.access import one_model
-from .._utils import BoolArray
+from .._utils.arrays import BoolArray
 from .._utils.validation import check_choice
 
 ENOUGH, MANY = 5, 10  # restarts from which there is an interval, and from which it is not called rough

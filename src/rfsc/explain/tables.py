@@ -15,7 +15,7 @@ from .._model.access import as_predictor, one_model
 from .._model.raw_units import yes_or_no_features
 from .._terms import Term
 from .._terms.expression import Above, Equals, Positive, Scaled, as_difference
-from .._utils import BoolArray, FloatArray
+from .._utils.arrays import BoolArray, FloatArray
 from .._utils.optional import require
 from .rounding import training_ranges
 

@@ -21,7 +21,7 @@ from .._model.access import as_predictor
 from .._model.recipe import Recipe
 from .._terms import DamagedTermError, Term
 from .._terms.scaling import Scaling
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 from .._utils.files import whole_file
 from .._utils.json_records import DamagedError, decode, encode, require
 from .._utils.manifest import read_manifest

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from .._model.access import as_predictor
-from .._utils import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.words import plural
 from .drawing import FOR, GREY, SMALL, Display, class_name, title_and_legend
 from .sources import codes_for

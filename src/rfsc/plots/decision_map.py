@@ -11,7 +11,7 @@ import numpy as np
 from .._model import Predictor, SparseModel, class_probabilities, decision_table
 from .._model.access import as_predictor
 from .._model.recipe import NumberOf
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.words import plural
 from .drawing import GREY, MARKERS, Display, class_colour, legend_name, shorten_all, title_and_legend
 from .sources import codes_for, position

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._model import Evidence
-from .._utils import BoolArray, FloatArray
+from .._utils.arrays import BoolArray, FloatArray
 from .drawing import AGAINST, COLOURS, FOR, GREY, SMALL, Display, class_name, make_axes, shorten_all, title_and_legend
 from .sources import evidence_of, model_of, restart_to_show
 

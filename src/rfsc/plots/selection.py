@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._model import FilterEvidence
-from .._utils import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .drawing import AGAINST, FOR, GREY, Display, TermRowsDisplay, class_name, named_rows, title_and_legend
 from .sources import evidence_of, model_of
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._model import Evidence, SparseModel
 from .._model.access import as_predictor, models_of
-from .._utils import IntArray
+from .._utils.arrays import IntArray
 from .._utils.validation import codes_of, labels_of
 
 

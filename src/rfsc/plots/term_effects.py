@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from .._model.access import as_predictor
-from .._utils import BoolArray, FloatArray
+from .._utils.arrays import BoolArray, FloatArray
 from .._utils.validation import labels_of
 from .._utils.words import minus_sign, plural
 from ..explain import ForAgainst, for_and_against

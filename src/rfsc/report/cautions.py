@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from .._model import SparseModel
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.words import listed, percent, plural
 from .honest_score import MAJORITY, HonestScore
 from .metrics import measure

@@ -18,7 +18,7 @@ from sklearn.metrics import confusion_matrix
 from .._model import SparseModel
 from .._model.predictor import Predictor
 from .._search.loop import SearchSettings
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 from .._utils.manifest import versions
 from .._utils.words import fixed, listed, plural
 from ..bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step

@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._search.context import StopAfter, uninterruptible_fits
-from .._utils import FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import safe_indexing
 from .._utils.validation import codes_of
 from .metrics import METRICS, measure

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
-from .._utils import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 
 SMALLEST_PROBABILITY = 1e-15  # a probability of exactly zero would make the log-loss infinite
 

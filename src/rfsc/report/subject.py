@@ -16,7 +16,7 @@ from .._model import SparseModel
 from .._model.access import as_predictor, models_of
 from .._model.predictor import Predictor
 from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf, is_missing
-from .._utils import BoolArray, FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.validation import codes_of, labels_of, odd_labels
 from .._utils.words import listed, number
 
