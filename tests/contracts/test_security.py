@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import rfsc
-from rfsc import RFSCClassifier
+from rfsc import RFSCClassifier, SearchSettings
 from rfsc.export import save
 
 SOURCE = Path(rfsc.__file__).parent
@@ -107,7 +107,8 @@ def test_reading_a_model_runs_no_code(tmp_path):
     """Audit events of Python show that nothing is compiled, executed, unpickled, started or connected to."""
     X, y = load_iris(return_X_y=True, as_frame=True)
     families = ["polynomial", "hinge", "step", "fourier", "radial", "sigmoid"]
-    save(RFSCClassifier(basis=families, n_restarts=1, random_state=0).fit(X, y), tmp_path / "model.json")
+    clf = RFSCClassifier(basis=families, n_restarts=1, search=SearchSettings(max_iter=5), random_state=0)
+    save(clf.fit(X, y == 1), tmp_path / "model.json")
     command = [sys.executable, "-W", "ignore", "-c", AUDIT, str(tmp_path / "model.json")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("[]\n", "")
