@@ -18,6 +18,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from rfsc import SearchSettings
 from rfsc._model import Predictor
 from rfsc._tables.table_files import read_table
 from rfsc._tables.training_data import LeakError, training_table
@@ -129,7 +130,7 @@ def fit_anything(draw: Callable[[Any], Any]) -> bool:
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", UserWarning)
         try:
-            fitted = classifier(max_iter=3, n_models=5).fit(X, y, sample_weight=weight)
+            fitted = classifier(search=SearchSettings(max_iter=3, n_models=5)).fit(X, y, sample_weight=weight)
         except (ValueError, TypeError) as error:
             _check_length(error)
             return False
