@@ -270,7 +270,7 @@ def test_auto_uses_torch_for_long_tables_if_it_has_cuda(has_cuda, name, monkeypa
 
 
 def test_torch_without_cuda_uses_the_cpu_and_warns(monkeypatch):
-    monkeypatch.setattr("rfsc._engines.require", lambda *_: None)
+    monkeypatch.setattr("rfsc._utils.optional.require", lambda *_: None)
     monkeypatch.setattr("rfsc._engines.cuda_device.reason_against_cuda", lambda: "PyTorch finds no CUDA device")
     with pytest.warns(RuntimeWarning, match="PyTorch finds no CUDA device. The CPU is used instead"):
         assert choose_engine("torch", 99) == "numba"

@@ -110,7 +110,10 @@ class CudaKernels:
         self._cubin = _machine_code(_nvrtc(torch.version.cuda), source, options)
         self._driver = ctypes.CDLL("libcuda.so.1")
         self._module = ctypes.c_void_p()
-        self._functions: dict[tuple[str, int], ctypes.c_void_p] = {}
+        self._functions: dict[str, ctypes.c_void_p] = {}
+        self._most_shared: dict[
+            str, int
+        ] = {}  # bytes that each may use; smaller tables must not lower it for larger ones
 
     def launch(self, name: str, grid: tuple[int, int], threads: int, shared: int, args: Sequence[Any]) -> None:
         """Start a kernel on the current stream of PyTorch."""
@@ -123,12 +126,14 @@ class CudaKernels:
     def _function(self, name: str, shared: int) -> ctypes.c_void_p:
         if not self._module:
             self._call("cuModuleLoadData", ctypes.byref(self._module), self._cubin)
-        if (name, shared) not in self._functions:
+        if name not in self._functions:
             found = ctypes.c_void_p()
             self._call("cuModuleGetFunction", ctypes.byref(found), self._module, name.encode())
-            self._call("cuFuncSetAttribute", found, MORE_SHARED_MEMORY, shared)
-            self._functions[name, shared] = found
-        return self._functions[name, shared]
+            self._functions[name] = found
+        if shared > self._most_shared.get(name, 0):
+            self._call("cuFuncSetAttribute", self._functions[name], MORE_SHARED_MEMORY, shared)
+            self._most_shared[name] = shared
+        return self._functions[name]
 
     def _call(self, function: str, *args: Any) -> None:
         code = getattr(self._driver, function)(*args)

@@ -1,6 +1,5 @@
 """Types of arrays, and which rows of a table are equal."""
 
-
 from __future__ import annotations
 
 from collections.abc import Iterable
