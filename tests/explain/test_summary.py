@@ -11,7 +11,7 @@ from rfsc import RFSCClassifier
 from rfsc._terms import Term, monomial
 from rfsc._terms.hinges import hinge
 from rfsc.explain import equation, stability, summary
-from rfsc.explain.tables import shortened
+from rfsc.explain.term_table import shortened
 
 from .models import FAMILIES, model_of
 

@@ -4,11 +4,9 @@ A recipe is a fitted preprocessing as plain data, which can be saved with a mode
 levels of text columns come from single rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -75,7 +73,7 @@ class Recipe:
             raise ValueError(msg)
 
     @classmethod
-    def identity(cls, names: Sequence[str]) -> Recipe:
+    def identity(cls, names: Sequence[str]) -> Self:
         """Every feature is a column of numbers."""
         columns = tuple(RawColumn(name, "number") for name in names)
         return cls(columns, tuple(NumberOf(j) for j in range(len(columns))), tuple(names))

@@ -1,9 +1,8 @@
 """A fitted sparse sum of terms, small and frozen, with what the search has seen of the terms; no training data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -127,7 +126,7 @@ class SparseModel:
             return None
         return p_values(self.coef, self.standard_error, self.n_observations)
 
-    def renamed(self, feature_names: Sequence[str]) -> SparseModel:
+    def renamed(self, feature_names: Sequence[str]) -> Self:
         """The same model with other names for its features."""
         names = tuple(feature_names)
         evidence = None if self.evidence is None else replace(self.evidence, feature_names=names)

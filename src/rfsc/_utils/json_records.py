@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import Field, fields, is_dataclass
-from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
@@ -71,17 +70,12 @@ def _is_stored(field: Field[Any]) -> bool:
     return bool(field.metadata.get("stored", True))
 
 
-@cache
-def _hints(cls: type) -> dict[str, Any]:
-    """The types of the fields; once per class, because Python evaluates the texts of the annotations."""
-    return get_type_hints(cls)
-
-
 def _decode_record(cls: type, value: Any) -> Any:
     """An object with exactly the stored fields of the dataclass; a field that is not stored is empty."""
     names = [field.name for field in fields(cls) if _is_stored(field)]
     require(isinstance(value, dict) and set(value) == {*names, *_kind(cls)}, "a part is missing or unknown")
-    hints = _hints(cls)
+    # without `from __future__ import annotations` the types are objects; resolving texts would run code
+    hints = {field.name: field.type for field in fields(cls)}
     found = {name: decode(hints[name], value[name]) for name in names}
     return cls(**found | {field.name: () for field in fields(cls) if not _is_stored(field)})
 

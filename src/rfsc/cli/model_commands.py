@@ -239,7 +239,7 @@ def _original_equation(source: Any, label: object) -> str | None:
     from ..explain import equation
 
     try:
-        return equation(source, units="original", label=label)
+        return str(equation(source, units="original", label=label))
     except ValueError:
         return None
 

@@ -6,7 +6,7 @@ from .rounding import Rounded, rounded
 from .sentence import explain
 from .stability import Stability, stability
 from .summary import summary
-from .tables import FilterTable, TermTable, filter_table, term_table
+from .term_table import FilterTable, TermTable, filter_table, term_table
 
 __all__ = [
     "Contributions",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, overload
+from typing import Any
 
 from .._model import SparseModel
 from .._model.access import models_of, one_model
@@ -32,26 +32,6 @@ LEGEND: tuple[tuple[tuple[type, ...], str], ...] = (
 )
 
 
-@overload
-def equation(
-    source: Any,
-    *,
-    units: str = ...,
-    digits: int | None = ...,
-    form: Literal["text", "latex", "html"] = ...,
-    tolerance: float | None = ...,
-    label: object = ...,
-) -> str: ...
-@overload
-def equation(
-    source: Any,
-    *,
-    units: str = ...,
-    digits: int | None = ...,
-    form: str,
-    tolerance: float | None = ...,
-    label: object = ...,
-) -> Any: ...
 def equation(
     source: Any,
     *,
@@ -79,9 +59,8 @@ def equation(
     digits : int, optional
         Significant digits of the coefficients; by default 4, and all of them for sympy.
     form : {"text", "latex", "html", "sympy"}, default="text"
-        LaTeX is for math mode with the amsmath package, without dollars around it, and one line for each summand from
-        four on. In HTML and LaTeX the names of features are escaped. sympy gives an expression with one symbol for
-        each feature, named as the feature is; in scaled units the symbols, and so the knots, are on [0, 1].
+        LaTeX is for math mode with the amsmath package, with a line for each summand from four on. HTML and LaTeX
+        escape names. sympy has a symbol for each feature; in scaled units symbols and knots are on [0, 1].
     tolerance : float or None, default=0.01
         More digits are written if fewer would change f by more than this somewhere within the training ranges: in
         original units large summands may cancel. None writes no more than `digits`; `rounded` says what that costs.

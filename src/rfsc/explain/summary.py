@@ -9,7 +9,7 @@ from .._model import SparseModel
 from .._model.access import one_model
 from .equation import equation_lines, legend
 from .stability import stability
-from .tables import AVERAGE, term_table
+from .term_table import AVERAGE, term_table
 
 COLUMNS = ("term", "coef", "standard_error", "p_value", "rip", "share")
 WIDTH = 100

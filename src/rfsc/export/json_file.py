@@ -4,8 +4,6 @@
 parsed, every part is checked, and a file that is not what `save` writes gives one error that shows nothing of it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -31,7 +31,7 @@ ODDS = (
 AVERAGE = "An average of several models: standard errors do not apply."
 
 
-class Table:
+class ReadableTable:
     """One row for each term or feature; a subclass is a dataclass with one field per column."""
 
     formats: ClassVar[dict[str, str]]  # of the columns, the first of which names the row
@@ -81,7 +81,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TermTable(Table):
+class TermTable(ReadableTable):
     """The terms of one model, one row each; what is not known is None.
 
     Parameters
@@ -157,7 +157,7 @@ class TermTable(Table):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FilterTable(Table):
+class FilterTable(ReadableTable):
     """The result of the filter for every feature, the strongest first.
 
     Parameters
