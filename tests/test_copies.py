@@ -37,7 +37,7 @@ def fitted():
 
 
 def test_unfitted(again):
-    clf = make(basis="polynomial", n_restarts=1, max_iter=20, score="kappa", random_state=0)
+    clf = make(basis="polynomial", n_restarts=1, max_iter=20, criterion="kappa", random_state=0)
     other = again(clf)
     assert other.get_params() == clf.get_params()
     assert compared_text(other.fit(X, Y)) == compared_text(clf.fit(X, Y))

@@ -10,16 +10,16 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from benchmarks.torture.memory import allowed, growth
 
 from rfsc._engines.problem import BUDGET
 from rfsc._search.rips import RIPs, sample_population
-from torture.memory import allowed, growth
 
 # The peak is read as VmHWM: the peak of getrusage starts at that of the process that started this one.
 FIT_WIDE_TABLE = """
 import json, re, sys, warnings
 import numpy as np
-from rfsc import Restrictions, RFSCClassifier
+from rfsc import Restrictions, RFSCClassifier, SearchSettings
 
 def status(field):
     return int(re.search(field + r":\\s+(\\d+) kB", open("/proc/self/status").read()).group(1)) / 1024
@@ -27,8 +27,9 @@ def status(field):
 def fit(n_features):
     X = np.random.default_rng(0).normal(size=(60, n_features))
     rules = Restrictions(force=["x0*x2"], forbid=[("x1",), ("x0", "x7")], hierarchy=True) if sys.argv[1:] else None
-    settings = {"n_restarts": 1, "max_iter": 5, "random_state": 0, "initial_rip": "uniform"}
-    return make(basis="polynomial", restrictions=rules, **settings).fit(X, X[:, 0] > 0)
+    search = SearchSettings(max_iter=5, initial_rip="uniform")
+    settings = {"n_restarts": 1, "search": search, "random_state": 0}
+    return RFSCClassifier(basis="polynomial", restrictions=rules, **settings).fit(X, X[:, 0] > 0)
 
 warnings.simplefilter("ignore")  # five iterations do not settle anything
 fit(8)

@@ -10,14 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from joblib import Parallel, cpu_count, delayed, parallel_config
-from sklearn.datasets import load_iris
-from sklearn.model_selection import GridSearchCV
-from threadpoolctl import threadpool_info, threadpool_limits
-
-from rfsc._utils.determinism import one_blas_thread, thread_count
-from tests.making import make
-from torture.resources import (
+from benchmarks.torture.resources import (
     MOST_MEMORY,
     QUICK,
     busy_threads,
@@ -29,6 +22,14 @@ from torture.resources import (
     quick_numbers,
     small_fit,
 )
+from joblib import Parallel, cpu_count, delayed, parallel_config
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from rfsc._utils.determinism import one_blas_thread, thread_count
+from rfsc.bases import Polynomial
+from tests.making import make
 
 
 def blas_threads():
@@ -127,7 +128,12 @@ def test_fork_while_another_thread_is_fitting():
 def test_grid_search_in_processes():
     X, y = load_iris(return_X_y=True)
     searches = [
-        GridSearchCV(make(**QUICK | {"max_iter": 30}), {"degree": [1, 2]}, cv=2, n_jobs=n_jobs).fit(X, y)
+        GridSearchCV(
+            make(**QUICK | {"max_iter": 30}),
+            {"basis": [Polynomial(degree=1), Polynomial(degree=2)]},
+            cv=2,
+            n_jobs=n_jobs,
+        ).fit(X, y)
         for n_jobs in (None, 2)
     ]
     one, two = ([search.cv_results_[f"split{k}_test_score"].tolist() for k in range(2)] for search in searches)

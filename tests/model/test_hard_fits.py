@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.torture.high_precision import exact_fit
+from benchmarks.torture.numerics import RIDGES, Case, cases, engine_faults, final_fit_faults, penalties
 
 from rfsc._model import refit
-from torture.high_precision import exact_fit
-from torture.numerics import RIDGES, Case, cases, engine_faults, final_fit_faults, penalties
 
 HARD = cases(conditions=range(8, 17, 8))  # the others are for `make torture`
 QUICK = ["collinear 1e8", "collinear 1e16", "scales 1e16", "powers to 5", "weights", "imbalance", "separable"]

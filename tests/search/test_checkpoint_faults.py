@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from rfsc._search import CheckpointError
-from torture.checkpoints import (
+from benchmarks.torture.checkpoints import (
     DAMAGES,
     OTHERS,
     PLACES,
@@ -16,7 +14,9 @@ from torture.checkpoints import (
     other_version_fault,
     place_fault,
 )
-from torture.kills import kill_and_resume
+from benchmarks.torture.kills import kill_and_resume
+
+from rfsc._search import CheckpointError
 
 
 @pytest.mark.parametrize("name", DAMAGES)

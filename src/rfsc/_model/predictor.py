@@ -65,8 +65,7 @@ class FormulaPredictions:
             With two classes, positive for the second.
         """
         if is_lazy(X):
-            width = () if len(self.models_) == 1 else (len(self.models_),)
-            return self._lazily("decision_function", X, np.empty((0, *width)))
+            return self._lazily("decision_function", X)
         table = self._table(X)
         return decision_table([model.decision(table) for model in self.models_])
 
@@ -84,7 +83,7 @@ class FormulaPredictions:
             Probabilities in the order of `classes_`.
         """
         if is_lazy(X):
-            return self._lazily("predict_proba", X, np.empty((0, len(self.classes_))))
+            return self._lazily("predict_proba", X)
         return class_probabilities(self.decision_function(X))
 
     def predict(self, X: Any) -> Any:
@@ -101,7 +100,7 @@ class FormulaPredictions:
             Labels.
         """
         if is_lazy(X):
-            return self._lazily("predict", X, np.empty(0, dtype=self.classes_.dtype))
+            return self._lazily("predict", X)
         code = class_codes(self.decision_function(X))
         return np.asarray(self.classes_[code])
 
@@ -128,11 +127,15 @@ class FormulaPredictions:
             return lazy_accuracy(self._detached(), X, y, sample_weight)
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
-    def _lazily(self, method: str, X: Any, empty: np.ndarray[Any, Any]) -> Any:
-        """What a method gives for a dask table, not computed yet; `empty` is its result for no rows."""
+    def _lazily(self, method: str, X: Any) -> Any:
+        """What a method gives for a dask table, not computed yet."""
         from .lazy_predictions import lazy_predictions  # only such tables need it
 
-        return lazy_predictions(self._detached(), method, X, empty)
+        predictor = self._detached()
+        n_classes = len(predictor.classes_)
+        widths = {"predict": (), "predict_proba": (n_classes,), "decision_function": (n_classes,)[n_classes == 2 :]}
+        dtype = predictor.classes_.dtype if method == "predict" else np.float64
+        return lazy_predictions(predictor, method, X, np.empty((0, *widths[method]), dtype=dtype))
 
     def _detached(self) -> Any:
         """What predicts without the history of a search, and is cheap to send to a worker."""
