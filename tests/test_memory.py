@@ -21,6 +21,8 @@ import json, re, sys, warnings
 import numpy as np
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
 
+pytestmark = pytest.mark.slow
+
 def status(field):
     return int(re.search(field + r":\\s+(\\d+) kB", open("/proc/self/status").read()).group(1)) / 1024
 

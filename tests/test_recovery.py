@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from paper.recovery import recovery
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("n", "noise", "least"), [(1000, 0.25, 1.0), (3000, 1.0, 0.6)])
 def test_planted_terms_are_found(n, noise, least):

@@ -31,6 +31,8 @@ from rfsc._utils.determinism import one_blas_thread, thread_count
 from rfsc.bases import Polynomial
 from tests.making import make
 
+pytestmark = pytest.mark.slow
+
 
 def blas_threads():
     return sorted(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
@@ -127,14 +129,9 @@ def test_fork_while_another_thread_is_fitting():
 
 def test_grid_search_in_processes():
     X, y = load_iris(return_X_y=True)
+    grid = {"basis": [Polynomial(degree=1), Polynomial(degree=2)]}
     searches = [
-        GridSearchCV(
-            make(**QUICK | {"max_iter": 30}),
-            {"basis": [Polynomial(degree=1), Polynomial(degree=2)]},
-            cv=2,
-            n_jobs=n_jobs,
-        ).fit(X, y)
-        for n_jobs in (None, 2)
+        GridSearchCV(make(**QUICK | {"max_iter": 30}), grid, cv=2, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 2)
     ]
     one, two = ([search.cv_results_[f"split{k}_test_score"].tolist() for k in range(2)] for search in searches)
     assert one == two

@@ -21,6 +21,8 @@ from rfsc._fit.targets import encode
 from rfsc._terms.scaling import Scaling
 from rfsc.export.compare import compared_text
 
+pytestmark = pytest.mark.slow
+
 SHORT = ("three classes, polynomial", "two classes, subsamples", "several families, screened")
 
 

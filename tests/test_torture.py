@@ -8,6 +8,8 @@ import sys
 import pytest
 from benchmarks.torture.__main__ import PARTS, main
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def torture(monkeypatch, tmp_path):

@@ -6,9 +6,13 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from rfsc.cli import main
 
 from .conftest import QUICK
+
+pytestmark = pytest.mark.slow
 
 PAGE = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```console\n(.*?)\n```", PAGE, flags=re.DOTALL)

@@ -47,7 +47,10 @@ def _stop_in_second_restart(record) -> str | None:
     return "stop_all" if (record.restart, record.iteration) == (1, 5) else None
 
 
-@pytest.mark.parametrize("name", CASES)
+SLOW = {name for name, case in CASES.items() if case.how in ("loky", "resumed")}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else []) for n in CASES])
 def test_pinned_fit(name, tmp_path):
     case = CASES[name]
     if case.data in FROM_FOLDER and not Path(FOLDER, f"{case.data}.csv").exists():

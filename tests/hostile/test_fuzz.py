@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from .fuzz import READERS, bytes_near, export_strangely_named, fit_anything, read_anything
 
+pytestmark = pytest.mark.slow
+
 QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 

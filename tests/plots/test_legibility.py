@@ -24,6 +24,8 @@ from rfsc.plots import (
 from . import legible
 from .conftest import made_up
 
+pytestmark = pytest.mark.slow
+
 DRAW = {
     "rips": lambda source, X, y, **more: RIPEvolutionDisplay.from_estimator(source, **more),
     "history": lambda source, X, y, **more: SearchHistoryDisplay.from_estimator(source, **more),

@@ -16,7 +16,9 @@ from benchmarks.torture.checkpoints import (
 )
 from benchmarks.torture.kills import kill_and_resume
 
-from rfsc._search import CheckpointError
+from rfsc._search.checkpoint import CheckpointError
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("name", DAMAGES)
