@@ -81,6 +81,7 @@ def report():
     return Report.from_estimator(clf, X, Y, cv=2, baselines={})
 
 
+@pytest.mark.slow
 def test_report(again, report):
     other = again(report)
     assert other.html() == report.html()

@@ -15,13 +15,13 @@ from benchmarks.torture.memory import allowed, growth
 from rfsc._engines.problem import BUDGET
 from rfsc._search.rips import RIPs, sample_population
 
+pytestmark = pytest.mark.slow
+
 # The peak is read as VmHWM: the peak of getrusage starts at that of the process that started this one.
 FIT_WIDE_TABLE = """
 import json, re, sys, warnings
 import numpy as np
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
-
-pytestmark = pytest.mark.slow
 
 def status(field):
     return int(re.search(field + r":\\s+(\\d+) kB", open("/proc/self/status").read()).group(1)) / 1024

@@ -27,6 +27,7 @@ def features_of(clf):
     return [set(term.features) for term in clf.models_[0].terms]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("basis", ["polynomial", "centred", [Polynomial(interaction_only=True), Hinge()], "auto"])
 def test_planted_terms_are_found_by_default_in_a_space_too_large_for_random_draws(basis):
     X, y = planted(0)
@@ -39,7 +40,8 @@ def test_planted_terms_are_found_by_default_in_a_space_too_large_for_random_draw
     assert len(clf.models_[0].terms) <= len(uniform.models_[0].terms)  # which are mostly noise
 
 
-def test_small_spaces_begin_as_ever():
+@pytest.mark.slow
+def test_small_spaces_begin_uniform():
     X, y = load_iris(return_X_y=True)
     by_size, uniform = (make(initial_rip=how, **QUICK).fit(X, y) for how in ("auto", "uniform"))
     assert by_size.initial_rip_ == ["uniform"] * 3

@@ -82,6 +82,7 @@ def close_figures():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.slow
 @pytest.mark.parametrize("example", list(docstring_examples()), ids=lambda example: example.name)
 def test_docstring_examples(example, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -21,6 +21,8 @@ BUILT_IN = {"eval", "exec", "compile", "__import__"}
 METHODS = {"system", "popen", "read_pickle", "to_pickle"}
 READERS = {"joblib.load", "joblib.dump", "np.load", "numpy.load"}
 
+pytestmark = pytest.mark.slow
+
 
 def modules():
     """Name, whether it is a package, and syntax tree of all modules of rfsc."""

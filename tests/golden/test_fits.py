@@ -47,7 +47,14 @@ def _stop_in_second_restart(record) -> str | None:
     return "stop_all" if (record.restart, record.iteration) == (1, 5) else None
 
 
-SLOW = {name for name, case in CASES.items() if case.how in ("loky", "resumed")}
+SLOW = {
+    name
+    for name, case in CASES.items()
+    if case.basis == "auto"
+    or case.data in ("sonar", "ionosphere", "wdbc")
+    or case.how == "loky"
+    or "engine" in case.params
+}
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else []) for n in CASES])

@@ -64,6 +64,7 @@ def test_the_filter_records_what_it_dropped(fitted):
     assert not set(dropped) & {p for term in fitted.models_[0].evidence.terms for p in term.features}
 
 
+@pytest.mark.slow
 def test_mixes_of_families_share_one_table():
     X, y = load_iris(return_X_y=True)
     clf = RFSCClassifier(basis="auto", combine="average", **QUICK).fit(X, y)

@@ -38,7 +38,9 @@ def test_reference_solves_what_can_be_solved_by_hand():
 
 def test_the_comparison_sees_a_wrong_fit(monkeypatch):
     case = HARD["weights"](np.random.default_rng(0))
-    monkeypatch.setattr("torture.numerics.refit", lambda *data: refit(*data[:3], 1.001 * data[3] + 1e-6, data[4]))
+    monkeypatch.setattr(
+        "benchmarks.torture.numerics.refit", lambda *data: refit(*data[:3], 1.001 * data[3] + 1e-6, data[4])
+    )
     assert len(list(final_fit_faults(case, 1.0))) == 2
 
 

@@ -112,7 +112,7 @@ def check_same(transformer, train, test):
     return recipe
 
 
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(numbers, codes, texts, st.integers(0, 2**32 - 1))
 def test_recipe_is_the_transformer(number, code, text, seed):
     rng = np.random.default_rng(seed)

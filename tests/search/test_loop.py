@@ -23,10 +23,17 @@ def sparse(rip, common):
     return RIPs(rip.size, common, listed, rip[listed])
 
 
-@pytest.mark.parametrize("unseen", ["keep", "zero"])
-@pytest.mark.parametrize("criterion", [Criterion.ACCURACY, Criterion.LOO_LOG_LOSS])
-@pytest.mark.parametrize("engine", ["numpy", "numba"])
-def test_agrees_step_by_step_with_the_naive_search(unseen, criterion, engine, rng, make_problem):
+@pytest.mark.parametrize(
+    ("unseen", "criterion", "engine"),
+    [
+        ("keep", Criterion.LOO_LOG_LOSS, "numba"),
+        ("zero", Criterion.ACCURACY, "numba"),
+        ("keep", Criterion.ACCURACY, "numpy"),
+        ("zero", Criterion.LOO_LOG_LOSS, "numpy"),
+    ],
+)
+def test_agrees_step_by_step_with_the_naive_search(unseen, criterion, engine, make_problem):
+    rng = np.random.default_rng(0)
     problem = make_problem(rng, n_rows=120, n_features=3, criterion=criterion, ridge=0.1, max_terms=10)
     settings = {"n_models": 30, "max_iter": 8, "tol": 0.0, "unseen": unseen}
     result = search(Memo(make_engine(engine, problem)), 10, 5, max_terms=10, **settings)

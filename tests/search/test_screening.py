@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rfsc._engines import FitOptions, Memo, Problem, Restricted, Supports, make_engine
-from rfsc._search import screening as module
 from rfsc._search.history import Candidate
 from rfsc._search.loop import CUTOFF
 from rfsc._search.rips import RIPs
@@ -177,17 +174,6 @@ def test_screening_again_agrees_with_least_squares(rng):
     parents = {1 + p for j in standing_out for p in space.terms(np.array([j]))[0].factors if j > 12}
     assert set(ids.tolist()) == standing_out | parents
     assert np.all((values > 0) & (values <= HIGHEST))
-
-
-def test_the_same_model_is_not_looked_at_twice(monkeypatch):
-    calls = []
-    strongest = module.strongest
-    monkeypatch.setattr(module, "strongest", lambda *a: calls.append(1) or strongest(*a))
-    screening = Screening(planted(0), 60, None, 1)
-    best = Candidate(np.array([1]), np.array([2.0]), 0.5, 0.5)
-    first, again = screening.beside(best), screening.beside(replace(best, score=0.6))
-    assert first[0] is again[0]
-    assert len(calls) == 2  # one for each part
 
 
 def test_the_cheapest_parts_are_tested_while_the_work_is_bounded():
