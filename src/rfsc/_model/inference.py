@@ -24,7 +24,6 @@ NEAR = 1e-8  # ... and from here on one that does not even halve is rounding its
 AT_A_TIME = 2**14  # rows: all rows at once would need several copies of the terms
 UNDETERMINED = 1e-14  # a direction this weak beside the strongest is rounding, not data
 
-
 Derive = Callable[[FloatArray], tuple[FloatArray, Callable[[], FloatArray]]]
 
 
@@ -32,9 +31,12 @@ Derive = Callable[[FloatArray], tuple[FloatArray, Callable[[], FloatArray]]]
 class WaldFit:
     """A penalised maximum-likelihood fit."""
 
+    Standard errors are huge if the rows do not determine a coefficient, because terms depend on each other, or the
+    classes are separable and there is no ridge.
+    """
+
     coef: FloatArray  # on the [0, 1] scale
-    # roots of the diagonal of the inverse Hessian (dispersion one); huge if the rows do not determine a coefficient
-    standard_error: FloatArray
+    standard_error: FloatArray  # square roots of the diagonal of the inverse Hessian (dispersion one)
 
 
 def refit(
@@ -50,7 +52,7 @@ def refit(
 
 
 def refit_by(derive: Derive, penalty: FloatArray, coef: FloatArray) -> WaldFit:
-    """The same, whoever has the rows."""
+    """The same minimum; `derive` gives the gradient of the loss at given coefficients, and on demand a root."""
     coef = np.array(coef, dtype=np.float64)
     with one_blas_thread():  # more would only change the rounding
         gradient, root = derive(coef)
@@ -63,7 +65,7 @@ def refit_by(derive: Derive, penalty: FloatArray, coef: FloatArray) -> WaldFit:
             for _ in range(MAX_HALVINGS):
                 reached, root = derive(coef + step)
                 reached = reached - penalty * (coef + step)
-                # the loss is convex, and its slope tells where it is going when its own digits no longer do
+                # the loss is convex, and its slope still has the digits that the loss itself no longer has
                 if -(reached * step).sum() <= MAX_OVERSHOOT * decrement:
                     break
                 step, decrement = step / 2, decrement / 2
@@ -82,26 +84,26 @@ class Curvature:
     from a condition of 1e6 on instead of 1e12.
     """
 
-    directions: FloatArray  # (n_terms, n_terms), one row for each direction, in the units of the coefficients
-    size: FloatArray  # (n_terms,), how strongly rows and penalty determine each; falling
+    directions: FloatArray  # one row for each direction, in the units of the coefficients
+    size: FloatArray  # how well the rows and the penalty determine each; falling
 
     @classmethod
     def of(cls, root: FloatArray) -> Curvature:
-        """With any such root."""
+        """From any such root."""
         scale = np.linalg.norm(root, axis=0)  # terms may differ in scale by many orders
         scale[scale == 0.0] = 1.0
         _, size, directions = np.linalg.svd(root / scale)
         return cls(directions / scale, size)
 
     def solve(self, gradient: FloatArray) -> FloatArray:
-        """The Newton step; nothing moves along directions that the rows do not tell."""
+        """The Newton step; nothing moves along directions that the rows do not determine."""
         along = np.einsum("ij,j->i", self.directions, gradient)
         known = self.size > self._least
         step = np.divide(along, self.size**2, out=np.zeros_like(along), where=known)
         return np.asarray(np.einsum("i,ij->j", step, self.directions), dtype=np.float64)
 
     def standard_error(self) -> FloatArray:
-        """Square roots of the diagonal of the inverse; finite, and huge for what the rows do not tell."""
+        """Square roots of the diagonal of the inverse; finite, and huge for what the rows do not determine."""
         parts = self.directions / np.maximum(self.size, self._least)[:, None]
         return np.asarray(np.sqrt(np.square(parts).sum(axis=0)), dtype=np.float64)
 

@@ -11,8 +11,7 @@ import numpy as np
 from scipy import stats
 
 from .._model import SparseModel
-from .._model.access import as_predictor, one_model
-from .._model.raw_units import yes_or_no_features
+from .._model.access import one_model, predictor_if_readable, yes_or_no_features
 from .._terms import Term
 from .._terms.expression import Above, Equals, Positive, Scaled, as_difference
 from .._utils.arrays import BoolArray, FloatArray
@@ -228,7 +227,7 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
     if not 0.0 < level < 1.0:
         msg = f"level must be between 0 and 1, got {level!r}."
         raise ValueError(msg)
-    yes_or_no = _yes_or_no(source)
+    yes_or_no = yes_or_no_features(getattr(predictor_if_readable(source), "recipe_", None))
     steps = [_step(model, term, float(change), yes_or_no) for term in model.terms]
     with np.errstate(over="ignore"):  # odds beyond the largest number are infinite
         odds = np.exp(model.coef * [size for size, _ in steps])
@@ -286,15 +285,6 @@ def shortened(name: str, width: int) -> str:
         return name
     left = (width - 1) // 2
     return f"{name[:left]}…{name[len(name) - (width - 1 - left) :]}"
-
-
-def _yes_or_no(source: Any) -> frozenset[int]:
-    """Features that are 0 or 1, as far as the source knows."""
-    try:
-        recipe = None if isinstance(source, SparseModel) else as_predictor(source).recipe_
-    except TypeError:  # behind steps that no recipe can express, nothing is known of the features
-        recipe = None
-    return yes_or_no_features(recipe) if recipe else frozenset()
 
 
 def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[int]) -> tuple[float, str]:

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from .._model import FormulaPredictions, Predictor
-from .._model.access import as_predictor
+from .._model.access import predictor_if_readable
 from .._model.recipe import RawColumn
 from .._utils.optional import require
 from .onnx_graph import NO_TEXT, Graph, Terms, feature_of, many_probabilities, scaled_feature, two_probabilities
@@ -55,21 +55,10 @@ def to_onnx(source: Any, X: Any = None, *, target_opset: int | dict[str, int] | 
     """
     require("ONNX", ["onnx", "skl2onnx"], "onnx")
     opset = OPSET if target_opset is None else target_opset
-    predictor = _as_one(source)
+    predictor = predictor_if_readable(source)
     if predictor is None:
         return _converted(source, _inputs_like(source, X), opset)
     return _converted(predictor, _inputs_of(predictor), opset)
-
-
-def _as_one(source: Any) -> Predictor | None:
-    """The source without a pipeline; None for a pipeline with steps that no recipe can express."""
-    if not isinstance(source, Pipeline):
-        return as_predictor(source)
-    as_predictor(source[-1])  # an error that says so, if it is not ours
-    try:
-        return as_predictor(source)
-    except TypeError:
-        return None
 
 
 def _converted(estimator: Any, inputs: list[tuple[str, Any]], opset: Any) -> Any:
