@@ -7,7 +7,7 @@ from typing import Any
 
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
-from .program import CodePrinter, Program, one_line, plain_label
+from .program import CodePrinter, Program, one_line, plain_label, writable
 
 # keywords of C and C++, and what the headers define in small letters
 WORDS = """
@@ -75,6 +75,9 @@ class C(CodePrinter):
     def filled(self, cell: str, fill: float) -> str:
         return f"(isnan({cell}) ? {fill!r} : {cell})"
 
+    def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
+        return f"{self.name}_scaled({x}, {half_minimum!r}, {half_span!r})"
+
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         return self.any_of(
             [
@@ -132,13 +135,10 @@ def field_names(program: Program) -> dict[int, str]:
 
 def text_literal(text: str) -> str:
     """A text in UTF-8 between double quotes; what C could read differently is written as octal numbers."""
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        msg = "a level or label holds a NUL or half a surrogate pair, which a text of C cannot. Rename it."
-        raise ValueError(msg)
     plain = re.compile(rb"[ -~]")
     letters = [
         letter.decode() if plain.match(letter) and letter not in (b'"', b"\\", b"?") else f"\\{letter[0]:03o}"
-        for letter in (bytes([byte]) for byte in text.encode())
+        for letter in (bytes([byte]) for byte in writable(text, "C").encode())
     ]
     return f'"{"".join(letters)}"'
 
@@ -153,7 +153,7 @@ def _head(program: Program, fields: dict[int, str], name: str) -> list[str]:
     """Everything before the functions."""
     lines = ["/* Made by rfsc: a classifier in C99. Link with -lm. */", "#include <math.h>", "#include <string.h>", ""]
     lines += [
-        f"enum {{ {name}_n_classes = {len(program.classes)}, {name}_n_decisions = {len(program.outputs)} }};",
+        f"enum {{ {name}_n_classes = {len(program.classes)}, {name}_n_decisions = {len(program.models)} }};",
         "",
         "/* the columns of the table that are read: NAN or NULL if a cell is missing */",
         "typedef struct {",
@@ -179,7 +179,7 @@ def _signature(name: str) -> list[str]:
 
 def _body(program: Program, fields: dict[int, str], name: str) -> list[str]:
     """The lines of the function."""
-    used, n, n_classes = program.features_used, len(program.outputs), len(program.classes)
+    used, n, n_classes = program.features_used, len(program.models), len(program.classes)
     printer = C({p: f"s{p}" for p in used}, name)
     lines = [f"double f[{n}];"]
     lines += [] if n == 1 else [f"double top, total = 0.0, share[{n}];"]
@@ -189,26 +189,18 @@ def _body(program: Program, fields: dict[int, str], name: str) -> list[str]:
         fill = ["if (decision != NULL)", f"    for (k = 0; k < {n}; k++) decision[k] = NAN;"]
         fill += ["if (probability != NULL)", f"    for (k = 0; k < {n_classes}; k++) probability[k] = NAN;"]
         lines += ["", f"if ({gaps}) {{", *(f"    {line}" for line in fill), "    return -1;", "}"]
-    lines += [
-        f"const double s{p} = {_feature(printer, program, p, fields)}; {_comment(program.feature_names[p])}"
-        for p in used
-    ]
+    for p in used:
+        value = printer.scaled_feature(program, p, f"row->{fields[program.features[p].column]}")
+        lines.append(f"const double s{p} = {value}; {_comment(program.feature_names[p])}")
     if not used:
         lines.append("(void)row;")
     for k in range(n):
-        names = [_comment(term) for term in program.term_names[k]] or [""]
+        names = [_comment(term) for term in program.models[k].names] or [""]
         summands = printer.output(program, k)
         lines += ["", f"f[{k}] ="]
         ends = [" "] * (len(summands) - 1) + ["; "]
         lines += [f"    {text}{end}{comment}" for text, end, comment in zip(summands, ends, names, strict=True)]
     return [*lines, "", *_answer(n, name)]
-
-
-def _feature(printer: C, program: Program, p: int, fields: dict[int, str]) -> str:
-    """A feature on [0, 1]."""
-    text = printer.made_feature(program, p, f"row->{fields[program.features[p].column]}")
-    low, span = program.half_range(p)
-    return text if program.is_indicator(p) else f"{printer.name}_scaled({text}, {low!r}, {span!r})"
 
 
 def _answer(n: int, name: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The model file: JSON with a version, from which a model comes back without training data and without running code.
 
-`model.schema.json` beside this file describes it for other programs. Size and depth are limited before anything is
-parsed, every part is checked, and a file that is not what `save` writes gives one error that shows nothing of it.
+`model.schema.json` beside this file describes it for other programs. The size is limited before anything is parsed,
+every part is checked, and a file that is not what `save` writes gives one error that shows nothing of it.
 """
 
 import json
@@ -29,9 +29,6 @@ FORMAT = "rfsc-model"
 VERSION = 1
 LABEL_KINDS = {"text": str, "integer": int, "number": float, "boolean": bool}
 MAX_SIZE = 64 * 2**20  # bytes of a file, characters of a text; a fit of three classes with its history takes about 1 MB
-MAX_DEPTH = 32  # brackets within brackets
-# a text, closed or not, or a bracket; nothing is tried twice, so that the time grows with the length alone
-TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -180,7 +177,7 @@ def from_json(text: str, *, name: str = "this text") -> Predictor:
         return _predictor(decode(_ModelFile, document))
     except (DamagedError, DamagedTermError) as error:
         why = str(error)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError):
         why = "a part is missing or of the wrong type"  # Python's own words would show values
     msg = f"{name} is damaged: {why}. Save the model again, or restore the file from a copy."
     raise ModelFileError(msg)
@@ -195,21 +192,7 @@ def too_much(text: str | bytes) -> str | None:
     """Why a text should not even be parsed."""
     if len(text) > MAX_SIZE:
         return f"it is larger than {MAX_SIZE // 2**20} MiB"
-    if isinstance(text, str) and _depth(text) > MAX_DEPTH:
-        return f"its parts are nested more than {MAX_DEPTH} deep"
     return None
-
-
-def _depth(text: str) -> int:
-    depth = deepest = 0
-    for token in TOKEN.finditer(text):
-        first = text[token.start()]
-        if first in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif first != '"':
-            depth -= 1
-    return deepest
 
 
 def _refuse_large(content: str | bytes, name: str) -> None:
@@ -230,7 +213,7 @@ def _parse(text: str, name: str) -> dict[str, Any]:
         if SURROGATE.search(text):  # half a character, which nothing can print
             json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        msg = f"{name} is not a model file: it is not JSON, or incomplete. Pass a file that rfsc.export.save wrote."
+        msg = f"{name} is not a model file: it is not JSON, incomplete or too deep. Pass a file that rfsc.export.save wrote."
         raise ModelFileError(msg) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         msg = f"{name} is JSON, but not a model file of rfsc. Pass a file that rfsc.export.save wrote."

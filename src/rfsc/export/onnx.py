@@ -19,9 +19,10 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 
 from .._model import FormulaPredictions, Predictor
 from .._model.access import predictor_if_readable
-from .._model.recipe import RawColumn
+from .._model.recipe import Ingredient, RawColumn
+from .._model.recipe_reader import read_recipe
 from .._utils.optional import require
-from .onnx_graph import NO_TEXT, Graph, Terms, feature_of, many_probabilities, scaled_feature, two_probabilities
+from .onnx_graph import NO_TEXT, Graph, Terms, feature_of, logistic, many_probabilities
 from .program import Program
 
 OPSET = {"": 18, "ai.onnx.ml": 3}  # onnxruntime reads these from 1.14 on
@@ -232,7 +233,8 @@ def _answers(graph: Graph, program: Program, cells: Callable[[int], str], table:
         (values,) = columns
         decision = graph.node("Squeeze", values, flat)
         best = graph.cast(graph.node("Greater", decision, graph.constant(0.0)), np.int64)
-        probabilities = two_probabilities(graph, values)
+        sides = (logistic(graph, graph.node("Neg", values)), logistic(graph, values))
+        probabilities = graph.node("Concat", *sides, axis=1)
     else:
         decision = graph.node("Concat", *columns, axis=1)
         best = graph.node("ArgMax", decision, axis=1, keepdims=0)
@@ -244,15 +246,10 @@ def _answers(graph: Graph, program: Program, cells: Callable[[int], str], table:
 
 def _values(graph: Graph, program: Program, cells: Callable[[int], str], table: str) -> list[str]:
     """The value of every output, shape (n_samples, 1); NaN if it lacks a number."""
-
-    def scaled(p: int) -> str:
-        made = program.features[p]
-        is_text = program.columns[made.column].kind == "text"
-        return scaled_feature(graph, feature_of(graph, made, cells(made.column), is_text=is_text), program.scaling, p)
-
-    terms, values = Terms(graph, scaled), []
-    for k, output in enumerate(program.outputs):
-        parts = [graph.multiply(graph.constant(coef), terms.visit(term)) for coef, term in output]
+    terms, values = Terms(graph, program, cells), []
+    for k, model in enumerate(program.models):
+        pairs = zip(model.coef.tolist(), model.terms, strict=True)
+        parts = [graph.multiply(graph.constant(coef), terms.visit(term.expression)) for coef, term in pairs]
         total = reduce(graph.add, parts, graph.constant(0.0))
         missing = _missing(graph, program.required_by(k), cells, table)
         values.append(graph.node("Where", missing, graph.constant(np.nan), total))
@@ -301,11 +298,10 @@ def _is_double(operator: Any) -> bool:
     return all(isinstance(variable.type, DoubleTensorType) for variable in operator.inputs)
 
 
-def _kept(imputer: Any) -> tuple[Any, Any]:
-    """Columns that are put out, and those of which an indicator follows."""
-    empty = np.isnan(imputer.statistics_.astype(np.float64)) & (imputer.strategy != "constant")
-    kept = np.flatnonzero(~empty | imputer.keep_empty_features)
-    return kept, np.asarray(imputer.indicator_.features_ if imputer.add_indicator else [], dtype=np.int64)
+def _imputed(operator: Any) -> Sequence[Ingredient]:
+    """What the columns are after filling."""
+    imputer = operator.raw_operator
+    return read_recipe(imputer, [f"x{j}" for j in range(imputer.n_features_in_)]).recipe.features
 
 
 def _set_imputed(operator: Any) -> None:
@@ -314,7 +310,7 @@ def _set_imputed(operator: Any) -> None:
 
     get_shape_calculator(IMPUTER)(operator)
     if _is_double(operator):
-        operator.outputs[0].type.shape = [None, sum(columns.size for columns in _kept(operator.raw_operator))]
+        operator.outputs[0].type.shape = [None, len(_imputed(operator))]
 
 
 def _convert_imputer(scope: Any, operator: Any, container: Any) -> None:
@@ -324,14 +320,10 @@ def _convert_imputer(scope: Any, operator: Any, container: Any) -> None:
     if not _is_double(operator):
         get_converter(IMPUTER)(scope, operator, container)
         return
-    imputer, graph = operator.raw_operator, Graph(scope, container)
-    (cells,) = (variable.full_name for variable in operator.inputs)
-    marker = float(imputer.missing_values)
-    missing = graph.node("IsNaN", cells) if np.isnan(marker) else graph.node("Equal", cells, graph.constant(marker))
-    filled = graph.node("Where", missing, graph.constant(imputer.statistics_.astype(np.float64)), cells)
-    kept, indicated = _kept(imputer)
-    result = graph.node("Gather", filled, graph.constant(kept), axis=1)
-    if indicated.size:
-        indicator = graph.cast(graph.node("Gather", missing, graph.constant(indicated), axis=1), np.float64)
-        result = graph.node("Concat", result, indicator, axis=1)
-    graph.put_out(result, operator.outputs[0].full_name)
+    graph = Graph(scope, container)
+    (table,) = (variable.full_name for variable in operator.inputs)
+    columns = []
+    for made in _imputed(operator):
+        cells = graph.node("Gather", table, graph.constant(np.array([made.column])), axis=1)
+        columns.append(feature_of(graph, made, cells, is_text=False))
+    graph.put_out(graph.node("Concat", *columns, axis=1), operator.outputs[0].full_name)

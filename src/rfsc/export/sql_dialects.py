@@ -7,9 +7,10 @@ doubles overflows or vanishes, so it is given formulas that never do: see `Postg
 from __future__ import annotations
 
 import math
-import struct
 from collections import Counter
 from collections.abc import Callable
+
+import numpy as np
 
 from .._terms.expression import (
     Above,
@@ -27,7 +28,7 @@ from .._terms.expression import (
 )
 from .._terms.scaling import FAR
 from .._terms.visitor import bare
-from .program import CodePrinter, Program
+from .program import CodePrinter, Program, writable
 
 LARGEST = math.nextafter(math.inf, 0.0)
 SMALLEST = math.nextafter(0.0, 1.0)
@@ -51,14 +52,14 @@ class SQLite(CodePrinter):
         if not name:
             msg = "a column or table has an empty name, which SQL cannot write. Rename it."
             raise ValueError(msg)
-        return '"' + _possible(name).replace('"', '""') + '"'
+        return '"' + writable(name, "SQL").replace('"', '""') + '"'
 
     def literal(self, value: str | float) -> str:
         """A text, a number or a truth value."""
         if isinstance(value, bool):
             return "TRUE" if value else "FALSE"
         if isinstance(value, str):
-            return "'" + _possible(value).replace("'", "''") + "'"
+            return "'" + writable(value, "SQL").replace("'", "''") + "'"
         return str(value) if isinstance(value, int) else self.number(value)
 
     def read_number(self, column: str) -> str:
@@ -84,22 +85,18 @@ class SQLite(CodePrinter):
     def any_of(self, conditions: list[str]) -> str:
         return " OR ".join(conditions) or "1 = 0"
 
-    def scaled_feature(self, p: int, x: str) -> str:
-        """A feature on [0, 1], clipped before it is divided, and NULL if it is missing."""
+    def scaled_column(self, p: int, x: str) -> str:
+        """A feature, already made, on [0, 1]; NULL if it is missing."""
         if self.program.is_indicator(p):
             return x
         half_minimum, half_span = self.program.half_range(p)
         return self.clipped(x, half_minimum, half_span, gaps=self.program.may_be_missing(p))
 
-    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:  # noqa: ARG002  see DuckDB
-        """(x / 2 - half_minimum) / half_span within FAR; NULL if x is."""
+    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool = False) -> str:  # noqa: ARG002
+        """(x / 2 - half_minimum) / half_span within FAR, clipped before it is divided; with gaps, NULL if x is."""
         far = min(FAR * half_span, LARGEST)
         inside = f"{self.least}({self.less(f'{x} / 2.0', half_minimum)}, {self.number(far)})"
         return f"{self.greatest}({inside}, {self.number(-far)}) / {self.number(half_span)}"
-
-    def less(self, x: str, number: float) -> str:
-        """x minus a number."""
-        return x if number == 0.0 else f"{x} {'-' if number > 0 else '+'} {self.number(abs(number))}"
 
     def positive(self, part: Expression) -> str:
         return f"{self.greatest}({self.visit(part)}, 0.0)"
@@ -127,7 +124,6 @@ class SQLite(CodePrinter):
         return f"CASE WHEN {condition} THEN {yes} ELSE {no} END"
 
     def same(self, left: str, right: str) -> str:
-        """The condition that two numbers are equal."""
         return f"{left} = {right}"
 
 
@@ -139,23 +135,19 @@ class DuckDB(SQLite):
     fence = ""
 
     def number(self, value: float) -> str:
-        """A constant with all its digits."""
         text = repr(float(value))
         return text if "e" in text else f"{text}e0"
 
     def read_number(self, column: str) -> str:
-        """A column as doubles, NULL if a cell is missing."""
         return f"NULLIF(CAST({column} AS DOUBLE), CAST('NaN' AS DOUBLE))"
 
     def read_text(self, column: str) -> str:
-        """A column as texts."""
         return f"CAST({column} AS VARCHAR)"
 
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         return f"{cell} IN ({', '.join(map(self.literal, levels))})"
 
-    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:
-        """(x / 2 - half_minimum) / half_span within FAR; NULL if x is."""
+    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool = False) -> str:
         text = super().clipped(x, half_minimum, half_span, gaps=gaps)
         return f"CASE WHEN {x} IS NOT NULL THEN {text} END" if gaps else text
 
@@ -186,14 +178,12 @@ class PostgreSQL(DuckDB):
         return "E" + text.replace("\\", "\\\\") if isinstance(value, str) and "\\" in value else text
 
     def read_number(self, column: str) -> str:
-        """A column as doubles, NULL if a cell is missing."""
         return f"NULLIF(CAST({column} AS double precision), 'NaN')"
 
     def read_text(self, column: str) -> str:
-        """A column as texts."""
         return f"CAST({column} AS text)"
 
-    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:
+    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool = False) -> str:
         """(x / 2 - half_minimum) / half_span within FAR and not nearer to zero than NEAR; NULL if x is."""
         branches = self._first_branches(x, lambda v: (v / 2.0 - half_minimum) / half_span, gaps)
         if self._least_scaled(half_minimum, half_span) < self.NEAR:
@@ -215,7 +205,6 @@ class PostgreSQL(DuckDB):
         return f"({super().ramp(part)} - 1.0 / (1.0 + exp({-self.SMALL!r}::float8)))"
 
     def sigmoid(self, minus: str) -> str:
-        """1 / (1 + exp(minus)), in brackets."""
         return f"(1.0 / (1.0 + exp(least(greatest({minus}, {self.SMALL!r}), {-self.SMALL!r}))))"
 
     def unless_null(self, value: str, text: str) -> str:
@@ -223,7 +212,6 @@ class PostgreSQL(DuckDB):
         return f"CASE WHEN {value} IS NOT NULL THEN {text} END"
 
     def choose(self, condition: str, *, flipped: bool = False) -> str:
-        """1 if a condition holds, else 0, as doubles."""
         yes, no = ("0", "1") if flipped else ("1", "0")
         return f"CASE WHEN {condition} THEN {yes}::float8 ELSE {no}::float8 END"
 
@@ -283,29 +271,12 @@ def _not_signs(parts: tuple[Expression, ...]) -> list[Expression]:
     return [part for part in parts if part not in (Number(1.0), Number(-1.0))]
 
 
-def _possible(text: str) -> str:
-    """The text, or an error if no database takes it."""
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        msg = "a column name, level or label holds a NUL or half a surrogate pair, which SQL cannot write. Rename it."
-        raise ValueError(msg)
-    return text
-
-
 def _flat(function: Callable[[float], float]) -> tuple[float, float]:
     """The largest number around which, and with either sign, a monotone function is what it is at zero; that value."""
     value = function(0.0)
-    low, high = 0, _bits(LARGEST)
+    low, high = 0, int(np.float64(LARGEST).view(np.int64))  # the bits of positive doubles are ordered as they are
     while high - low > 1:
         middle = (low + high) // 2
-        number = _double(middle)
+        number = float(np.int64(middle).view(np.float64))
         low, high = (middle, high) if function(number) == value == function(-number) else (low, middle)
-    return _double(low), value
-
-
-def _bits(number: float) -> int:
-    """The bits of a positive double, which are ordered as the doubles are."""
-    return int(struct.unpack("<q", struct.pack("<d", number))[0])
-
-
-def _double(bits: int) -> float:
-    return float(struct.unpack("<d", struct.pack("<q", bits))[0])
+    return float(np.int64(low).view(np.float64)), value
