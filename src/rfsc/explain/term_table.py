@@ -1,8 +1,9 @@
-"""Tables that can be read: the terms of a model, and what the filter found of each feature."""
+"""Tables that can be read: the terms of a model, what the filter found of each feature, and a page with all of it."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -16,7 +17,10 @@ from .._terms import Term
 from .._terms.expression import Above, Equals, Positive, Scaled, as_difference
 from .._utils.arrays import BoolArray, FloatArray
 from .._utils.optional import require
+from .._utils.words import plural
+from .equation import equation_lines, legend
 from .rounding import training_ranges
+from .stability import stability
 
 WIDEST = 48  # of a name in a table of plain text; longer ones keep both ends
 NAIVE = (
@@ -27,6 +31,8 @@ ODDS = (
     "odds ×: what the odds are multiplied by when this term alone changes as the next column says, in the units of the "
     'feature or, if it says "scaled", of the term on the [0, 1] scale.'
 )
+SUMMARY_NOTE = "(p-values take the terms as given; the search that found them makes them look smaller than they are)"
+SUMMARY_COLUMNS = ("term", "coef", "standard_error", "p_value", "rip", "share")
 AVERAGE = "An average of several models: standard errors do not apply."
 
 
@@ -277,6 +283,47 @@ def filter_table(source: Any, *, label: object = None) -> FilterTable | None:
     names = tuple(model.feature_names[p] for p in order.tolist())
     margin = np.asarray(statistic - test.threshold)
     return FilterTable(names, statistic, margin, test.kept[order], test.threshold, test.significance)
+
+
+def summary(source: Any, *, label: object = None, width: int = 100) -> str:
+    """Equation, table of terms, features and stability of a model, as plain text.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
+        table.
+    label : object, optional
+        Which class, if the source has an output for each of several.
+    width : int, default=100
+        Longest line of words and equation; a table or a single term may be wider.
+
+    Returns
+    -------
+    str
+        Several lines. RIP is the final inclusion probability of a term, mean over the restarts; the column after it
+        says how many of the restarts chose the term. Both are absent if the search is not known.
+    """
+    model = one_model(source, label)
+    used = [model.feature_names[p] for p in model.features]
+    table = term_table(model)
+    shown = [name for name in SUMMARY_COLUMNS if name in table.columns]
+    lines = [
+        f"f > 0 predicts class {model.label}",
+        *(line for words in legend(model, ranges=False) for line in textwrap.wrap(words, width)),
+        "",
+        *equation_lines(model, width),
+        "",
+        table.aligned(shown, width=10**6, heads={"p_value": "p-value"}),
+        *textwrap.wrap(f"({AVERAGE})" if model.standard_error is None else SUMMARY_NOTE, width),
+        "",
+        *textwrap.wrap(
+            f"{plural(len(model.terms), 'term')} of {plural(len(used), 'feature')}: {', '.join(used)}", width
+        ),
+    ]
+    if model.evidence is not None:
+        lines += textwrap.wrap(str(stability(model)), width)
+    return "\n".join(lines)
 
 
 def shortened(name: str, width: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,16 +23,10 @@ TABLES = {
 
 def compared_text(source: Any) -> str:
     """The text of a model file without what may differ between two equal fits: timings, threads, who watched."""
-    predictor = as_predictor(source)
-    plain = type(predictor)(
-        predictor.models_,
-        predictor.classes_,
-        predictor.recipe_,
-        {key: value for key, value in predictor.settings_.items() if key not in IDLE},
-        named=predictor.named,
-        manifest=None if predictor.manifest_ is None else predictor.manifest_ | {"versions": {}, "target": None},
-    )
-    return to_json(plain, history=False, timings=False)
+    document = json.loads(to_json(source, history=False, timings=False))
+    document["settings"] = {key: value for key, value in document["settings"].items() if key not in IDLE}
+    document["manifest"] = (document["manifest"] or {}) | {"versions": {}, "target": None}
+    return json.dumps(document)
 
 
 def differences(first: Any, second: Any) -> list[str]:

@@ -17,7 +17,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from .._model import FormulaPredictions, Predictor
+from .._model import Predictor
 from .._model.access import predictor_if_readable
 from .._model.recipe import Ingredient, RawColumn
 from .._model.recipe_reader import read_recipe
@@ -74,7 +74,7 @@ def _converted(estimator: Any, inputs: list[tuple[str, Any]], opset: Any) -> Any
             inputs,
             target_opset=opset,
             custom_parsers={last: _parse, SimpleImputer: _parse_joined, **dict.fromkeys(SCALERS, _parse_joined)},
-            custom_shape_calculators={last: _set_types, SimpleImputer: _set_imputed},
+            custom_shape_calculators={last: lambda operator: None, SimpleImputer: _set_imputed},  # noqa: ARG005
             custom_conversion_functions={last: _convert, SimpleImputer: _convert_imputer},
         )
         shape_inference.infer_shapes(model, check_type=True, strict_mode=True)  # some steps mix their precisions
@@ -159,22 +159,15 @@ def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> A
 
     operator = scope.declare_local_operator("RfscFormulas", model)
     operator.inputs = inputs
-    kinds = {"label": _label_type(model.classes_), "probabilities": DoubleTensorType, "decision": DoubleTensorType}
-    for name, kind in kinds.items():
-        operator.outputs.append(scope.declare_local_variable(name, kind()))
+    n_classes = len(model.classes_)
+    types = {
+        "label": _label_type(model.classes_)([None]),
+        "probabilities": DoubleTensorType([None, n_classes]),
+        "decision": DoubleTensorType([None] if n_classes == 2 else [None, n_classes]),
+    }
+    for name, kind in types.items():
+        operator.outputs.append(scope.declare_local_variable(name, kind))
     return operator.outputs
-
-
-def _set_types(operator: Any) -> None:
-    """Declare what the outputs hold."""
-    from skl2onnx.common.data_types import DoubleTensorType
-
-    model: FormulaPredictions = operator.raw_operator
-    n_samples, n_classes = operator.inputs[0].type.shape[0], len(model.classes_)
-    label, probabilities, decision = operator.outputs
-    label.type = _label_type(model.classes_)([n_samples])
-    probabilities.type = DoubleTensorType([n_samples, n_classes])
-    decision.type = DoubleTensorType([n_samples] if len(model.models_) == 1 else [n_samples, n_classes])
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
@@ -238,7 +231,7 @@ def _answers(graph: Graph, program: Program, cells: Callable[[int], str], table:
     else:
         decision = graph.node("Concat", *columns, axis=1)
         best = graph.node("ArgMax", decision, axis=1, keepdims=0)
-        probabilities = many_probabilities(graph, decision, best, len(columns))
+        probabilities = many_probabilities(graph, decision)
     missing = _missing(graph, program.required, cells, table)
     label = _label(graph, _labels(program.classes), best, graph.node("Squeeze", missing, flat))
     return label, probabilities, decision

@@ -20,7 +20,6 @@ from .program import Program
 
 NO_TEXT = ""  # a missing text: tensors of texts have no missing values
 NEAR_ZERO, NEAR_ONE = 1e-40, 1e-6  # single precision may take a number for 0, or for 1
-NEXT = 1.0 + np.finfo(np.float64).eps
 
 
 class Graph:
@@ -188,18 +187,9 @@ def _is_level(graph: Graph, cells: str, levels: Sequence[str | float | None], is
     return graph.cast(reduce(lambda a, b: graph.node("Or", a, b), tests), np.float64)
 
 
-def many_probabilities(graph: Graph, values: str, best: str, n_classes: int) -> str:
-    """Probabilities of several classes, as `class_probabilities` computes them."""
+def many_probabilities(graph: Graph, values: str) -> str:
+    """Probabilities of several classes: sigmoids over their sum, in logarithms."""
     size = graph.node("Exp", graph.node("Neg", graph.node("Abs", values)))
     log_size = graph.node("Log", graph.node("Add", graph.constant(1.0), size))
     log_logistic = graph.node("Sub", graph.node("Min", values, graph.constant(0.0)), log_size)
-    shares = graph.node("Softmax", log_logistic, axis=1)
-    # outputs far above zero all have the same share: the largest output still gets the largest probability
-    first = graph.node("ArgMax", shares, axis=1, keepdims=0)
-    tied = graph.node("Not", graph.node("Equal", first, best))
-    one = graph.constant(np.array([1]))
-    largest = graph.node("GatherElements", shares, graph.node("Unsqueeze", first, one), axis=1)
-    above = graph.node("Mul", largest, graph.constant(NEXT))
-    position = graph.constant(np.arange(n_classes, dtype=np.int64))
-    is_best = graph.node("Equal", position, graph.node("Unsqueeze", best, one))
-    return graph.node("Where", graph.node("And", graph.node("Unsqueeze", tied, one), is_best), above, shares)
+    return graph.node("Softmax", log_logistic, axis=1)

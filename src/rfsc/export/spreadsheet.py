@@ -168,9 +168,9 @@ class _Layout:
         sheet, columns = Sheet({}), {p: program.features[p].column for p in program.features_used}
         texts = {p: sheet.scaled_feature(program, p, self.inputs[column]) for p, column in columns.items()}
         if helpers:
-            texts = {
-                p: self.put(f"scaled {program.feature_names[p]}", self.known(p, text)) for p, text in texts.items()
-            }
+            for p, column in columns.items():
+                needed = [self.inputs[column]] if program.may_be_missing(p) else []
+                texts[p] = self.put(f"scaled {program.feature_names[p]}", self.unless_missing(needed, texts[p]))
         printer = Sheet(texts)
         formulas = [self.formula(printer, k, helpers=helpers) for k in range(len(program.models))]
         labels = [plain_label(label) for label in program.classes]
@@ -196,11 +196,6 @@ class _Layout:
             for name, part in zip(program.models[output].names, program.weighted_terms(output), strict=True)
         ]
         return self.unless_missing(needed, f"SUM({addresses[0]}:{addresses[-1]})" if addresses else "0")
-
-    def known(self, p: int, text: str) -> str:
-        """A scaled feature that stays empty if it is missing."""
-        needed = [self.inputs[self.program.features[p].column]] if self.program.may_be_missing(p) else []
-        return self.unless_missing(needed, text)
 
     def unless_missing(self, needed: list[str], text: str) -> str:
         """A formula that stays empty unless all the cells that it needs hold numbers."""
