@@ -161,9 +161,10 @@ def test_other_files_give_one_clear_error(content, words, tmp_path):
 
 
 def test_a_binary_file_gives_one_clear_error(tmp_path):
-    (tmp_path / "m.json").write_bytes(bytes(range(256)))
-    with pytest.raises(ModelFileError, match="not text"):
-        load(tmp_path / "m.json")
+    for content in (bytes(range(256)), b'{"format": "rfsc-model", "version": 1, "settings": "\xff"}'):
+        (tmp_path / "m.json").write_bytes(content)
+        with pytest.raises(ModelFileError, match="not JSON"):
+            load(tmp_path / "m.json")
 
 
 def _paths(node, path=()):

@@ -65,7 +65,6 @@ def predictor_if_readable(source: Any) -> Predictor | None:
 
 
 def models_of(source: Any) -> list[SparseModel]:
-    """The models of all outputs."""
     predictor = predictor_if_readable(source)
     if predictor is not None:
         return predictor.models_

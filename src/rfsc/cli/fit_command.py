@@ -322,7 +322,7 @@ def checked_json(estimator: Any, X: Any) -> str:
     from ..export.json_file import is_too_large
 
     text = to_json(estimator)
-    if is_too_large(text.encode()):
+    if is_too_large(text):
         text = to_json(estimator, history=False)  # the course of a thousand searches is too long for a file
     if not np.allclose(estimator.decision_function(X), from_json(text).decision_function(X), rtol=1e-9, atol=1e-9):
         msg = "the model file would not predict the same as the model, so nothing was saved. Please report this."

@@ -125,7 +125,6 @@ class Text(Visitor[str]):
     # ---- signs of the notation
 
     def name(self, name: str) -> str:
-        """The name of a feature."""
         return name
 
     def words(self, text: str) -> str:
@@ -137,15 +136,12 @@ class Text(Visitor[str]):
         return text
 
     def pi(self, times: int) -> str:
-        """A multiple of pi."""
         return "pi" if times == 1 else f"pi*{times}"
 
     def power(self, base: str, exponent: int) -> str:
-        """A whole power."""
         return f"{base}^{exponent}" if exponent != 1 else base
 
     def multiplied(self, parts: Sequence[str]) -> str:
-        """Factors side by side."""
         return self.times.join(parts)
 
     def fraction(self, part: str, by: str) -> str:
@@ -153,11 +149,9 @@ class Text(Visitor[str]):
         return f"{part}/{by}"
 
     def one_over(self, inside: str) -> str:
-        """One divided by a sum."""
         return f"1/({inside})"
 
     def brackets(self, inside: str) -> str:
-        """Round brackets."""
         return f"({inside})"
 
     def call(self, function: str, inside: str) -> str:
@@ -177,7 +171,6 @@ class Text(Visitor[str]):
         return "f = " + self.signed(parts)
 
     def long_sum(self, parts: Sequence[tuple[bool, str]]) -> str:
-        """A sum that may need several lines."""
         return self.signed(parts)
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:

@@ -111,23 +111,19 @@ def digits_needed(model: SparseModel, units: str, digits: int, tolerance: float)
     return next(enough, MAX_DIGITS)
 
 
-def has_own_units(model: SparseModel) -> bool:
-    """Whether the coefficients in the user's own units are finite; the range of a feature may be too extreme."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return all(map(math.isfinite, model.unscaled().values()))
-
-
 def coefficients(model: SparseModel, units: str) -> dict[Term, float]:
     """Coefficients by term, for features on [0, 1] or in the user's own units."""
-    if units == "original":
-        if not has_own_units(model):
-            msg = (
-                "in original units some coefficients of this model are beyond the largest number of double precision: "
-                "the range of a feature is too small or too large. Use units='scaled', or measure it in other units."
-            )
-            raise ValueError(msg)
-        return model.unscaled()
-    return dict(zip(model.terms, model.coef.tolist(), strict=True))
+    if units == "scaled":
+        return dict(zip(model.terms, model.coef.tolist(), strict=True))
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = model.unscaled()
+    if not all(map(math.isfinite, found.values())):
+        msg = (
+            "in original units some coefficients of this model are beyond the largest number of double precision: "
+            "the range of a feature is too small or too large. Use units='scaled', or measure it in other units."
+        )
+        raise ValueError(msg)
+    return found
 
 
 def training_ranges(model: SparseModel) -> dict[int, tuple[float, float]]:

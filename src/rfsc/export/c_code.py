@@ -21,6 +21,11 @@ WORDS = """
 TAKEN = frozenset(WORDS.split())
 LONGEST_FIELD = 40  # characters
 
+SIGNATURE = """
+/* Place of the class in NAME_labels, -1 if a cell that is needed is missing. Fills decision and probability, one number
+   for each formula and each class, unless they are NULL. */
+int NAME(const NAME_row *row, double *decision, double *probability)
+{"""
 HELPERS = {
     "scaled": f"""
 /* a feature in training ranges above its minimum, within absurdly wide bounds */
@@ -114,8 +119,9 @@ def to_c(source: Any, name: str = "rfsc_predict") -> str:
     program = Program.of(source)
     fields = field_names(program)
     body = "\n".join(f"    {line}" if line else "" for line in _body(program, fields, name))
-    helpers = [text.replace("NAME", name) for helper, text in HELPERS.items() if f"{name}_{helper}(" in body]
-    return "\n".join([*_head(program, fields, name), *helpers, *_signature(name), "{", body, "}"]) + "\n"
+    helpers = [text for helper, text in HELPERS.items() if f"{name}_{helper}(" in body]
+    functions = [text.replace("NAME", name) for text in (*helpers, SIGNATURE)]
+    return "\n".join([*_head(program, fields, name), *functions, body, "}"]) + "\n"
 
 
 def field_names(program: Program) -> dict[int, str]:
@@ -150,7 +156,6 @@ def _comment(text: str) -> str:
 
 
 def _head(program: Program, fields: dict[int, str], name: str) -> list[str]:
-    """Everything before the functions."""
     lines = ["/* Made by rfsc: a classifier in C99. Link with -lm. */", "#include <math.h>", "#include <string.h>", ""]
     lines += [
         f"enum {{ {name}_n_classes = {len(program.classes)}, {name}_n_decisions = {len(program.models)} }};",
@@ -167,18 +172,7 @@ def _head(program: Program, fields: dict[int, str], name: str) -> list[str]:
     return [*lines, f"}} {name}_row;", "", f"const char *const {name}_labels[] = {{{labels}}};"]
 
 
-def _signature(name: str) -> list[str]:
-    """The first lines of the function."""
-    return [
-        "",
-        f"/* Place of the class in {name}_labels, -1 if a cell that is needed is missing. Fills decision and",
-        "   probability, one number for each formula and each class, unless they are NULL. */",
-        f"int {name}(const {name}_row *row, double *decision, double *probability)",
-    ]
-
-
 def _body(program: Program, fields: dict[int, str], name: str) -> list[str]:
-    """The lines of the function."""
     used, n, n_classes = program.features_used, len(program.models), len(program.classes)
     printer = C({p: f"s{p}" for p in used}, name)
     lines = [f"double f[{n}];"]

@@ -27,9 +27,9 @@ from .._version import __version__
 
 FORMAT = "rfsc-model"
 VERSION = 1
-MAX_SIZE = 64 * 2**20  # bytes of a file, characters of a text; a fit of three classes with its history takes about 1 MB
+MAX_SIZE = 64 * 2**20  # characters; a fit of three classes with its history takes about 1 MB
 TOO_LARGE = f"larger than {MAX_SIZE // 2**20} MiB"
-SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+SURROGATE = re.compile("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
 class ModelFileError(ValueError):
@@ -75,15 +75,15 @@ def save(source: Any, path: str | os.PathLike[str], *, history: bool = True) -> 
         Whether to keep the course of every search, for plots.
     """
     path = Path(path)
-    content = to_json(source, history=history).encode()
+    text = to_json(source, history=history)
     if not path.parent.is_dir():
         msg = f"the folder {str(path.parent)!r} does not exist. Make it first, or save elsewhere."
         raise FileNotFoundError(msg)
-    if is_too_large(content):
+    if is_too_large(text):
         msg = f"{path.name} was not written, because it is {TOO_LARGE} and could not be read again. Pass history=False."
         raise ValueError(msg)
     with whole_file(path) as part:
-        part.write_bytes(content)
+        part.write_bytes(text.encode())
 
 
 def load(path: str | os.PathLike[str]) -> Predictor:
@@ -99,15 +99,9 @@ def load(path: str | os.PathLike[str]) -> Predictor:
     Predictor
         Predicts as what was saved, and can be explained, drawn and exported like it.
     """
-    with Path(path).open("rb") as file:
-        content = read_limited(file)
-    _refuse_large(content, Path(path).name)
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        msg = f"{Path(path).name} is not a model file: it is not text. Pass a file that rfsc.export.save wrote."
-        raise ModelFileError(msg) from None
-    return from_json(text, name=Path(path).name)
+    # bytes that are no text become half characters, which are found like those that the file spells out
+    with Path(path).open(encoding="utf-8", errors="surrogateescape") as file:
+        return from_json(read_limited(file), name=Path(path).name)
 
 
 def to_json(source: Any, *, history: bool = True, timings: bool = True) -> str:
@@ -160,7 +154,9 @@ def from_json(text: str, *, name: str = "this text") -> Predictor:
     Predictor
         Predicts as what was written.
     """
-    _refuse_large(text, name)
+    if is_too_large(text):
+        msg = f"{name} is not read, because it is {TOO_LARGE}. Pass a file that rfsc.export.save wrote."
+        raise ModelFileError(msg)
     document = _parse(text, name)
     try:
         return _predictor(decode(_ModelFile, document))
@@ -172,20 +168,14 @@ def from_json(text: str, *, name: str = "this text") -> Predictor:
     raise ModelFileError(msg)
 
 
-def read_limited(stream: IO[Any]) -> Any:
+def read_limited(stream: IO[str]) -> str:
     """At most one more than is allowed of a stream; pipes and devices that never end do no harm."""
     return stream.read(MAX_SIZE + 1)
 
 
-def is_too_large(content: str | bytes) -> bool:
+def is_too_large(text: str) -> bool:
     """Whether a text should not even be parsed."""
-    return len(content) > MAX_SIZE
-
-
-def _refuse_large(content: str | bytes, name: str) -> None:
-    if is_too_large(content):
-        msg = f"{name} is not read, because it is {TOO_LARGE}. Pass a file that rfsc.export.save wrote."
-        raise ModelFileError(msg)
+    return len(text) > MAX_SIZE
 
 
 def _parse(text: str, name: str) -> dict[str, Any]:
@@ -238,7 +228,6 @@ def _output(model: SparseModel, *, history: bool) -> _Output:
 
 
 def _model(output: _Output, scaling: Scaling, names: tuple[str, ...], label: object) -> SparseModel:
-    """The model of one output."""
     n_terms, error, evidence = len(output.terms), output.standard_error, output.evidence
     require(output.coef.shape == (n_terms,), "a term has no coefficient")
     require(error is None or error.shape == (n_terms,), "a term has no standard error")

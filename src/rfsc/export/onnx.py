@@ -171,7 +171,6 @@ def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> A
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
-    """Add the nodes of the classifier."""
     if container.target_opset < LEAST_OPSET:
         msg = f"expected a target_opset of at least {LEAST_OPSET}, got {container.target_opset}. Raise it."
         raise ValueError(msg)
@@ -219,7 +218,6 @@ def _cells(graph: Graph, inputs: Any, program: Program) -> Callable[[int], str]:
 
 
 def _answers(graph: Graph, program: Program, cells: Callable[[int], str], table: str) -> tuple[str, str, str]:
-    """Label, probabilities and decision values."""
     columns = _values(graph, program, cells, table)
     flat = graph.constant(np.array([1]))
     if len(columns) == 1:

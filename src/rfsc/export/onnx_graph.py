@@ -48,11 +48,9 @@ class Graph:
         return self._known[key]
 
     def add(self, a: str, b: str) -> str:
-        """Sum of two values."""
         return self.node("Add", *self._number_last(a, b))
 
     def multiply(self, a: str, b: str) -> str:
-        """Product of two values."""
         return self.node("Mul", *self._number_last(a, b))
 
     def _number_last(self, a: str, b: str) -> tuple[str, str]:
@@ -88,7 +86,6 @@ class Graph:
         return self._known[key]
 
     def cast(self, value: str, dtype: type[np.generic]) -> str:
-        """The value as another type."""
         from onnx import helper
 
         return self.node("Cast", value, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))

@@ -35,7 +35,6 @@ class Program:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of the features."""
         return self.models[0].feature_names
 
     @property
@@ -147,11 +146,9 @@ class CodePrinter(Visitor[str]):
         return text if program.is_indicator(p) else self.clipped(text, *program.half_range(p))
 
     def less(self, x: str, number: float) -> str:
-        """x minus a number."""
         return x if number == 0.0 else f"{x} {'-' if number > 0 else '+'} {self.number(abs(number))}"
 
     def same(self, left: str, right: str) -> str:
-        """The condition that two numbers are equal."""
         return f"{left} == {right}"
 
     def total(self, parts: tuple[Expression, ...]) -> str:

@@ -106,7 +106,6 @@ def to_python(source: Any, name: str = "predict") -> str:
 
 
 def _body(program: Program) -> list[str]:
-    """The lines of the function."""
     lines = ['"""Class of one row: a mapping from column names to cells; None if a cell that is needed is missing."""']
     for j in program.read:
         column = program.columns[j]

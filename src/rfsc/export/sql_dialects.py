@@ -8,20 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
-
-import numpy as np
 
 from .._terms.expression import (
     Above,
     Divided,
     Equals,
-    Exp,
     Expression,
     Number,
     Positive,
-    Product,
-    Ramp,
     Scaled,
     Sum,
     Wave,
@@ -166,7 +160,7 @@ class PostgreSQL(DuckDB):
 
     NEAR = 1e-250  # times four more factors of FAR it is still nothing
     SMALL = -300.0  # logarithm of what counts as zero; a product of five that is larger vanishes nowhere on the way
-    SAFE = 1e-290  # no guard is needed if a product cannot be smaller
+    TINY = 1e-50  # five factors that are larger cannot vanish
 
     def number(self, value: float) -> str:
         """A constant with all its digits: a numeric, which becomes a double when it meets one."""
@@ -185,16 +179,14 @@ class PostgreSQL(DuckDB):
 
     def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool = False) -> str:
         """(x / 2 - half_minimum) / half_span within FAR and not nearer to zero than NEAR; NULL if x is."""
-        branches = self._first_branches(x, lambda v: (v / 2.0 - half_minimum) / half_span, gaps)
-        if self._least_scaled(half_minimum, half_span) < self.NEAR:
+        # an x that is too small to make a difference is not even halved
+        at_zero, small = (0.0 - half_minimum) / half_span, max(abs(half_minimum) * RELATIVE, SMALLEST)
+        branches = f"WHEN {x} IS NULL THEN NULL " if gaps else ""
+        branches += f"WHEN abs({x}) <= {small!r} THEN {max(min(at_zero, FAR), -FAR)!r} "
+        if _least_scaled(half_minimum, half_span) < self.NEAR:
             half = self.less(f"{x} / 2.0", half_minimum)
             branches += f"WHEN abs({half}) < {self.NEAR * half_span!r} THEN sign({half}) * {self.NEAR!r} "
         return f"CASE {branches}ELSE {super().clipped(x, half_minimum, half_span, gaps=False)} END"
-
-    def _first_branches(self, x: str, function: Callable[[float], float], gaps: bool) -> str:
-        """Of a CASE: NULL stays NULL, and an x too small to make a difference is not divided at all."""
-        near, value = _flat(function)
-        return (f"WHEN {x} IS NULL THEN NULL " if gaps else "") + f"WHEN abs({x}) <= {near!r} THEN {value!r} "
 
     def exponential(self, text: str) -> str:
         """The exponential of what is never above zero; exactly zero from exp(SMALL) on."""
@@ -218,65 +210,34 @@ class PostgreSQL(DuckDB):
     def product(self, parts: tuple[Expression, ...]) -> str:
         """The parts multiplied from left to right, or zero if they would come near to it."""
         text = super().product(parts)
-        if not self._may_vanish(parts):
+        factors = [part for part in parts if not isinstance(part, Number)]
+        if len(factors) < 2 or not any(map(self._may_be_tiny, factors)):
             return text
         logs = [
             repr(math.log(abs(part.value) or 1.0))
             if isinstance(part, Number)
             else f"{f'{times} * ' if times > 1 else ''}ln(greatest(abs({self.visit(part)}), 1e-300))"
-            for part, times in Counter(_not_signs(parts)).items()
+            for part, times in Counter(parts).items()
         ]
         return f"CASE WHEN {' + '.join(logs)} < {self.SMALL!r} THEN 0.0 ELSE {text} END"
 
-    def _may_vanish(self, parts: tuple[Expression, ...]) -> bool:
-        """Whether a product of what is not zero could be."""
-        factors = _not_signs(parts)
-        return len(factors) > 1 and math.prod(map(self._least, factors)) < self.SAFE
-
-    def _least(self, node: Expression) -> float:
-        """What the absolute value of a node is at least if it is not zero."""
+    def _may_be_tiny(self, node: Expression) -> bool:
+        """Whether a factor that is not zero may be so near to it that a product of several vanishes."""
         match bare(node):
-            case Number(value):
-                return abs(value) or 1.0
             case Scaled(p):
-                return max(self.NEAR, self._least_scaled(*self.program.half_range(p)))
+                return _least_scaled(*self.program.half_range(p)) < self.TINY
             case Sum((_, Number(value))) | Sum((Number(value), _)):
-                return abs(value) * RELATIVE
-            case Product(parts):
-                least = math.prod(map(self._least, _not_signs(parts)))
-                return math.exp(self.SMALL - 1.0) if self._may_vanish(parts) else least
-            case Divided(part, by):
-                return self._least(part) / by
-            case Positive(part):
-                return self._least(part)
-            case Exp() | Ramp():
-                return math.exp(self.SMALL) * RELATIVE
-            case Wave(kind, part):
-                return min(1e-25, self._least(part)) if kind == "sin" else 1e-25  # no double is nearer to a root
-            case Above() | Equals():
-                return 1.0
-            case _:
-                return 0.0
+                return abs(value) * RELATIVE < self.TINY
+            case Divided(part) | Positive(part) | Wave("sin", part):
+                return self._may_be_tiny(part)
+            case Above() | Equals() | Wave():  # no double is nearer to a root of the cosine than 1e-25
+                return False
+        return True
 
-    def _least_scaled(self, half_minimum: float, half_span: float) -> float:
-        """What a scaled feature is at least if it is not zero, but for NEAR."""
-        return max(SMALLEST, abs(half_minimum) * RELATIVE) / half_span
+
+def _least_scaled(half_minimum: float, half_span: float) -> float:
+    """What a scaled feature is at least if it is not zero."""
+    return max(SMALLEST, abs(half_minimum) * RELATIVE) / half_span
 
 
 DIALECTS: dict[str, type[SQLite]] = {"sqlite": SQLite, "duckdb": DuckDB, "postgresql": PostgreSQL}
-
-
-def _not_signs(parts: tuple[Expression, ...]) -> list[Expression]:
-    """The factors that change the size of a product."""
-    return [part for part in parts if part not in (Number(1.0), Number(-1.0))]
-
-
-def _flat(function: Callable[[float], float]) -> tuple[float, float]:
-    """The largest number around which, and with either sign, a monotone function is what it is at zero; that value."""
-    value = function(0.0)
-    low, high = 0, int(np.float64(LARGEST).view(np.int64))  # the bits of positive doubles are ordered as they are
-    while high - low > 1:
-        middle = (low + high) // 2
-        number = float(np.int64(middle).view(np.float64))
-        low, high = (middle, high) if function(number) == value == function(-number) else (low, middle)
-    return float(np.int64(low).view(np.float64)), value
