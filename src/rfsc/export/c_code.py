@@ -141,11 +141,8 @@ def field_names(program: Program) -> dict[int, str]:
 
 def text_literal(text: str) -> str:
     """A text in UTF-8 between double quotes; what C could read differently is written as octal numbers."""
-    plain = re.compile(rb"[ -~]")
-    letters = [
-        letter.decode() if plain.match(letter) and letter not in (b'"', b"\\", b"?") else f"\\{letter[0]:03o}"
-        for letter in (bytes([byte]) for byte in writable(text, "C").encode())
-    ]
+    plain = {byte: chr(byte) for byte in range(ord(" "), ord("~") + 1) if chr(byte) not in '"\\?'}
+    letters = (plain.get(byte, f"\\{byte:03o}") for byte in writable(text, "C").encode())
     return f'"{"".join(letters)}"'
 
 

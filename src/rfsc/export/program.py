@@ -71,11 +71,6 @@ class Program:
         scaling = self.models[0].scaling
         return float(scaling.half_minimum[feature]), float(scaling.half_span[feature])
 
-    def possible_levels(self, made: LevelOf) -> list[str | float]:
-        """Those of the levels that a cell of the column can be: texts of a text column, else numbers."""
-        kind = str if self.columns[made.column].kind == "text" else float
-        return [level for level in made.levels if isinstance(level, kind)]
-
     @property
     def output_labels(self) -> tuple[Any, ...]:
         """The class that every output predicts if it is positive."""
@@ -90,6 +85,8 @@ class Program:
 
 class CodePrinter(Visitor[str]):
     """Writes expressions as most languages do; a subclass says what is different in its own."""
+
+    equals_sign = "=="
 
     def __init__(self, scaled: Mapping[int, str]) -> None:
         self.scaled = scaled  # what stands for the scaled value of each feature: a variable, a column, a cell
@@ -124,14 +121,16 @@ class CodePrinter(Visitor[str]):
     def made_feature(self, program: Program, p: int, cell: str) -> str:
         """A feature from the cell of its column."""
         made = program.features[p]
-        missing = self.is_missing(cell, program.columns[made.column].kind)
+        kind = program.columns[made.column].kind
+        missing = self.is_missing(cell, kind)
         match made:
             case NumberOf(_, fill):
                 return cell if fill is None else self.filled(cell, fill)
             case MissingIn():
                 return self.choose(missing)
             case LevelOf(_, levels, other):
-                known = program.possible_levels(made)
+                # those that a cell can be: texts of a text column, else numbers
+                known = [level for level in levels if isinstance(level, str if kind == "text" else float)]
                 conditions = [self.is_one_of(cell, known)] if known else []
                 conditions += [missing] if None in levels else []
                 return self.choose(self.any_of(conditions), flipped=other)
@@ -147,9 +146,6 @@ class CodePrinter(Visitor[str]):
 
     def less(self, x: str, number: float) -> str:
         return x if number == 0.0 else f"{x} {'-' if number > 0 else '+'} {self.number(abs(number))}"
-
-    def same(self, left: str, right: str) -> str:
-        return f"{left} == {right}"
 
     def total(self, parts: tuple[Expression, ...]) -> str:
         return " ".join(self.summands(parts))
@@ -176,7 +172,7 @@ class CodePrinter(Visitor[str]):
         return self.choose(f"{self.operand(part)} > {self.number(knot)}")
 
     def equals(self, part: Expression, level: float) -> str:
-        return self.choose(self.same(self.operand(part), self.number(level)))
+        return self.choose(f"{self.operand(part)} {self.equals_sign} {self.number(level)}")
 
     def operand(self, node: Expression) -> str:
         """The expression, to be multiplied, divided or compared: in brackets if it could be misread."""

@@ -50,6 +50,8 @@ def as_text(cell: str) -> str:
 class Sheet(CodePrinter):
     """Expressions as formulas of a spreadsheet."""
 
+    equals_sign = "="
+
     def number(self, value: float) -> str:
         """A constant with all its digits, of which Excel keeps fifteen."""
         return repr(float(value)).removesuffix(".0").replace("e", "E")
@@ -96,9 +98,6 @@ class Sheet(CodePrinter):
             starts = range(0, len(conditions), MAX_ARGUMENTS)
             return self.any_of([self.any_of(conditions[i : i + MAX_ARGUMENTS]) for i in starts])
         return f"OR({','.join(conditions)})" if len(conditions) > 1 else "".join(conditions) or "FALSE"
-
-    def same(self, left: str, right: str) -> str:
-        return f"{left}={right}"
 
 
 def to_spreadsheet(source: Any, *, cells: Mapping[str, str] | None = None, row: int = 2) -> str:
@@ -229,8 +228,7 @@ def _inputs(program: Program, cells: Mapping[str, str] | None) -> tuple[list[She
         shown = listed(list(map(repr, missing)), 5)
         msg = f"cells must say where the columns that the model reads are; it lacks {len(missing)}: {shown}."
         raise ValueError(msg)
-    places = {j: cells[program.columns[j].name].upper() for j in program.read}
-    return [], {j: _letters(_number_of(letters)) for j, letters in places.items()}
+    return [], {j: _letters(_number_of(cells[program.columns[j].name])) for j in program.read}
 
 
 def _number_of(letters: str) -> int:

@@ -32,7 +32,7 @@ RELATIVE = 2.0**-54  # two doubles that differ do so by at least this share of e
 class SQLite(CodePrinter):
     """SQLite, and what all dialects share. Column j of the table is ``c<j>``, feature p ``x<p>``, scaled ``s<p>``."""
 
-    double = "REAL"
+    double, equals_sign = "REAL", "="
     greatest, least = "max", "min"
     longest_name: int | None = None  # bytes
     fence = "\nLIMIT -1 OFFSET 0"  # keeps the planner from repeating a step wherever a later one mentions it
@@ -116,9 +116,6 @@ class SQLite(CodePrinter):
     def choose(self, condition: str, *, flipped: bool = False) -> str:
         yes, no = ("0.0", "1.0") if flipped else ("1.0", "0.0")
         return f"CASE WHEN {condition} THEN {yes} ELSE {no} END"
-
-    def same(self, left: str, right: str) -> str:
-        return f"{left} = {right}"
 
 
 class DuckDB(SQLite):
