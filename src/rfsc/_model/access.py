@@ -20,7 +20,7 @@ from .._terms.expression import Above, Number, Positive, Scaled, Sum
 from .._terms.naming import rounded
 from .._terms.scaling import Scaling
 from .._terms.user_units import shown_in
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 from .predictor import FormulaPredictions, Predictor
 from .recipe import LevelOf, MissingIn, Recipe
 from .recipe_reader import read_recipe

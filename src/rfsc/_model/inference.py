@@ -31,12 +31,9 @@ Derive = Callable[[FloatArray], tuple[FloatArray, Callable[[], FloatArray]]]
 class WaldFit:
     """A penalised maximum-likelihood fit."""
 
-    Standard errors are huge if the rows do not determine a coefficient, because terms depend on each other, or the
-    classes are separable and there is no ridge.
-    """
-
     coef: FloatArray  # on the [0, 1] scale
-    standard_error: FloatArray  # square roots of the diagonal of the inverse Hessian (dispersion one)
+    # roots of the diagonal of the inverse Hessian (dispersion one); huge if the rows do not determine a coefficient
+    standard_error: FloatArray
 
 
 def refit(
@@ -84,12 +81,12 @@ class Curvature:
     from a condition of 1e6 on instead of 1e12.
     """
 
-    directions: FloatArray  # one row for each direction, in the units of the coefficients
-    size: FloatArray  # how well the rows and the penalty determine each; falling
+    directions: FloatArray  # (n_terms, n_terms), one row for each direction, in the units of the coefficients
+    size: FloatArray  # (n_terms,), how strongly rows and penalty determine each; falling
 
     @classmethod
     def of(cls, root: FloatArray) -> Curvature:
-        """From any such root."""
+        """With any such root."""
         scale = np.linalg.norm(root, axis=0)  # terms may differ in scale by many orders
         scale[scale == 0.0] = 1.0
         _, size, directions = np.linalg.svd(root / scale)

@@ -10,10 +10,8 @@ from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from .._utils import FloatArray, IntArray
-from .._utils.chunks import aligned_chunks, reduced
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.validation import check_table, is_lazy
-from .._utils.words import listed
 from .sparse_model import SparseModel
 
 if TYPE_CHECKING:
@@ -127,16 +125,23 @@ class FormulaPredictions:
             return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
         import dask
 
+        from .._utils.chunks import aligned_chunks, reduced  # only such tables need them
+
         shared = dask.delayed(self._detached(), traverse=False)
         count = dask.delayed(_correct_and_all, pure=False)
         correct, total = reduced([count(shared, *chunk) for chunk in aligned_chunks(X, y, sample_weight)], sum)
         return float(correct / total)
 
-    def _lazily(self, method: str, X: Any, empty: np.ndarray[Any, Any]) -> Any:
-        """What a method gives for a dask table, not computed yet; `empty` is its result for no rows."""
+    def _lazily(self, method: str, X: Any) -> Any:
+        """What a method gives for a dask table, not computed yet."""
         import dask.array as da
 
-        options = {"predictor": self._detached(), "method": method, "empty": empty, "meta": empty}
+        predictor = self._detached()
+        n_classes = len(predictor.classes_)
+        widths = {"predict": (), "predict_proba": (n_classes,), "decision_function": (n_classes,)[n_classes == 2 :]}
+        dtype = predictor.classes_.dtype if method == "predict" else np.float64
+        empty = np.empty((0, *widths[method]), dtype=dtype)  # the result for no rows
+        options = {"predictor": predictor, "method": method, "empty": empty, "meta": empty}
         if not isinstance(X, da.Array):
             return X.map_partitions(_predictions, **options)
         X = X.rechunk({1: -1})
@@ -219,6 +224,8 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         table = self.recipe_.table(X)
         bad = np.flatnonzero(~np.isfinite(table).all(axis=0))
         if bad.size:
+            from .._utils.words import listed  # only this message needs it
+
             gaps = sorted({self.recipe_.columns[self.recipe_.features[j].column].name for j in bad})
             msg = (
                 f"missing or infinite values in {len(gaps)} column(s) for which the model has no fill value: "

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._utils import BoolArray, FloatArray
+from .._utils.arrays import BoolArray, FloatArray
 from .._utils.words import listed
 
 Level = str | float | None  # None stands for a missing cell

@@ -11,7 +11,7 @@ import numpy as np
 from .._model import Predictor, SparseModel
 from .._model.access import as_predictor, one_model
 from .._model.recipe import columns_lacking
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 from .._utils.validation import check_choice
 
 CONSTANT = "constant"

@@ -11,7 +11,7 @@ import numpy as np
 from .._model import SparseModel, class_codes, class_probabilities, decision_table
 from .._model.access import as_predictor
 from .._model.recipe import NumberOf, Recipe, is_missing
-from .._utils import FloatArray
+from .._utils.arrays import FloatArray
 from .._utils.words import listed
 from .contributions import feature_table, row_cells, split
 from .rounding import six_digits, training_ranges
