@@ -54,7 +54,7 @@ def call(library, name, predictor, rows):
     class Row(ctypes.Structure):
         _fields_ = [(field, kinds[program.columns[j].kind]) for j, field in fields.items()]
 
-    n, n_classes = len(program.outputs), len(program.classes)
+    n, n_classes = len(program.models), len(program.classes)
     labels = (ctypes.c_char_p * n_classes).in_dll(library, f"{name}_labels")
     decision, probability = (ctypes.c_double * n)(), (ctypes.c_double * n_classes)()
     out = []

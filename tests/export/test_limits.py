@@ -8,14 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rfsc._model import Predictor
 from rfsc._model.recipe import NumberOf, RawColumn, Recipe
 from rfsc.cli import main
 from rfsc.export import ModelFileError, from_json, json_file, load, save, to_json
-from rfsc.export.json_file import MAX_DEPTH, MAX_SIZE
+from rfsc.export.json_file import MAX_SIZE
 
 from .random_models import random_model
 
@@ -48,31 +46,15 @@ def test_stdin_has_the_same_limit(monkeypatch, capsys):
     assert capsys.readouterr().err.startswith("rfsc: stdin is not read, because it is larger than 64 MiB")
 
 
-def nested(depth):
-    return '{"format": "rfsc-model", "version": 1, "settings": ' + "[" * (depth - 1) + "]" * (depth - 1) + "}"
-
-
-def test_depth():
-    with pytest.raises(ModelFileError, match=f"nested more than {MAX_DEPTH} deep"):
-        from_json(nested(MAX_DEPTH + 1))
-    with pytest.raises(ModelFileError, match="damaged"):
-        from_json(nested(MAX_DEPTH))
-
-
-json_values = st.recursive(
-    st.none() | st.floats() | st.text('[]{}"\\a\n'),
-    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text('[]{}"\\'), part, max_size=3),
-    max_leaves=50,
-)
-
-
-@given(json_values, st.integers(0, 10))
-def test_depth_is_what_the_parser_sees(value, indent):
-    def depth(node):
-        children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else None
-        return 0 if children is None else 1 + max(map(depth, children), default=0)
-
-    assert json_file._depth(json.dumps(value, indent=indent)) == depth(value)
+@pytest.mark.parametrize("place", ["settings", "outputs", "manifest"])
+@pytest.mark.parametrize("depth", [100, 900, 1_000_000])
+def test_depth(place, depth):
+    text = to_json(predictor())
+    document = json.loads(text)
+    document[place] = "deep"
+    deep = json.dumps(document).replace('"deep"', "[" * depth + "]" * depth)
+    with pytest.raises(ModelFileError, match=r"damaged|not JSON, incomplete or too deep"):
+        from_json(deep)
 
 
 def test_half_characters_are_refused_and_whole_ones_are_read():

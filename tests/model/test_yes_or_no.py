@@ -13,8 +13,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from rfsc import RFSCClassifier
 from rfsc._model import Evidence, SparseModel, Trace
-from rfsc._model.access import as_predictor
-from rfsc._model.raw_units import simplified
+from rfsc._model.access import as_predictor, simplified
 from rfsc._terms import Term, monomial
 from rfsc._terms.expression import Above, Scaled
 from rfsc._terms.hinges import hinge

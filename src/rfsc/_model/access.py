@@ -1,18 +1,32 @@
-"""The models of whatever can be explained, drawn or exported: a model, a classifier, a pipeline, a file's content."""
+"""The models of whatever can be explained, drawn or exported: a model, a classifier, a pipeline, a file's content.
+
+The models of a pipeline become functions of the raw table: in its units, and with plain terms for features that are 0
+or 1, such as ``sex=male``. Their powers, hinges and steps are all the feature itself. Families offer such terms
+nevertheless, because they do not know that no other value can come. A recipe knows.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._terms import Mention, Term, monomial
+from .._terms.expression import Above, Number, Positive, Scaled, Sum
+from .._terms.naming import rounded
+from .._terms.scaling import Scaling
+from .._terms.user_units import shown_in
+from .._utils.arrays import FloatArray
 from .predictor import FormulaPredictions, Predictor
-from .raw_units import in_units_before, simplified, yes_or_no_features
+from .recipe import LevelOf, MissingIn, Recipe
 from .recipe_reader import read_recipe
-from .sparse_model import SparseModel
+from .sparse_model import Evidence, SparseModel
 
+EXACT, NEAR = 1e-9, 1 / 50  # of half a range: by how much a number in a formula, or in a label, may be off
 EXPECTED = (
     "a fitted RFSCClassifier, a pipeline that ends in one, a Predictor read from a file, or a SparseModel such as "
     "clf.models_[0]"
@@ -39,17 +53,22 @@ def as_predictor(source: Any) -> Predictor:
     raise TypeError(msg)
 
 
-def models_of(source: Any) -> list[SparseModel]:
-    """The models of all outputs."""
-    if isinstance(source, SparseModel):
-        return [source]
+def predictor_if_readable(source: Any) -> Predictor | None:
+    """The same, or None for a pipeline with steps that no recipe can express."""
     if not isinstance(source, Pipeline):
-        return as_predictor(source).models_
-    last = as_predictor(source[-1]).models_  # an error that says so, if it is not ours
+        return as_predictor(source)
+    as_predictor(source[-1])  # an error that says so, if it is not ours
     try:
-        return as_predictor(source).models_
+        return as_predictor(source)
     except TypeError:
-        return [model.renamed(_names_after(source, model)) for model in last]
+        return None
+
+
+def models_of(source: Any) -> list[SparseModel]:
+    predictor = predictor_if_readable(source)
+    if predictor is not None:
+        return predictor.models_
+    return [model.renamed(_names_after(source, model)) for model in as_predictor(source[-1]).models_]
 
 
 def one_model(source: Any, label: object = None) -> SparseModel:
@@ -74,9 +93,8 @@ def _from_pipeline(pipeline: Pipeline) -> Predictor:
         return inner
     before = Pipeline(steps)
     named = hasattr(before, "feature_names_in_")
-    columns = before.feature_names_in_ if named else [f"x{j}" for j in range(before.n_features_in_)]
-    recipe, minus, over = read_recipe(before, [str(name) for name in columns])
-    raw = [in_units_before(model.renamed(recipe.names), minus, over) for model in inner.models_]
+    recipe, minus, over = read_recipe(before, _columns_of(before))
+    raw = [_in_units_before(model.renamed(recipe.names), minus, over) for model in inner.models_]
     models = [simplified(model, yes_or_no_features(recipe)) for model in raw]
     return Predictor(models, inner.classes_, recipe, inner.settings_, named=named, manifest=inner.manifest_)
 
@@ -84,6 +102,11 @@ def _from_pipeline(pipeline: Pipeline) -> Predictor:
 def _steps_before(pipeline: Pipeline) -> list[tuple[str, Any]]:
     """The steps before the last one that do anything."""
     return [(name, step) for name, step in pipeline.steps[:-1] if step is not None and not isinstance(step, str)]
+
+
+def _columns_of(before: Pipeline) -> list[str]:
+    """Names of the columns that the steps read."""
+    return [str(name) for name in getattr(before, "feature_names_in_", [f"x{j}" for j in range(before.n_features_in_)])]
 
 
 def _names_after(pipeline: Pipeline, model: SparseModel) -> list[str]:
@@ -94,6 +117,82 @@ def _names_after(pipeline: Pipeline, model: SparseModel) -> list[str]:
         names = [str(name) for name in before.get_feature_names_out()]
     except AttributeError:  # a step that names nothing
         names = list(model.feature_names)
-    raw = {str(name) for name in getattr(before, "feature_names_in_", [f"x{j}" for j in range(before.n_features_in_)])}
-    last = type(steps[-1][1]).__name__
+    raw, last = _columns_of(before), type(steps[-1][1]).__name__
     return [f"{last}({name})" if name in raw else name for name in names]
+
+
+def _in_units_before(model: SparseModel, minus: FloatArray, over: FloatArray) -> SparseModel:
+    """The same function of other features: those from which the model's own came as (x - minus) / over.
+
+    On the [0, 1] scale nothing changes; ranges, and what names show, are in the units of x.
+    """
+    if not minus.any() and np.all(over == 1.0):
+        return model
+    scaling = Scaling(model.scaling.half_minimum * over + minus / 2, model.scaling.half_span * over)
+
+    def number(feature: int, value: float, error: float = EXACT) -> float:
+        """A value of a feature as it was before, without digits that nobody needs."""
+        before = value * float(over[feature]) + float(minus[feature])
+        return rounded(before, float(scaling.half_span[feature]) * error)
+
+    def part(one: str | Mention) -> str | Mention:
+        if isinstance(one, str) or one.value is None:
+            return one
+        return Mention(one.feature, number(one.feature, one.value, NEAR))
+
+    def moved(term: Term) -> Term:
+        """The term with all that it shows in the units of the raw table."""
+        label = None if term.label is None else tuple(map(part, term.label))
+        return Term(shown_in(term.expression, scaling, number), label)
+
+    evidence = model.evidence
+    if evidence is not None:
+        evidence = replace(evidence, terms=tuple(map(moved, evidence.terms)))
+    return replace(model, terms=tuple(map(moved, model.terms)), scaling=scaling, evidence=evidence)
+
+
+def yes_or_no_features(recipe: Recipe | None) -> frozenset[int]:
+    """Features that are 0 or 1 whatever the table holds; nothing is known of them without a recipe."""
+    if recipe is None:
+        return frozenset()
+    return frozenset(p for p, made in enumerate(recipe.features) if isinstance(made, LevelOf | MissingIn))
+
+
+def simplified(model: SparseModel, of: Collection[int]) -> SparseModel:
+    """The same function with simpler terms: ``sex=male`` for its square, its hinge or its step."""
+    terms = tuple(_simplified(term, of) for term in model.terms)
+    if len(set(terms)) < len(terms):
+        return model
+    evidence = None if model.evidence is None else _merged(model.evidence, of)
+    return replace(model, terms=terms, evidence=evidence)
+
+
+def _simplified(term: Term, of: Collection[int]) -> Term:
+    if term.factors is not None:
+        return monomial(p for i, p in enumerate(term.factors) if p not in of or p not in term.factors[:i])
+    match term.expression:
+        case Positive(Sum((Scaled(p), Number(0.0)))) if p in of:
+            return monomial([p])
+        case Above(Scaled(p), knot) if p in of and 0.0 <= knot < 1.0:
+            return monomial([p])
+    return term
+
+
+def _merged(evidence: Evidence, of: Collection[int]) -> Evidence:
+    """What was seen of a term in all its forms: a restart chose it when it chose one of them."""
+    place: dict[Term, int] = {}
+    at = np.array([place.setdefault(_simplified(term, of), len(place)) for term in evidence.terms], dtype=np.int64)
+    selected = np.zeros((evidence.n_restarts, len(place)), dtype=np.bool_)
+    rip = np.zeros(selected.shape)
+    for old, new in enumerate(at):
+        selected[:, new] |= evidence.selected[:, old]
+        rip[:, new] = np.maximum(rip[:, new], evidence.rip[:, old])
+    traced = list(dict.fromkeys(at[list(evidence.traced)].tolist()))
+    columns = [np.flatnonzero(at[list(evidence.traced)] == new) for new in traced]
+    traces = tuple(
+        replace(trace, rips=np.stack([trace.rips[:, some].max(axis=1) for some in columns], axis=1))
+        if columns
+        else trace
+        for trace in evidence.traces
+    )
+    return replace(evidence, terms=tuple(place), selected=selected, rip=rip, traced=tuple(traced), traces=traces)

@@ -24,7 +24,6 @@ NEAR = 1e-8  # ... and from here on one that does not even halve is rounding its
 AT_A_TIME = 2**14  # rows: all rows at once would need several copies of the terms
 UNDETERMINED = 1e-14  # a direction this weak beside the strongest is rounding, not data
 
-
 Derive = Callable[[FloatArray], tuple[FloatArray, Callable[[], FloatArray]]]
 
 
@@ -50,7 +49,7 @@ def refit(
 
 
 def refit_by(derive: Derive, penalty: FloatArray, coef: FloatArray) -> WaldFit:
-    """The same, whoever has the rows."""
+    """The same minimum; `derive` gives the gradient of the loss at given coefficients, and on demand a root."""
     coef = np.array(coef, dtype=np.float64)
     with one_blas_thread():  # more would only change the rounding
         gradient, root = derive(coef)
@@ -63,7 +62,7 @@ def refit_by(derive: Derive, penalty: FloatArray, coef: FloatArray) -> WaldFit:
             for _ in range(MAX_HALVINGS):
                 reached, root = derive(coef + step)
                 reached = reached - penalty * (coef + step)
-                # the loss is convex, and its slope tells where it is going when its own digits no longer do
+                # the loss is convex, and its slope still has the digits that the loss itself no longer has
                 if -(reached * step).sum() <= MAX_OVERSHOOT * decrement:
                     break
                 step, decrement = step / 2, decrement / 2
@@ -94,14 +93,14 @@ class Curvature:
         return cls(directions / scale, size)
 
     def solve(self, gradient: FloatArray) -> FloatArray:
-        """The Newton step; nothing moves along directions that the rows do not tell."""
+        """The Newton step; nothing moves along directions that the rows do not determine."""
         along = np.einsum("ij,j->i", self.directions, gradient)
         known = self.size > self._least
         step = np.divide(along, self.size**2, out=np.zeros_like(along), where=known)
         return np.asarray(np.einsum("i,ij->j", step, self.directions), dtype=np.float64)
 
     def standard_error(self) -> FloatArray:
-        """Square roots of the diagonal of the inverse; finite, and huge for what the rows do not tell."""
+        """Square roots of the diagonal of the inverse; finite, and huge for what the rows do not determine."""
         parts = self.directions / np.maximum(self.size, self._least)[:, None]
         return np.asarray(np.sqrt(np.square(parts).sum(axis=0)), dtype=np.float64)
 

@@ -121,61 +121,69 @@ class FormulaPredictions:
         float
             Share of the samples whose class is predicted correctly.
         """
-        if is_lazy(X):
-            from .lazy_predictions import lazy_accuracy
+        if not is_lazy(X):
+            return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        import dask
 
-            return lazy_accuracy(self._detached(), X, y, sample_weight)
-        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        from .._utils.chunks import aligned_chunks, reduced  # only such tables need them
+
+        shared = dask.delayed(self._detached(), traverse=False)
+        count = dask.delayed(_correct_and_all, pure=False)
+        correct, total = reduced([count(shared, *chunk) for chunk in aligned_chunks(X, y, sample_weight)], sum)
+        return float(correct / total)
 
     def _lazily(self, method: str, X: Any) -> Any:
         """What a method gives for a dask table, not computed yet."""
-        from .lazy_predictions import lazy_predictions  # only such tables need it
+        import dask.array as da
 
         predictor = self._detached()
         n_classes = len(predictor.classes_)
         widths = {"predict": (), "predict_proba": (n_classes,), "decision_function": (n_classes,)[n_classes == 2 :]}
         dtype = predictor.classes_.dtype if method == "predict" else np.float64
-        return lazy_predictions(predictor, method, X, np.empty((0, *widths[method]), dtype=dtype))
+        empty = np.empty((0, *widths[method]), dtype=dtype)  # the result for no rows
+        options = {"predictor": predictor, "method": method, "empty": empty, "meta": empty}
+        if not isinstance(X, da.Array):
+            return X.map_partitions(_predictions, **options)
+        X = X.rechunk({1: -1})
+        if empty.ndim == 1:
+            return X.map_blocks(_predictions, **options, drop_axis=1, dtype=empty.dtype)
+        return X.map_blocks(_predictions, **options, chunks=(X.chunks[0], empty.shape[1:]), dtype=empty.dtype)
 
     def _detached(self) -> Any:
         """What predicts without the history of a search, and is cheap to send to a worker."""
         return self
 
 
+def _predictions(X: Any, predictor: Any, method: str, empty: np.ndarray[Any, Any]) -> Any:
+    return getattr(predictor, method)(X) if len(X) else empty
+
+
+def _correct_and_all(predictor: Any, X: Any, y: Any, weight: Any) -> FloatArray:
+    """Weight of the rows that are predicted correctly, and of all rows."""
+    weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
+    correct = np.asarray(y) == predictor.predict(X) if len(X) else np.empty(0, dtype=np.bool_)
+    return np.array([weight[correct].sum(), weight.sum()])
+
+
 class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Predicts as the fitted `RFSCClassifier`, or the pipeline that ends in one, from which it was made.
-
-    Parameters
-    ----------
-    models : sequence of SparseModel
-        One for two classes (f > 0 predicts the second), else one per class.
-    classes : array-like of shape (n_classes,)
-        Labels.
-    recipe : Recipe or None, default=None
-        How the features are made from the columns of a raw table; None if the table holds the features themselves.
-    settings : mapping or None, default=None
-        Parameters of the search that found the models.
-    named : bool, default=True
-        Whether the table that the models were fitted to had column names.
-    manifest : mapping or None, default=None
-        Versions, data and settings of the fit, from `RFSCClassifier.manifest_`.
 
     Attributes
     ----------
     models_ : list of SparseModel
-        The models.
+        One for two classes (f > 0 predicts the second), else one per class.
     classes_ : ndarray of shape (n_classes,)
         Labels.
     recipe_ : Recipe or None
-        The recipe.
+        How the features are made from the columns of a raw table; None if the table holds the features themselves.
     settings_ : dict
-        The settings.
+        Parameters of the search that found the models.
     manifest_ : dict or None
-        The manifest.
+        Versions, data and settings of the fit, from `RFSCClassifier.manifest_`.
     n_features_in_ : int
         Number of columns that it reads.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they have names.
+        Their names, if the table that the models were fitted to had names.
     """
 
     def __init__(
@@ -210,28 +218,18 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         return [column.name for column in recipe.columns] if recipe else list(self.models_[0].feature_names)
 
     def features(self, X: Any) -> FloatArray:
-        """The features that the models read, made from the raw table if there is a recipe.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features_in_)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            Finite numbers.
-        """
+        """The features that the models read, shape (n_samples, n_features), made by the recipe if there is one."""
         if self.recipe_ is None:
             return np.asarray(check_table(self, X, reset=False), dtype=np.float64)
         table = self.recipe_.table(X)
         bad = np.flatnonzero(~np.isfinite(table).all(axis=0))
         if bad.size:
+            from .._utils.words import listed  # only this message needs it
+
             gaps = sorted({self.recipe_.columns[self.recipe_.features[j].column].name for j in bad})
-            shown = ", ".join(repr(name) for name in gaps[:5]) + (", ..." if len(gaps) > 5 else "")
             msg = (
-                f"missing or infinite values in {len(gaps)} column(s) for which the model has no fill value: {shown}. "
-                "Fill them first, or drop those rows."
+                f"missing or infinite values in {len(gaps)} column(s) for which the model has no fill value: "
+                f"{listed(list(map(repr, gaps)), 5)}. Fill them first, or drop those rows."
             )
             raise ValueError(msg)
         return table

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray
+from .._utils.words import listed
 
 Level = str | float | None  # None stands for a missing cell
 
@@ -99,9 +100,7 @@ def _columns(X: Any, names: Sequence[str]) -> list[Any]:
         there = {str(name): name for name in X.columns}
         missing = [name for name in names if name not in there]
         if missing:
-            shown = ", ".join(repr(name) for name in missing[:5]) + (", ..." if len(missing) > 5 else "")
-            msg = f"the table lacks {len(missing)} of the {len(names)} columns that the model was fitted to: {shown}."
-            raise ValueError(msg)
+            raise ValueError(columns_lacking("table", missing, len(names)))
         return [np.asarray(X[there[name]], dtype=object) for name in names]
     cells = np.asarray(X, dtype=object)
     if cells.ndim != 2 or cells.shape[1] != len(names):
@@ -111,6 +110,12 @@ def _columns(X: Any, names: Sequence[str]) -> list[Any]:
         )
         raise ValueError(msg)
     return list(cells.T)
+
+
+def columns_lacking(what: str, missing: Sequence[str], n_columns: int) -> str:
+    """The message for a table or a row without some of its columns."""
+    shown = listed(list(map(repr, missing)), 5)
+    return f"the {what} lacks {len(missing)} of the {n_columns} columns that the model was fitted to: {shown}."
 
 
 def _cells(column: Any, raw: RawColumn) -> tuple[np.ndarray[Any, Any], BoolArray]:

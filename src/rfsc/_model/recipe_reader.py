@@ -42,31 +42,15 @@ class _Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """A level of a column whose encoder refuses levels that it has not seen."""
+class _Column:
+    """A column between two steps: what it is made of, less a number, over a number."""
 
-    feature: LevelOf
-    levels: tuple[Level, ...]
-
-    @property
-    def column(self) -> int:
-        return self.feature.column
-
-
-@dataclass(frozen=True, slots=True)
-class _Scaled:
-    """A feature less a number, over a number."""
-
-    feature: Ingredient | _Known
+    made: _Cell | Ingredient
     minus: float = 0.0
     over: float = 1.0
-
-    @property
-    def column(self) -> int:
-        return self.feature.column
+    known: tuple[Level, ...] | None = None  # the only levels that its encoder accepts
 
 
-_Column = _Cell | _Scaled | _Known | MissingIn | LevelOf
 _State = list[_Column]
 
 
@@ -81,47 +65,38 @@ class Reading(NamedTuple):
     over: FloatArray
 
 
-def read_recipe(transformer: Any, columns: Sequence[str], names: Sequence[str] | None = None) -> Reading:
+def read_recipe(transformer: Any, columns: Sequence[str]) -> Reading:
     """Read off a fitted preprocessing how every feature is made from the raw columns."""
-    start: _State = [_Cell(c) for c in range(len(columns))]
-    made = [_scaled(state, 0.0, 1.0, "the classifier") for state in _after(transformer, start)]
-    features = tuple(one.feature.feature if isinstance(one.feature, _Known) else one.feature for one in made)
-    closed = {one.column: one.feature.levels for one in made if isinstance(one.feature, _Known)}
-    if names is None:
-        named = hasattr(transformer, "get_feature_names_out")
-        names = transformer.get_feature_names_out() if named else columns
-    if len(names) != len(features):
-        msg = f"expected {len(features)} names of features, got {len(names)}. Give one for each column that comes out."
-        raise ValueError(msg)
-    numbers = {f.column for f in features if _reads_numbers(f)}
+    start = [_Column(_Cell(c)) for c in range(len(columns))]
+    made = [_scaled(column, 0.0, 1.0, "the classifier") for column in _after(transformer, start)]
+    features = tuple(column.made for column in made if not isinstance(column.made, _Cell))  # none is a mere cell now
+    known = {column.made.column: column.known for column in made if column.known is not None}
+    named = hasattr(transformer, "get_feature_names_out")
+    names = transformer.get_feature_names_out() if named else columns
+    numbers = {feature.column for feature in features if _reads_numbers(feature)}
     raw = tuple(
-        RawColumn(str(name), "number" if c in numbers else "text", closed.get(c)) for c, name in enumerate(columns)
+        RawColumn(str(name), "number" if c in numbers else "text", known.get(c)) for c, name in enumerate(columns)
     )
     recipe = Recipe(raw, features, tuple(str(name) for name in names))
-    return Reading(recipe, np.array([one.minus for one in made]), np.array([one.over for one in made]))
+    return Reading(recipe, np.array([column.minus for column in made]), np.array([column.over for column in made]))
 
 
 def _reads_numbers(feature: Ingredient) -> bool:
-    """Whether the cells of a column must be numbers; all that others are asked is whether they are missing."""
-    match feature:
-        case LevelOf(_, levels):
-            return any(isinstance(level, float) for level in levels)
-        case _:
-            return isinstance(feature, NumberOf)
+    """Whether the cells of a column must be numbers; of others it only matters whether they are missing."""
+    if isinstance(feature, LevelOf):
+        return any(isinstance(level, float) for level in feature.levels)
+    return isinstance(feature, NumberOf)
 
 
-def _scaled(state: _Column, minus: float, over: float, reader: str) -> _Scaled:
+def _scaled(column: _Column, minus: float, over: float, reader: str) -> _Column:
     """(x - minus) / over of a column that is about to be computed with."""
-    match state:
-        case _Scaled(feature, before, scale):
-            return _Scaled(feature, float(before + minus * scale), float(scale * over))
-        case _Cell(column, fill):
-            if not isinstance(fill, str):
-                return _Scaled(NumberOf(column, fill), float(minus), float(over))
+    made = column.made
+    if isinstance(made, _Cell):
+        if isinstance(made.fill, str):
             msg = f"{reader} reads text, which a recipe cannot say. Encode it first, for instance with OneHotEncoder."
             raise TypeError(msg)
-        case _:
-            return _Scaled(state, float(minus), float(over))
+        made = NumberOf(made.column, made.fill)
+    return replace(column, made=made, minus=float(column.minus + minus * column.over), over=float(column.over * over))
 
 
 def _after(step: Any, state: _State) -> _State:
@@ -201,18 +176,18 @@ def _after_imputer(step: SimpleImputer, state: _State) -> _State:
     keep = [step.keep_empty_features or not is_missing(value) for value in step.statistics_]
     out = [_filled(one, value) for one, value, k in zip(state, step.statistics_, keep, strict=True) if k]
     if step.add_indicator:
-        out += [MissingIn(state[j].column) for j in step.indicator_.features_]
+        out += [_Column(MissingIn(state[j].made.column)) for j in step.indicator_.features_]
     return out
 
 
-def _filled(state: _Column, value: Any) -> _Column:
+def _filled(column: _Column, value: Any) -> _Column:
     """A column whose missing cells become `value`; one that has none left stays as it is."""
-    match state:
-        case _Cell(column, None):
-            return _Cell(column, _level(value))
-        case _Scaled(NumberOf(column, None), minus, over):
-            return replace(state, feature=NumberOf(column, float(value) * over + minus))
-    return state
+    match column.made:
+        case _Cell(place, None):
+            return replace(column, made=_Cell(place, _level(value)))
+        case NumberOf(place, None):
+            return replace(column, made=NumberOf(place, float(value) * column.over + column.minus))
+    return column
 
 
 def _level(value: Any) -> Level:
@@ -253,27 +228,26 @@ def _after_encoder(step: OneHotEncoder, state: _State) -> _State:
     for one, categories, dropped, few in zip(state, step.categories_, drops, rare, strict=True):
         levels = [_level(v) for v in categories]
         made = _encoded(one, levels, dropped, [_level(v) for v in few], keeps_unknown)
+        known = None
         if step.handle_unknown == "error":
-            filled = getattr(one, "fill", None) is not None  # a missing cell then has a level
+            filled = getattr(one.made, "fill", None) is not None  # a missing cell then has a level
             known = (*levels, None) if filled and None not in levels else tuple(levels)
-            out += [_Known(feature, known) for feature in made]
-        else:
-            out += made
+        out += [_Column(feature, known=known) for feature in made]
     return out
 
 
 def _encoded(
-    state: _Column, levels: list[Level], dropped: int | None, few: list[Level], keeps_unknown: bool
+    encoded: _Column, levels: list[Level], dropped: int | None, few: list[Level], keeps_unknown: bool
 ) -> list[LevelOf]:
     """One yes-or-no column for each frequent level, then one for the rare ones."""
-    match state:
-        case _Cell(column, fill) | _Scaled(NumberOf(column, fill), 0.0, 1.0):
+    match encoded:
+        case _Column(_Cell(column, fill)) | _Column(NumberOf(column, fill), 0.0, 1.0):
             pass
         case _:
             msg = "OneHotEncoder reads columns that were scaled or encoded before, which a recipe cannot say."
             raise TypeError(msg)
     if len(set(levels)) < len(levels):
-        msg = "OneHotEncoder tells None from NaN, which a recipe cannot. Write missing cells in one way, and fit again."
+        msg = "OneHotEncoder distinguishes None and NaN, which a recipe cannot. Use one of them only, and fit again."
         raise TypeError(msg)
 
     def cells(level: Level) -> tuple[Level, ...]:

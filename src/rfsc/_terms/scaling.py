@@ -1,9 +1,8 @@
 """Every feature to [0, 1] by its range over the training rows (the paper's normalisation)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class Scaling:
     half_span: FloatArray  # half the range; zero for a constant feature
 
     @classmethod
-    def from_rows(cls, X: FloatArray) -> Scaling:
+    def from_rows(cls, X: FloatArray) -> Self:
         """Read the ranges off the rows of X."""
         half_minimum, half_maximum = X.min(axis=0) / 2, X.max(axis=0) / 2
         half_span = half_maximum - half_minimum

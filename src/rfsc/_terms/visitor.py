@@ -107,3 +107,13 @@ def bare(node: Expression) -> Expression:
             return bare(part)
         case _:
             return node
+
+
+def without_sign(node: Expression) -> tuple[bool, Expression]:
+    """Whether a number or a leading factor is negative, and the expression without that sign."""
+    match node:
+        case Number(value) if value < 0:
+            return True, Number(-value)
+        case Product((Number(value), *rest)) if value < 0:
+            return True, bare(Product(tuple(rest) if value == -1.0 else (Number(-value), *rest)))
+    return False, node

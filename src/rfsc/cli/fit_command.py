@@ -319,10 +319,10 @@ def checked_json(estimator: Any, X: Any) -> str:
     import numpy as np
 
     from ..export import from_json, to_json
-    from ..export.json_file import too_much
+    from ..export.json_file import is_too_large
 
     text = to_json(estimator)
-    if too_much(text.encode()):
+    if is_too_large(text):
         text = to_json(estimator, history=False)  # the course of a thousand searches is too long for a file
     if not np.allclose(estimator.decision_function(X), from_json(text).decision_function(X), rtol=1e-9, atol=1e-9):
         msg = "the model file would not predict the same as the model, so nothing was saved. Please report this."

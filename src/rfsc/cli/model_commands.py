@@ -239,9 +239,10 @@ def _original_equation(source: Any, label: object) -> str | None:
     from ..explain import equation
 
     try:
-        return str(equation(source, units="original", label=label))
+        original: str = equation(source, units="original", label=label)
     except ValueError:
         return None
+    return original
 
 
 def definition_lines(source: Any, label: object) -> list[str]:

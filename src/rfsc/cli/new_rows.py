@@ -158,8 +158,9 @@ def _out_of_range(program: Program, features: Any) -> str:
 
     from .._model.recipe import NumberOf
 
-    read = sorted({p for used in program.used for p in used if isinstance(program.features[p], NumberOf)})
-    low, span = program.scaling.half_minimum[read] * 2, program.scaling.half_span[read] * 2
+    read = [p for p in program.features_used if isinstance(program.features[p], NumberOf)]
+    scaling = program.models[0].scaling
+    low, span = scaling.half_minimum[read] * 2, scaling.half_span[read] * 2
     slack = 1e-9 * np.maximum(span, np.abs(low))  # rounding of a range stored as minimum and span
     outside = (features[:, read] < low - slack) | (features[:, read] > low + span + slack)
     n_rows = int(outside.any(axis=1).sum())

@@ -5,8 +5,7 @@ from .equation import definitions, equation, equations, legend
 from .rounding import Rounded, rounded
 from .sentence import explain
 from .stability import Stability, stability
-from .summary import summary
-from .term_table import FilterTable, TermTable, filter_table, term_table
+from .term_table import FilterTable, TermTable, filter_table, summary, term_table
 
 __all__ = [
     "Contributions",

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._model import Predictor, SparseModel
 from .._model.access import as_predictor, one_model
+from .._model.recipe import columns_lacking
 from .._utils.arrays import FloatArray
 from .._utils.validation import check_choice
 
@@ -152,34 +153,23 @@ def feature_table(predictor: Predictor, X: Any) -> FloatArray:
 
 
 def row_cells(predictor: Predictor, row: Any) -> list[Any]:
-    """The cells of one row in the order of the columns."""
+    """The cells of one row in the order of the columns, by name if they have names."""
     names = predictor.column_names
-    named = _by_name(row)
-    if named is None:
-        cells = np.asarray(row, dtype=object)
+    if hasattr(row, "columns"):
+        if len(row) != 1:
+            msg = f"expected one row, got a table of {len(row)}. Pick one, such as X.iloc[[0]]."
+            raise ValueError(msg)
+        row = {name: np.asarray(row[name], dtype=object)[0] for name in row.columns}
+    pairs = list(row.items()) if hasattr(row, "items") else []
+    if [name for name, _ in pairs] == list(range(len(pairs))):  # a list, or a Series without names, which counts from 0
+        cells = np.asarray([cell for _, cell in pairs] if pairs else row, dtype=object)
         cells = cells[0] if cells.ndim == 2 and len(cells) == 1 else cells
         if cells.shape != (len(names),):
             msg = f"expected one row of {len(names)} values, got an array of shape {cells.shape}."
             raise ValueError(msg)
         return list(cells)
+    named = {str(name): cell for name, cell in pairs}
     absent = [name for name in names if name not in named]
     if absent:
-        shown = ", ".join(repr(name) for name in absent[:5]) + (", ..." if len(absent) > 5 else "")
-        msg = f"the row lacks {len(absent)} of the {len(names)} columns that the model was fitted to: {shown}."
-        raise ValueError(msg)
+        raise ValueError(columns_lacking("row", absent, len(names)))
     return [named[name] for name in names]
-
-
-def _by_name(row: Any) -> dict[str, Any] | None:
-    """The cells by name, None if they have none."""
-    if isinstance(row, Mapping):
-        return {str(name): cell for name, cell in row.items()}
-    if hasattr(row, "columns"):
-        if len(row) != 1:
-            msg = f"expected one row, got a table of {len(row)}. Pick one, such as X.iloc[[0]]."
-            raise ValueError(msg)
-        return {str(name): np.asarray(row[name], dtype=object)[0] for name in row.columns}
-    if hasattr(row, "index") and hasattr(row, "items"):  # a Series; one without names counts from 0, and is a list
-        pairs = list(row.items())
-        return None if [key for key, _ in pairs] == list(range(len(pairs))) else {str(k): cell for k, cell in pairs}
-    return None

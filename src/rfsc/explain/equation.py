@@ -9,11 +9,11 @@ from .._model import SparseModel
 from .._model.access import models_of, one_model
 from .._terms import Term
 from .._terms.expression import Above, Equals, Exp, Expression, Ramp, Wave, parts_of
-from .._terms.naming import quoted, written
+from .._terms.naming import quoted
 from .._utils.optional import require
 from .._utils.validation import check_choice
 from .notation import NOTATIONS, Sympy, Text
-from .rounding import UNITS, check_digits, coefficients, digits_needed, rounded_expression, training_ranges
+from .rounding import UNITS, check_digits, coefficients, digits_needed, rounded_expression, six_digits, training_ranges
 
 DIGITS = 4
 DIVISOR_DIGITS = 6  # more than coefficients have, so that divisors do not add to the error of these
@@ -86,8 +86,7 @@ def equation(
     model = one_model(source, label)
     check_choice("units", units, UNITS)
     check_choice("form", form, FORMS)
-    if digits is not None:
-        check_digits(digits)
+    check_digits(DIGITS if digits is None else digits)
     if form == "sympy":
         return _as_sympy(model, units, digits)
     notation = NOTATIONS[form](model.feature_names)
@@ -207,39 +206,30 @@ def _summands(
     shown = DIGITS if digits is None else int(digits)
     if tolerance is not None:
         shown = digits_needed(model, units, shown, tolerance)
-    bodies = _bodies(model, notation, units, shown)
-    numbers = {term: notation.digits(f"{abs(coef):.{shown}g}") for term, coef in coefficients(model, units).items()}
-    return [
-        (coef < 0, notation.multiplied([numbers[term], bodies[term]] if bodies[term] else [numbers[term]]))
-        for term, coef in coefficients(model, units).items()
-        if coef != 0.0
-    ]
+    scaled, found = _scaled_features(model, units), []
+    for term, coef in coefficients(model, units).items():
+        number = notation.digits(f"{abs(coef):.{shown}g}")
+        if term.factors is not None:
+            body = notation.features_product(term.factors, scaled)  # empty for the constant
+        elif units == "original":
+            body = _written(model, term, notation)
+        else:
+            body = _divided(model, term, notation, shown)
+        if coef != 0.0:
+            found.append((coef < 0, notation.multiplied([number, body] if body else [number])))
+    return found
 
 
 def equation_lines(model: SparseModel, width: int) -> list[str]:
     """The equation as plain text, broken before a sign and never inside a term."""
     lines = ["f ="]
-    for i, (negative, part) in enumerate(_summands(model, Text(model.feature_names), "scaled")):
+    for i, (negative, part) in enumerate(_summands(model, Text(model.feature_names))):
         word = f"- {part}" if negative else f"+ {part}" if i else part
         if i and len(lines[-1]) + len(word) + 1 > width:
             lines.append(f"    {word}")
         else:
             lines[-1] += f" {word}"
     return lines if model.coef.any() else ["f = 0"]
-
-
-def _bodies(model: SparseModel, notation: Text, units: str, digits: int) -> dict[Term, str]:
-    """The terms as they stand behind their coefficients; the constant is empty."""
-    scaled = _scaled_features(model, units)
-    found = {}
-    for term in coefficients(model, units):
-        if term.factors is not None:
-            found[term] = notation.features_product(term.factors, scaled)
-        elif units == "original":
-            found[term] = _written(model, term, notation)
-        else:
-            found[term] = _divided(model, term, notation, digits)
-    return found
 
 
 def _divided(model: SparseModel, term: Term, notation: Text, digits: int) -> str:
@@ -299,7 +289,7 @@ def _explain_scales(model: SparseModel, ranges: bool) -> list[str]:
     used = sorted({p for term in model.terms if term.factors is not None for p in term.features})
     used = [p for p in used if not others or p in _scaled_features(model, "scaled")]
     names = {p: quoted(model.feature_names[p]) for p in used}
-    listed = ", ".join(f"{names[p]} from {_six_digits(ends[p][0])} to {_six_digits(ends[p][1])}" for p in used)
+    listed = ", ".join(f"{names[p]} from {six_digits(ends[p][0])} to {six_digits(ends[p][1])}" for p in used)
     listed = f": {listed}." if ranges else "."
     if used and others:
         lines.append(f"scaled({names[used[0]]}) is {names[used[0]]} brought to [0, 1] by its training range{listed}")
@@ -312,7 +302,3 @@ def _explain_scales(model: SparseModel, ranges: bool) -> list[str]:
             "or by the product of the ranges."
         )
     return lines
-
-
-def _six_digits(value: float) -> str:
-    return written(float(f"{value:.6g}"))

@@ -13,7 +13,7 @@ from typing import Any
 
 from .._terms.expression import Divided, Expression, Number, Product, Scaled, Sum
 from .._terms.naming import label, quoted, written
-from .._terms.visitor import Visitor, bare
+from .._terms.visitor import Visitor, bare, without_sign
 
 MOST_HALF_PERIODS = 1000  # a constant is written as a multiple of pi up to here
 EXPONENT = re.compile(r"(.*)e([+-])0*(\d+)")
@@ -65,17 +65,17 @@ class Text(Visitor[str]):
 
     def _with_number(self, part: Expression, value: float) -> str:
         """``age-52``, ``age+52`` or ``52-age``."""
-        negative, rest = _without_sign(part)
+        negative, rest = without_sign(part)
         if negative:
             return self.infix(self.number(value), "-", self.factor(rest))
         return self.infix(self.visit(part), "-" if value < 0 else "+", self.number(abs(value)))
 
     def _signed(self, part: Expression) -> tuple[bool, str]:
-        negative, rest = _without_sign(bare(part))
+        negative, rest = without_sign(bare(part))
         return negative, self.visit(rest)
 
     def product(self, parts: tuple[Expression, ...]) -> str:
-        negative, rest = _without_sign(Product(parts))
+        negative, rest = without_sign(Product(parts))
         if negative:
             return self.minus + self.factor(rest)
         counts = Counter(map(bare, parts))
@@ -84,7 +84,7 @@ class Text(Visitor[str]):
     def factor(self, node: Expression, times: int = 1) -> str:
         """An expression that is multiplied, divided or raised to a power: in brackets if it could be misread."""
         node = bare(node)
-        torn = isinstance(node, Sum) or _without_sign(node)[0] or (times > 1 and isinstance(node, Product | Divided))
+        torn = isinstance(node, Sum) or without_sign(node)[0] or (times > 1 and isinstance(node, Product | Divided))
         return self.brackets(self.visit(node)) if torn else self.visit(node)
 
     def quotient(self, part: Expression, by: float) -> str:
@@ -125,7 +125,6 @@ class Text(Visitor[str]):
     # ---- signs of the notation
 
     def name(self, name: str) -> str:
-        """The name of a feature."""
         return name
 
     def words(self, text: str) -> str:
@@ -137,15 +136,12 @@ class Text(Visitor[str]):
         return text
 
     def pi(self, times: int) -> str:
-        """A multiple of pi."""
         return "pi" if times == 1 else f"pi*{times}"
 
     def power(self, base: str, exponent: int) -> str:
-        """A whole power."""
         return f"{base}^{exponent}" if exponent != 1 else base
 
     def multiplied(self, parts: Sequence[str]) -> str:
-        """Factors side by side."""
         return self.times.join(parts)
 
     def fraction(self, part: str, by: str) -> str:
@@ -153,11 +149,9 @@ class Text(Visitor[str]):
         return f"{part}/{by}"
 
     def one_over(self, inside: str) -> str:
-        """One divided by a sum."""
         return f"1/({inside})"
 
     def brackets(self, inside: str) -> str:
-        """Round brackets."""
         return f"({inside})"
 
     def call(self, function: str, inside: str) -> str:
@@ -177,7 +171,6 @@ class Text(Visitor[str]):
         return "f = " + self.signed(parts)
 
     def long_sum(self, parts: Sequence[tuple[bool, str]]) -> str:
-        """A sum that may need several lines."""
         return self.signed(parts)
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
@@ -333,13 +326,3 @@ class Sympy(Visitor[Any]):
 
     def equals(self, part: Expression, level: float) -> Any:
         return self.sympy.Piecewise((1, self.sympy.Eq(self.visit(part), self.sympy.Float(level))), (0, True))
-
-
-def _without_sign(node: Expression) -> tuple[bool, Expression]:
-    """Whether a number or a leading factor is negative, and the expression without that sign."""
-    match node:
-        case Number(value) if value < 0:
-            return True, Number(-value)
-        case Product((Number(value), *rest)) if value < 0:
-            return True, bare(Product(tuple(rest) if value == -1.0 else (Number(-value), *rest)))
-    return False, node

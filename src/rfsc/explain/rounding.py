@@ -14,6 +14,7 @@ from .._model.access import one_model
 from .._terms import Term
 from .._terms.expression import Divided, Exp, Expression, Number, Positive, Product, Ramp, Sum, Wave, bound
 from .._terms.naming import rounded as rounded_number
+from .._terms.naming import written
 from .._terms.visitor import bare
 from .._utils.arrays import FloatArray
 from .._utils.validation import check_choice
@@ -97,8 +98,7 @@ def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = 
     check_choice("units", units, UNITS)
     check_digits(digits)
     parts = coefficients(model, units)
-    coef = np.array([_round(value, digits) for value in parts.values()], dtype=np.float64)
-    change = _largest_change(parts, coef, _bounds(model, parts, units))
+    coef, change = _shortened(parts, digits, _bounds(model, parts, units))
     short = replace(model, coef=coef, score=None) if units == "scaled" else None
     return Rounded(tuple(parts), coef, digits, units, change, short)
 
@@ -107,30 +107,23 @@ def digits_needed(model: SparseModel, units: str, digits: int, tolerance: float)
     """Fewest digits, at least `digits`, with which rounding changes f by no more than the tolerance."""
     parts = coefficients(model, units)
     largest = _bounds(model, parts, units)
-    for needed in range(digits, MAX_DIGITS):
-        coef = np.array([_round(value, needed) for value in parts.values()])
-        if _largest_change(parts, coef, largest) <= tolerance:
-            return needed
-    return MAX_DIGITS
-
-
-def has_own_units(model: SparseModel) -> bool:
-    """Whether the coefficients in the user's own units are finite; the range of a feature may be too extreme."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return all(map(math.isfinite, model.unscaled().values()))
+    enough = (n for n in range(digits, MAX_DIGITS) if _shortened(parts, n, largest)[1] <= tolerance)
+    return next(enough, MAX_DIGITS)
 
 
 def coefficients(model: SparseModel, units: str) -> dict[Term, float]:
     """Coefficients by term, for features on [0, 1] or in the user's own units."""
-    if units == "original":
-        if not has_own_units(model):
-            msg = (
-                "in original units some coefficients of this model are beyond the largest number of double precision: "
-                "the range of a feature is too small or too large. Use units='scaled', or measure it in other units."
-            )
-            raise ValueError(msg)
-        return model.unscaled()
-    return dict(zip(model.terms, model.coef.tolist(), strict=True))
+    if units == "scaled":
+        return dict(zip(model.terms, model.coef.tolist(), strict=True))
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = model.unscaled()
+    if not all(map(math.isfinite, found.values())):
+        msg = (
+            "in original units some coefficients of this model are beyond the largest number of double precision: "
+            "the range of a feature is too small or too large. Use units='scaled', or measure it in other units."
+        )
+        raise ValueError(msg)
+    return found
 
 
 def training_ranges(model: SparseModel) -> dict[int, tuple[float, float]]:
@@ -152,14 +145,17 @@ def _bounds(model: SparseModel, parts: Mapping[Term, float], units: str) -> dict
     return {term: term.bound(ranges) for term in parts}
 
 
-def _round(value: float, digits: int) -> float:
-    return float(f"{value:.{digits}g}")
-
-
-def _largest_change(parts: Mapping[Term, float], coef: FloatArray, largest: Mapping[Term, float]) -> float:
-    changes = zip(parts.items(), coef.tolist(), strict=True)
+def _shortened(parts: Mapping[Term, float], digits: int, largest: Mapping[Term, float]) -> tuple[FloatArray, float]:
+    """Coefficients with few digits, and how much they can change f."""
+    short = {term: float(f"{coef:.{digits}g}") for term, coef in parts.items()}
     # a coefficient that is not changed costs nothing, however large its term may become
-    return math.fsum(abs(new - old) * largest[term] for (term, old), new in changes if new != old)
+    change = math.fsum(abs(short[term] - coef) * largest[term] for term, coef in parts.items() if short[term] != coef)
+    return np.array(list(short.values()), dtype=np.float64), change
+
+
+def six_digits(value: float) -> str:
+    """A number of a table or a range as a person writes it."""
+    return written(float(f"{value:.6g}"))
 
 
 def rounded_expression(node: Expression, error: float, ranges: Ranges) -> Expression:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .._model import Predictor, SparseModel, class_codes, class_probabilities, decision_table
+from .._model import SparseModel, class_codes, class_probabilities, decision_table
 from .._model.access import as_predictor
-from .._model.recipe import NumberOf, is_missing
-from .._terms.naming import written
+from .._model.recipe import NumberOf, Recipe, is_missing
 from .._utils.arrays import FloatArray
+from .._utils.words import listed
 from .contributions import feature_table, row_cells, split
-from .rounding import training_ranges
+from .rounding import six_digits, training_ranges
 
 MOST_FOR, MOST_AGAINST = 3, 2  # terms that the sentence names
 MOST_OUTSIDE = 5  # features outside of their range that it names
@@ -27,26 +27,17 @@ TINY = 1e-12  # of a range: rounding
 class _Row:
     """A row with all that the sentence needs of it."""
 
-    predictor: Predictor
+    recipe: Recipe
     cells: Sequence[Any]
     features: FloatArray
 
     def value(self, feature: int) -> str:
         """The cell that a feature is made of, as ``column = cell``."""
-        recipe = self.predictor.recipe_
-        if recipe is None:
-            return f"{self.predictor.column_names[feature]} = {_written(self.cells[feature])}"
-        made = recipe.features[feature]
-        name, cell = recipe.columns[made.column].name, _written(self.cells[made.column])
-        fill = made.fill if isinstance(made, NumberOf) else None
-        return (
-            f"{name} missing, taken as {_written(fill)}" if cell == MISSING and fill is not None else f"{name} = {cell}"
-        )
-
-    def is_number(self, feature: int) -> bool:
-        """Whether a feature is the number in a column, not a level of it."""
-        recipe = self.predictor.recipe_
-        return recipe is None or isinstance(recipe.features[feature], NumberOf)
+        made = self.recipe.features[feature]
+        name, cell = self.recipe.columns[made.column].name, _written(self.cells[made.column])
+        if cell == MISSING and isinstance(made, NumberOf) and made.fill is not None:
+            return f"{name} missing, taken as {_written(made.fill)}"
+        return f"{name} = {cell}"
 
 
 def explain(source: Any, row: Any) -> str:
@@ -85,7 +76,8 @@ def explain(source: Any, row: Any) -> str:
     """
     predictor = as_predictor(source)
     cells = row_cells(predictor, row)
-    own = _Row(predictor, cells, feature_table(predictor, cells))
+    recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)
+    own = _Row(recipe, cells, feature_table(predictor, cells))
     values = decision_table([model.decision(own.features) for model in predictor.models_])
     code, proba = int(class_codes(values)[0]), class_probabilities(values)[0]
     binary = len(predictor.models_) == 1
@@ -96,7 +88,7 @@ def explain(source: Any, row: Any) -> str:
     if not binary:
         second = int(np.argsort(-proba, kind="stable")[1 if np.argmax(proba) == code else 0])
         certainty += f" rather than {predictor.classes_[second]} ({_probability(proba[second])})"
-    return f"The model predicts class {certainty}, {_reasons(own, model, parts)}{_outside(own)}."
+    return f"The model predicts class {certainty}, {_reasons(own, model, parts)}{_outside(own, predictor.models_)}."
 
 
 def _reasons(row: _Row, model: SparseModel, parts: FloatArray) -> str:
@@ -106,14 +98,14 @@ def _reasons(row: _Row, model: SparseModel, parts: FloatArray) -> str:
     pros = [_term(row, model, j, parts[j]) for j in above[:MOST_FOR]]
     cons = [_term(row, model, j, parts[j]) for j in below[:MOST_AGAINST]]
     favour, count = ("" if len(pros) > 1 else "s"), ("" if len(cons) > 1 else "s")
-    against = f"{_joined(cons)} count{count} against it" if cons else "nothing counts against it"
+    against = f"{listed(cons)} count{count} against it" if cons else "nothing counts against it"
     if not pros:
         return f"although nothing favours it and {against}"
     if cons and len(above) == 1 and not model.terms[above[0]].features and parts.sum() > 0:
-        return f"because {pros[0]} outweighs {_joined(cons)}"  # no feature favours it, but too little is against it
+        return f"because {pros[0]} outweighs {listed(cons)}"  # no feature favours it, but too little is against it
     if parts.sum() < 0:  # of several classes none may have a formula above zero
-        return f"although {against} more than {_joined(pros)} favour{favour} it"
-    return f"because {_joined(pros)} favour{favour} it{', while' if cons else ' and'} {against}"
+        return f"although {against} more than {listed(pros)} favour{favour} it"
+    return f"because {listed(pros)} favour{favour} it{', while' if cons else ' and'} {against}"
 
 
 def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
@@ -121,7 +113,7 @@ def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
     term, adds = model.terms[j], f"{part:+.2f}"
     if not term.features:
         return f"the constant ({adds})"
-    if term.factors == term.features[:1] and row.is_number(term.features[0]):
+    if term.factors == term.features[:1] and isinstance(row.recipe.features[term.features[0]], NumberOf):
         return f"{row.value(term.features[0])} ({adds})"
     name = model.names[j]
     if len(term.features) > MOST_VALUES:
@@ -130,10 +122,10 @@ def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
     return f"{name} ({', '.join(values)}; {adds})"
 
 
-def _outside(row: _Row) -> str:
+def _outside(row: _Row, models: Sequence[SparseModel]) -> str:
     """Features that the models read and that lie outside of their training range, with that range."""
     found: dict[str, None] = {}
-    for model in row.predictor.models_:
+    for model in models:
         scaled = model.scaling.rows(row.features, model.features)
         for p, ends in training_ranges(model).items():
             if not -TINY <= float(scaled[p][0]) <= 1.0 + TINY:
@@ -141,13 +133,8 @@ def _outside(row: _Row) -> str:
                 found[f"{row.value(p)} ({low} to {high})"] = None
     if not found:
         return ""
-    names, more = list(found)[:MOST_OUTSIDE], len(found) - MOST_OUTSIDE
-    shown = _joined([*names, f"{more} more"] if more > 0 else names)
-    return f"; take it with care, because outside of the training range {'lies' if len(found) == 1 else 'lie'} {shown}"
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
+    lie = "lies" if len(found) == 1 else "lie"
+    return f"; take it with care, because outside of the training range {lie} {listed(list(found), MOST_OUTSIDE)}"
 
 
 def _probability(value: float) -> str:
@@ -161,6 +148,4 @@ def _written(cell: Any) -> str:
     """A cell as a person writes it; numbers with at most six digits."""
     if is_missing(cell):
         return MISSING
-    if isinstance(cell, float | np.floating):
-        return written(float(f"{float(cell):.6g}"))
-    return str(cell)
+    return six_digits(float(cell)) if isinstance(cell, float | np.floating) else str(cell)

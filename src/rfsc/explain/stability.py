@@ -144,17 +144,10 @@ def stability(source: Any, *, of: str = "terms", level: float = 0.95, label: obj
     if model.evidence is None:
         reason = "the model carries no record of its search."
         return Stability(None, None, None, float(level), 0, 0, 0.0, of, reason)
-    if of == "terms":
-        selected, n_candidates = _terms(model.evidence)
-    else:
-        selected, n_candidates = _features(model, model.evidence)
-    return stability_of(selected, n_candidates, of=of, level=float(level))
-
-
-def _terms(evidence: Evidence) -> tuple[BoolArray, int]:
-    """Which restart chose which term, and how many there are; without the constant."""
-    varies = np.array([bool(term.features) for term in evidence.terms], dtype=np.bool_)
-    return evidence.selected[:, varies], evidence.n_candidates - 1
+    if of == "features":
+        return stability_of(*_features(model, model.evidence), of=of, level=float(level))
+    varies = np.array([bool(term.features) for term in model.evidence.terms], dtype=np.bool_)  # not the constant
+    return stability_of(model.evidence.selected[:, varies], model.evidence.n_candidates - 1, level=float(level))
 
 
 def _features(model: SparseModel, evidence: Evidence) -> tuple[BoolArray, int]:

@@ -1,8 +1,9 @@
-"""Tables that can be read: the terms of a model, and what the filter found of each feature."""
+"""Tables that can be read: the terms of a model, what the filter found of each feature, and a page with all of it."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,13 +12,15 @@ import numpy as np
 from scipy import stats
 
 from .._model import SparseModel
-from .._model.access import as_predictor, one_model
-from .._model.raw_units import yes_or_no_features
+from .._model.access import one_model, predictor_if_readable, yes_or_no_features
 from .._terms import Term
 from .._terms.expression import Above, Equals, Positive, Scaled, as_difference
 from .._utils.arrays import BoolArray, FloatArray
 from .._utils.optional import require
+from .._utils.words import plural
+from .equation import equation_lines, legend
 from .rounding import training_ranges
+from .stability import stability
 
 WIDEST = 48  # of a name in a table of plain text; longer ones keep both ends
 NAIVE = (
@@ -28,6 +31,8 @@ ODDS = (
     "odds ×: what the odds are multiplied by when this term alone changes as the next column says, in the units of the "
     'feature or, if it says "scaled", of the term on the [0, 1] scale.'
 )
+SUMMARY_NOTE = "(p-values take the terms as given; the search that found them makes them look smaller than they are)"
+SUMMARY_COLUMNS = ("term", "coef", "standard_error", "p_value", "rip", "share")
 AVERAGE = "An average of several models: standard errors do not apply."
 
 
@@ -228,7 +233,7 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
     if not 0.0 < level < 1.0:
         msg = f"level must be between 0 and 1, got {level!r}."
         raise ValueError(msg)
-    yes_or_no = _yes_or_no(source)
+    yes_or_no = yes_or_no_features(getattr(predictor_if_readable(source), "recipe_", None))
     steps = [_step(model, term, float(change), yes_or_no) for term in model.terms]
     with np.errstate(over="ignore"):  # odds beyond the largest number are infinite
         odds = np.exp(model.coef * [size for size, _ in steps])
@@ -280,21 +285,53 @@ def filter_table(source: Any, *, label: object = None) -> FilterTable | None:
     return FilterTable(names, statistic, margin, test.kept[order], test.threshold, test.significance)
 
 
+def summary(source: Any, *, label: object = None, width: int = 100) -> str:
+    """Equation, table of terms, features and stability of a model, as plain text.
+
+    Parameters
+    ----------
+    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
+        The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
+        table.
+    label : object, optional
+        Which class, if the source has an output for each of several.
+    width : int, default=100
+        Longest line of words and equation; a table or a single term may be wider.
+
+    Returns
+    -------
+    str
+        Several lines. RIP is the final inclusion probability of a term, mean over the restarts; the column after it
+        says how many of the restarts chose the term. Both are absent if the search is not known.
+    """
+    model = one_model(source, label)
+    used = [model.feature_names[p] for p in model.features]
+    table = term_table(model)
+    shown = [name for name in SUMMARY_COLUMNS if name in table.columns]
+    lines = [
+        f"f > 0 predicts class {model.label}",
+        *(line for words in legend(model, ranges=False) for line in textwrap.wrap(words, width)),
+        "",
+        *equation_lines(model, width),
+        "",
+        table.aligned(shown, width=10**6, heads={"p_value": "p-value"}),
+        *textwrap.wrap(f"({AVERAGE})" if model.standard_error is None else SUMMARY_NOTE, width),
+        "",
+        *textwrap.wrap(
+            f"{plural(len(model.terms), 'term')} of {plural(len(used), 'feature')}: {', '.join(used)}", width
+        ),
+    ]
+    if model.evidence is not None:
+        lines += textwrap.wrap(str(stability(model)), width)
+    return "\n".join(lines)
+
+
 def shortened(name: str, width: int) -> str:
     """A name of at most `width` characters; a long one loses its middle."""
     if len(name) <= width:
         return name
     left = (width - 1) // 2
     return f"{name[:left]}…{name[len(name) - (width - 1 - left) :]}"
-
-
-def _yes_or_no(source: Any) -> frozenset[int]:
-    """Features that are 0 or 1, as far as the source knows."""
-    try:
-        recipe = None if isinstance(source, SparseModel) else as_predictor(source).recipe_
-    except TypeError:  # behind steps that no recipe can express, nothing is known of the features
-        recipe = None
-    return yes_or_no_features(recipe) if recipe else frozenset()
 
 
 def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[int]) -> tuple[float, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
-from .program import CodePrinter, Program, one_line, plain_label
+from .program import CodePrinter, Program, one_line, plain_label, writable
 
 # keywords of C and C++, and what the headers define in small letters
 WORDS = """
@@ -21,6 +21,11 @@ WORDS = """
 TAKEN = frozenset(WORDS.split())
 LONGEST_FIELD = 40  # characters
 
+SIGNATURE = """
+/* Place of the class in NAME_labels, -1 if a cell that is needed is missing. Fills decision and probability, one number
+   for each formula and each class, unless they are NULL. */
+int NAME(const NAME_row *row, double *decision, double *probability)
+{"""
 HELPERS = {
     "scaled": f"""
 /* a feature in training ranges above its minimum, within absurdly wide bounds */
@@ -75,6 +80,9 @@ class C(CodePrinter):
     def filled(self, cell: str, fill: float) -> str:
         return f"(isnan({cell}) ? {fill!r} : {cell})"
 
+    def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
+        return f"{self.name}_scaled({x}, {half_minimum!r}, {half_span!r})"
+
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         return self.any_of(
             [
@@ -111,8 +119,9 @@ def to_c(source: Any, name: str = "rfsc_predict") -> str:
     program = Program.of(source)
     fields = field_names(program)
     body = "\n".join(f"    {line}" if line else "" for line in _body(program, fields, name))
-    helpers = [text.replace("NAME", name) for helper, text in HELPERS.items() if f"{name}_{helper}(" in body]
-    return "\n".join([*_head(program, fields, name), *helpers, *_signature(name), "{", body, "}"]) + "\n"
+    helpers = [text for helper, text in HELPERS.items() if f"{name}_{helper}(" in body]
+    functions = [text.replace("NAME", name) for text in (*helpers, SIGNATURE)]
+    return "\n".join([*_head(program, fields, name), *functions, body, "}"]) + "\n"
 
 
 def field_names(program: Program) -> dict[int, str]:
@@ -132,14 +141,8 @@ def field_names(program: Program) -> dict[int, str]:
 
 def text_literal(text: str) -> str:
     """A text in UTF-8 between double quotes; what C could read differently is written as octal numbers."""
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        msg = "a level or label holds a NUL or half a surrogate pair, which a text of C cannot. Rename it."
-        raise ValueError(msg)
-    plain = re.compile(rb"[ -~]")
-    letters = [
-        letter.decode() if plain.match(letter) and letter not in (b'"', b"\\", b"?") else f"\\{letter[0]:03o}"
-        for letter in (bytes([byte]) for byte in text.encode())
-    ]
+    plain = {byte: chr(byte) for byte in range(ord(" "), ord("~") + 1) if chr(byte) not in '"\\?'}
+    letters = (plain.get(byte, f"\\{byte:03o}") for byte in writable(text, "C").encode())
     return f'"{"".join(letters)}"'
 
 
@@ -150,10 +153,9 @@ def _comment(text: str) -> str:
 
 
 def _head(program: Program, fields: dict[int, str], name: str) -> list[str]:
-    """Everything before the functions."""
     lines = ["/* Made by rfsc: a classifier in C99. Link with -lm. */", "#include <math.h>", "#include <string.h>", ""]
     lines += [
-        f"enum {{ {name}_n_classes = {len(program.classes)}, {name}_n_decisions = {len(program.outputs)} }};",
+        f"enum {{ {name}_n_classes = {len(program.classes)}, {name}_n_decisions = {len(program.models)} }};",
         "",
         "/* the columns of the table that are read: NAN or NULL if a cell is missing */",
         "typedef struct {",
@@ -167,19 +169,8 @@ def _head(program: Program, fields: dict[int, str], name: str) -> list[str]:
     return [*lines, f"}} {name}_row;", "", f"const char *const {name}_labels[] = {{{labels}}};"]
 
 
-def _signature(name: str) -> list[str]:
-    """The first lines of the function."""
-    return [
-        "",
-        f"/* Place of the class in {name}_labels, -1 if a cell that is needed is missing. Fills decision and",
-        "   probability, one number for each formula and each class, unless they are NULL. */",
-        f"int {name}(const {name}_row *row, double *decision, double *probability)",
-    ]
-
-
 def _body(program: Program, fields: dict[int, str], name: str) -> list[str]:
-    """The lines of the function."""
-    used, n, n_classes = program.features_used, len(program.outputs), len(program.classes)
+    used, n, n_classes = program.features_used, len(program.models), len(program.classes)
     printer = C({p: f"s{p}" for p in used}, name)
     lines = [f"double f[{n}];"]
     lines += [] if n == 1 else [f"double top, total = 0.0, share[{n}];"]
@@ -189,26 +180,18 @@ def _body(program: Program, fields: dict[int, str], name: str) -> list[str]:
         fill = ["if (decision != NULL)", f"    for (k = 0; k < {n}; k++) decision[k] = NAN;"]
         fill += ["if (probability != NULL)", f"    for (k = 0; k < {n_classes}; k++) probability[k] = NAN;"]
         lines += ["", f"if ({gaps}) {{", *(f"    {line}" for line in fill), "    return -1;", "}"]
-    lines += [
-        f"const double s{p} = {_feature(printer, program, p, fields)}; {_comment(program.feature_names[p])}"
-        for p in used
-    ]
+    for p in used:
+        value = printer.scaled_feature(program, p, f"row->{fields[program.features[p].column]}")
+        lines.append(f"const double s{p} = {value}; {_comment(program.feature_names[p])}")
     if not used:
         lines.append("(void)row;")
     for k in range(n):
-        names = [_comment(term) for term in program.term_names[k]] or [""]
+        names = [_comment(term) for term in program.models[k].names] or [""]
         summands = printer.output(program, k)
         lines += ["", f"f[{k}] ="]
         ends = [" "] * (len(summands) - 1) + ["; "]
         lines += [f"    {text}{end}{comment}" for text, end, comment in zip(summands, ends, names, strict=True)]
     return [*lines, "", *_answer(n, name)]
-
-
-def _feature(printer: C, program: Program, p: int, fields: dict[int, str]) -> str:
-    """A feature on [0, 1]."""
-    text = printer.made_feature(program, p, f"row->{fields[program.features[p].column]}")
-    low, span = program.half_range(p)
-    return text if program.is_indicator(p) else f"{printer.name}_scaled({text}, {low!r}, {span!r})"
 
 
 def _answer(n: int, name: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,23 +23,18 @@ TABLES = {
 
 def compared_text(source: Any) -> str:
     """The text of a model file without what may differ between two equal fits: timings, threads, who watched."""
-    predictor = as_predictor(source)
-    plain = type(predictor)(
-        predictor.models_,
-        predictor.classes_,
-        predictor.recipe_,
-        {key: value for key, value in predictor.settings_.items() if key not in IDLE},
-        named=predictor.named,
-        manifest=None if predictor.manifest_ is None else predictor.manifest_ | {"versions": {}, "target": None},
-    )
-    return to_json(plain, history=False, timings=False)
+    document = json.loads(to_json(source, history=False, timings=False))
+    document["settings"] = {key: value for key, value in document["settings"].items() if key not in IDLE}
+    document["manifest"] = (document["manifest"] or {}) | {"versions": {}, "target": None}
+    return json.dumps(document)
 
 
 def differences(first: Any, second: Any) -> list[str]:
     """In what two fits differ, in sentences without values of the data."""
     one, two = as_predictor(first), as_predictor(second)
     found = _manifest_differences(one.manifest_ or {}, two.manifest_ or {})
-    found += _changed("setting", one.settings_, two.settings_, leave_out=IDLE)
+    settings = [{key: value for key, value in fit.settings_.items() if key not in IDLE} for fit in (one, two)]
+    found += _changed("setting", *settings)
     if list(one.classes_) != list(two.classes_):
         return [*found, "the classes differ"]
     if one.recipe_ != two.recipe_:
@@ -57,20 +53,18 @@ def largest_difference(first: Any, second: Any) -> float:
 
 
 def _distance(a: SparseModel, b: SparseModel) -> float:
-    same_ranges = all(
-        np.array_equal(getattr(a.scaling, part), getattr(b.scaling, part)) for part in ("half_minimum", "half_span")
-    )
-    if not same_ranges or a.feature_names != b.feature_names or set(a.terms) != set(b.terms):
+    own, other = (np.stack([model.scaling.half_minimum, model.scaling.half_span]) for model in (a, b))
+    if not np.array_equal(own, other) or a.feature_names != b.feature_names or set(a.terms) != set(b.terms):
         return np.inf
     place = {term: i for i, term in enumerate(b.terms)}  # equal coefficients may change places
-    other = b.coef[[place[term] for term in a.terms]]
-    return float(np.abs(a.coef - other).max(initial=0.0) / max(np.abs(a.coef).max(initial=0.0), 1e-300))
+    coef = b.coef[[place[term] for term in a.terms]]
+    return float(np.abs(a.coef - coef).max(initial=0.0) / max(np.abs(a.coef).max(initial=0.0), 1e-300))
 
 
 def _manifest_differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[str]:
     data, more = one.get("data", {}), two.get("data", {})
     counts = [{name: part.get(name) for name in ("rows", "features", "classes")} for part in (data, more)]
-    found = _changed("number of", counts[0], counts[1])
+    found = _changed("number of", *counts)
     found += [f"the data differ: {words}" for key, words in TABLES.items() if data.get(key) != more.get(key)]
     found += _changed("version of", one.get("versions", {}), two.get("versions", {}))
     found += _changed("the", {"engine": one.get("engine")}, {"engine": two.get("engine")})
@@ -79,15 +73,9 @@ def _manifest_differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> lis
     return found
 
 
-def _changed(
-    what: str, one: Mapping[str, Any], two: Mapping[str, Any], leave_out: frozenset[str] = frozenset()
-) -> list[str]:
-    names = [name for name in dict.fromkeys([*one, *two]) if name not in leave_out]
-    return [
-        f"{what} {name}: {one.get(name)}, now {two.get(name)}"
-        for name in names
-        if repr(one.get(name)) != repr(two.get(name))
-    ]
+def _changed(what: str, one: Mapping[str, Any], two: Mapping[str, Any]) -> list[str]:
+    pairs = {name: (one.get(name), two.get(name)) for name in (*one, *two)}
+    return [f"{what} {name}: {old}, now {new}" for name, (old, new) in pairs.items() if repr(old) != repr(new)]
 
 
 def _model_differences(a: SparseModel, b: SparseModel) -> list[str]:

@@ -1,7 +1,7 @@
 """The model file: JSON with a version, from which a model comes back without training data and without running code.
 
-`model.schema.json` beside this file describes it for other programs. Size and depth are limited before anything is
-parsed, every part is checked, and a file that is not what `save` writes gives one error that shows nothing of it.
+`model.schema.json` beside this file describes it for other programs. The size is limited before anything is parsed,
+every part is checked, and a file that is not what `save` writes gives one error that shows nothing of it.
 """
 
 import json
@@ -27,30 +27,13 @@ from .._version import __version__
 
 FORMAT = "rfsc-model"
 VERSION = 1
-LABEL_KINDS = {"text": str, "integer": int, "number": float, "boolean": bool}
-MAX_SIZE = 64 * 2**20  # bytes of a file, characters of a text; a fit of three classes with its history takes about 1 MB
-MAX_DEPTH = 32  # brackets within brackets
-# a text, closed or not, or a bracket; nothing is tried twice, so that the time grows with the length alone
-TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
-SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+MAX_SIZE = 64 * 2**20  # characters; a fit of three classes with its history takes about 1 MB
+TOO_LARGE = f"larger than {MAX_SIZE // 2**20} MiB"
+SURROGATE = re.compile("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
 class ModelFileError(ValueError):
     """A file that is not a model, or not one that this version reads."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Classes:
-    kind: str  # a key of LABEL_KINDS
-    labels: list[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Features:
-    names: tuple[str, ...]
-    named: bool  # whether the table had column names
-    half_minimum: FloatArray
-    half_span: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +52,10 @@ class _ModelFile:
     format: str
     version: int
     written_by: str
-    classes: _Classes
-    features: _Features
+    classes: list[Any]  # labels of one type
+    features: tuple[str, ...]
+    named: bool  # whether the table had column names
+    scaling: Scaling
     recipe: Recipe | None
     outputs: tuple[_Output, ...]
     settings: dict[str, Any]
@@ -90,16 +75,15 @@ def save(source: Any, path: str | os.PathLike[str], *, history: bool = True) -> 
         Whether to keep the course of every search, for plots.
     """
     path = Path(path)
-    content = to_json(source, history=history).encode()
+    text = to_json(source, history=history)
     if not path.parent.is_dir():
         msg = f"the folder {str(path.parent)!r} does not exist. Make it first, or save elsewhere."
         raise FileNotFoundError(msg)
-    why = too_much(content)
-    if why:
-        msg = f"{path.name} was not written, because {why} and could not be read again. Pass history=False."
+    if is_too_large(text):
+        msg = f"{path.name} was not written, because it is {TOO_LARGE} and could not be read again. Pass history=False."
         raise ValueError(msg)
     with whole_file(path) as part:
-        part.write_bytes(content)
+        part.write_bytes(text.encode())
 
 
 def load(path: str | os.PathLike[str]) -> Predictor:
@@ -115,15 +99,9 @@ def load(path: str | os.PathLike[str]) -> Predictor:
     Predictor
         Predicts as what was saved, and can be explained, drawn and exported like it.
     """
-    with Path(path).open("rb") as file:
-        content = read_limited(file)
-    _refuse_large(content, Path(path).name)
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        msg = f"{Path(path).name} is not a model file: it is not text. Pass a file that rfsc.export.save wrote."
-        raise ModelFileError(msg) from None
-    return from_json(text, name=Path(path).name)
+    # bytes that are no text become half characters, which are found like those that the file spells out
+    with Path(path).open(encoding="utf-8", errors="surrogateescape") as file:
+        return from_json(read_limited(file), name=Path(path).name)
 
 
 def to_json(source: Any, *, history: bool = True, timings: bool = True) -> str:
@@ -150,7 +128,9 @@ def to_json(source: Any, *, history: bool = True, timings: bool = True) -> str:
         version=VERSION,
         written_by=f"rfsc {__version__}",
         classes=_plain_classes(predictor.classes_),
-        features=_Features(first.feature_names, predictor.named, first.scaling.half_minimum, first.scaling.half_span),
+        features=first.feature_names,
+        named=predictor.named,
+        scaling=first.scaling,
         recipe=predictor.recipe_,
         outputs=tuple(_output(model, history=history) for model in predictor.models_),
         settings={key: _plain(value) for key, value in sorted(predictor.settings_.items()) if key != "callbacks"},
@@ -174,49 +154,28 @@ def from_json(text: str, *, name: str = "this text") -> Predictor:
     Predictor
         Predicts as what was written.
     """
-    _refuse_large(text, name)
+    if is_too_large(text):
+        msg = f"{name} is not read, because it is {TOO_LARGE}. Pass a file that rfsc.export.save wrote."
+        raise ModelFileError(msg)
     document = _parse(text, name)
     try:
         return _predictor(decode(_ModelFile, document))
     except (DamagedError, DamagedTermError) as error:
         why = str(error)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError):
         why = "a part is missing or of the wrong type"  # Python's own words would show values
     msg = f"{name} is damaged: {why}. Save the model again, or restore the file from a copy."
     raise ModelFileError(msg)
 
 
-def read_limited(stream: IO[Any]) -> Any:
+def read_limited(stream: IO[str]) -> str:
     """At most one more than is allowed of a stream; pipes and devices that never end do no harm."""
     return stream.read(MAX_SIZE + 1)
 
 
-def too_much(text: str | bytes) -> str | None:
-    """Why a text should not even be parsed."""
-    if len(text) > MAX_SIZE:
-        return f"it is larger than {MAX_SIZE // 2**20} MiB"
-    if isinstance(text, str) and _depth(text) > MAX_DEPTH:
-        return f"its parts are nested more than {MAX_DEPTH} deep"
-    return None
-
-
-def _depth(text: str) -> int:
-    depth = deepest = 0
-    for token in TOKEN.finditer(text):
-        first = text[token.start()]
-        if first in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif first != '"':
-            depth -= 1
-    return deepest
-
-
-def _refuse_large(content: str | bytes, name: str) -> None:
-    why = too_much(content)
-    if why:
-        msg = f"{name} is not read, because {why}. Pass a file that rfsc.export.save wrote."
-        raise ModelFileError(msg)
+def is_too_large(text: str) -> bool:
+    """Whether a text should not even be parsed."""
+    return len(text) > MAX_SIZE
 
 
 def _parse(text: str, name: str) -> dict[str, Any]:
@@ -230,7 +189,7 @@ def _parse(text: str, name: str) -> dict[str, Any]:
         if SURROGATE.search(text):  # half a character, which nothing can print
             json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        msg = f"{name} is not a model file: it is not JSON, or incomplete. Pass a file that rfsc.export.save wrote."
+        msg = f"{name} is not a model file: not JSON, incomplete or too deep. Pass a file that rfsc.export.save wrote."
         raise ModelFileError(msg) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         msg = f"{name} is JSON, but not a model file of rfsc. Pass a file that rfsc.export.save wrote."
@@ -245,19 +204,17 @@ def _parse(text: str, name: str) -> dict[str, Any]:
 
 def _predictor(file: _ModelFile) -> Predictor:
     """What a file describes, if its parts fit together."""
-    names, scaling = file.features.names, Scaling(file.features.half_minimum, file.features.half_span)
+    names, scaling, classes = file.features, file.scaling, file.classes
     require(scaling.half_minimum.shape == scaling.half_span.shape == (len(names),), "a feature has no range")
     require(bool((scaling.half_span >= 0).all()), "a feature has a negative range")
-    kind = LABEL_KINDS[file.classes.kind]
-    classes = [decode(kind, label) for label in file.classes.labels]
+    require(_of_one_type(classes), "a label is of the wrong type")
     require(len(set(classes)) == len(classes) >= 2, "there must be two or more different classes")
     labels = classes[1:] if len(classes) == 2 else classes
     require(len(file.outputs) == len(labels), "there must be one output for two classes, else one per class")
     require(file.recipe is None or file.recipe.names == names, "the recipe makes other features than the models read")
     models = [_model(output, scaling, names, label) for output, label in zip(file.outputs, labels, strict=True)]
     manifest = None if file.manifest is None else read_manifest(file.manifest)
-    named = file.features.named
-    return Predictor(models, np.array(classes), file.recipe, file.settings, named=named, manifest=manifest)
+    return Predictor(models, np.array(classes), file.recipe, file.settings, named=file.named, manifest=manifest)
 
 
 def _output(model: SparseModel, *, history: bool) -> _Output:
@@ -271,7 +228,6 @@ def _output(model: SparseModel, *, history: bool) -> _Output:
 
 
 def _model(output: _Output, scaling: Scaling, names: tuple[str, ...], label: object) -> SparseModel:
-    """The model of one output."""
     n_terms, error, evidence = len(output.terms), output.standard_error, output.evidence
     require(output.coef.shape == (n_terms,), "a term has no coefficient")
     require(error is None or error.shape == (n_terms,), "a term has no standard error")
@@ -310,15 +266,21 @@ def _check_evidence(evidence: Evidence) -> None:
         require(all(0 <= p < n_features for p in test.spared), "a number of a feature is out of range")
 
 
-def _plain_classes(classes: Any) -> _Classes:
-    """The labels as JSON knows them, and what they are."""
+def _of_one_type(labels: list[Any]) -> bool:
+    """Whether the labels are all texts, all integers, all finite numbers or all booleans."""
+    kinds = {type(label) for label in labels}
+    finite = all(math.isfinite(label) for label in labels if isinstance(label, float))
+    return finite and len(kinds) == 1 and kinds <= {str, int, float, bool}
+
+
+def _plain_classes(classes: Any) -> list[Any]:
+    """The labels as JSON knows them."""
     labels = [label.item() if isinstance(label, np.generic) else label for label in classes]
-    for kind, cls in LABEL_KINDS.items():
-        if all(type(label) is cls for label in labels) and (cls is not float or all(map(math.isfinite, labels))):
-            return _Classes(kind, labels)
-    found = sorted({type(label).__name__ for label in labels})
-    msg = f"classes must be all texts, all integers, all finite numbers or all booleans; got {', '.join(found)}."
-    raise TypeError(msg)
+    if not _of_one_type(labels):
+        found = sorted({type(label).__name__ for label in labels})
+        msg = f"classes must be all texts, all integers, all finite numbers or all booleans; got {', '.join(found)}."
+        raise TypeError(msg)
+    return labels
 
 
 def _plain(value: Any) -> Any:

@@ -17,11 +17,12 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from .._model import FormulaPredictions, Predictor
-from .._model.access import as_predictor
-from .._model.recipe import RawColumn
+from .._model import Predictor
+from .._model.access import predictor_if_readable
+from .._model.recipe import Ingredient, RawColumn
+from .._model.recipe_reader import read_recipe
 from .._utils.optional import require
-from .onnx_graph import NO_TEXT, Graph, Terms, feature_of, many_probabilities, scaled_feature, two_probabilities
+from .onnx_graph import NO_TEXT, Graph, Terms, feature_of, logistic, many_probabilities
 from .program import Program
 
 OPSET = {"": 18, "ai.onnx.ml": 3}  # onnxruntime reads these from 1.14 on
@@ -55,21 +56,10 @@ def to_onnx(source: Any, X: Any = None, *, target_opset: int | dict[str, int] | 
     """
     require("ONNX", ["onnx", "skl2onnx"], "onnx")
     opset = OPSET if target_opset is None else target_opset
-    predictor = _as_one(source)
+    predictor = predictor_if_readable(source)
     if predictor is None:
         return _converted(source, _inputs_like(source, X), opset)
     return _converted(predictor, _inputs_of(predictor), opset)
-
-
-def _as_one(source: Any) -> Predictor | None:
-    """The source without a pipeline; None for a pipeline with steps that no recipe can express."""
-    if not isinstance(source, Pipeline):
-        return as_predictor(source)
-    as_predictor(source[-1])  # an error that says so, if it is not ours
-    try:
-        return as_predictor(source)
-    except TypeError:
-        return None
 
 
 def _converted(estimator: Any, inputs: list[tuple[str, Any]], opset: Any) -> Any:
@@ -84,7 +74,7 @@ def _converted(estimator: Any, inputs: list[tuple[str, Any]], opset: Any) -> Any
             inputs,
             target_opset=opset,
             custom_parsers={last: _parse, SimpleImputer: _parse_joined, **dict.fromkeys(SCALERS, _parse_joined)},
-            custom_shape_calculators={last: _set_types, SimpleImputer: _set_imputed},
+            custom_shape_calculators={last: lambda operator: None, SimpleImputer: _set_imputed},  # noqa: ARG005
             custom_conversion_functions={last: _convert, SimpleImputer: _convert_imputer},
         )
         shape_inference.infer_shapes(model, check_type=True, strict_mode=True)  # some steps mix their precisions
@@ -169,26 +159,18 @@ def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> A
 
     operator = scope.declare_local_operator("RfscFormulas", model)
     operator.inputs = inputs
-    kinds = {"label": _label_type(model.classes_), "probabilities": DoubleTensorType, "decision": DoubleTensorType}
-    for name, kind in kinds.items():
-        operator.outputs.append(scope.declare_local_variable(name, kind()))
+    n_classes = len(model.classes_)
+    types = {
+        "label": _label_type(model.classes_)([None]),
+        "probabilities": DoubleTensorType([None, n_classes]),
+        "decision": DoubleTensorType([None] if n_classes == 2 else [None, n_classes]),
+    }
+    for name, kind in types.items():
+        operator.outputs.append(scope.declare_local_variable(name, kind))
     return operator.outputs
 
 
-def _set_types(operator: Any) -> None:
-    """Declare what the outputs hold."""
-    from skl2onnx.common.data_types import DoubleTensorType
-
-    model: FormulaPredictions = operator.raw_operator
-    n_samples, n_classes = operator.inputs[0].type.shape[0], len(model.classes_)
-    label, probabilities, decision = operator.outputs
-    label.type = _label_type(model.classes_)([n_samples])
-    probabilities.type = DoubleTensorType([n_samples, n_classes])
-    decision.type = DoubleTensorType([n_samples] if len(model.models_) == 1 else [n_samples, n_classes])
-
-
 def _convert(scope: Any, operator: Any, container: Any) -> None:
-    """Add the nodes of the classifier."""
     if container.target_opset < LEAST_OPSET:
         msg = f"expected a target_opset of at least {LEAST_OPSET}, got {container.target_opset}. Raise it."
         raise ValueError(msg)
@@ -236,18 +218,18 @@ def _cells(graph: Graph, inputs: Any, program: Program) -> Callable[[int], str]:
 
 
 def _answers(graph: Graph, program: Program, cells: Callable[[int], str], table: str) -> tuple[str, str, str]:
-    """Label, probabilities and decision values."""
     columns = _values(graph, program, cells, table)
     flat = graph.constant(np.array([1]))
     if len(columns) == 1:
         (values,) = columns
         decision = graph.node("Squeeze", values, flat)
         best = graph.cast(graph.node("Greater", decision, graph.constant(0.0)), np.int64)
-        probabilities = two_probabilities(graph, values)
+        sides = (logistic(graph, graph.node("Neg", values)), logistic(graph, values))
+        probabilities = graph.node("Concat", *sides, axis=1)
     else:
         decision = graph.node("Concat", *columns, axis=1)
         best = graph.node("ArgMax", decision, axis=1, keepdims=0)
-        probabilities = many_probabilities(graph, decision, best, len(columns))
+        probabilities = many_probabilities(graph, decision)
     missing = _missing(graph, program.required, cells, table)
     label = _label(graph, _labels(program.classes), best, graph.node("Squeeze", missing, flat))
     return label, probabilities, decision
@@ -255,15 +237,10 @@ def _answers(graph: Graph, program: Program, cells: Callable[[int], str], table:
 
 def _values(graph: Graph, program: Program, cells: Callable[[int], str], table: str) -> list[str]:
     """The value of every output, shape (n_samples, 1); NaN if it lacks a number."""
-
-    def scaled(p: int) -> str:
-        made = program.features[p]
-        is_text = program.columns[made.column].kind == "text"
-        return scaled_feature(graph, feature_of(graph, made, cells(made.column), is_text=is_text), program.scaling, p)
-
-    terms, values = Terms(graph, scaled), []
-    for k, output in enumerate(program.outputs):
-        parts = [graph.multiply(graph.constant(coef), terms.visit(term)) for coef, term in output]
+    terms, values = Terms(graph, program, cells), []
+    for k, model in enumerate(program.models):
+        pairs = zip(model.coef.tolist(), model.terms, strict=True)
+        parts = [graph.multiply(graph.constant(coef), terms.visit(term.expression)) for coef, term in pairs]
         total = reduce(graph.add, parts, graph.constant(0.0))
         missing = _missing(graph, program.required_by(k), cells, table)
         values.append(graph.node("Where", missing, graph.constant(np.nan), total))
@@ -312,11 +289,10 @@ def _is_double(operator: Any) -> bool:
     return all(isinstance(variable.type, DoubleTensorType) for variable in operator.inputs)
 
 
-def _kept(imputer: Any) -> tuple[Any, Any]:
-    """Columns that are put out, and those of which an indicator follows."""
-    empty = np.isnan(imputer.statistics_.astype(np.float64)) & (imputer.strategy != "constant")
-    kept = np.flatnonzero(~empty | imputer.keep_empty_features)
-    return kept, np.asarray(imputer.indicator_.features_ if imputer.add_indicator else [], dtype=np.int64)
+def _imputed(operator: Any) -> Sequence[Ingredient]:
+    """What the columns are after filling."""
+    imputer = operator.raw_operator
+    return read_recipe(imputer, [f"x{j}" for j in range(imputer.n_features_in_)]).recipe.features
 
 
 def _set_imputed(operator: Any) -> None:
@@ -325,7 +301,7 @@ def _set_imputed(operator: Any) -> None:
 
     get_shape_calculator(IMPUTER)(operator)
     if _is_double(operator):
-        operator.outputs[0].type.shape = [None, sum(columns.size for columns in _kept(operator.raw_operator))]
+        operator.outputs[0].type.shape = [None, len(_imputed(operator))]
 
 
 def _convert_imputer(scope: Any, operator: Any, container: Any) -> None:
@@ -335,14 +311,10 @@ def _convert_imputer(scope: Any, operator: Any, container: Any) -> None:
     if not _is_double(operator):
         get_converter(IMPUTER)(scope, operator, container)
         return
-    imputer, graph = operator.raw_operator, Graph(scope, container)
-    (cells,) = (variable.full_name for variable in operator.inputs)
-    marker = float(imputer.missing_values)
-    missing = graph.node("IsNaN", cells) if np.isnan(marker) else graph.node("Equal", cells, graph.constant(marker))
-    filled = graph.node("Where", missing, graph.constant(imputer.statistics_.astype(np.float64)), cells)
-    kept, indicated = _kept(imputer)
-    result = graph.node("Gather", filled, graph.constant(kept), axis=1)
-    if indicated.size:
-        indicator = graph.cast(graph.node("Gather", missing, graph.constant(indicated), axis=1), np.float64)
-        result = graph.node("Concat", result, indicator, axis=1)
-    graph.put_out(result, operator.outputs[0].full_name)
+    graph = Graph(scope, container)
+    (table,) = (variable.full_name for variable in operator.inputs)
+    columns = []
+    for made in _imputed(operator):
+        cells = graph.node("Gather", table, graph.constant(np.array([made.column])), axis=1)
+        columns.append(feature_of(graph, made, cells, is_text=False))
+    graph.put_out(graph.node("Concat", *columns, axis=1), operator.outputs[0].full_name)

@@ -14,12 +14,12 @@ import numpy as np
 
 from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf
 from .._terms.expression import Expression
-from .._terms.scaling import FAR, Scaling
+from .._terms.scaling import FAR
 from .._terms.visitor import Visitor
+from .program import Program
 
 NO_TEXT = ""  # a missing text: tensors of texts have no missing values
 NEAR_ZERO, NEAR_ONE = 1e-40, 1e-6  # single precision may take a number for 0, or for 1
-NEXT = 1.0 + np.finfo(np.float64).eps
 
 
 class Graph:
@@ -48,11 +48,9 @@ class Graph:
         return self._known[key]
 
     def add(self, a: str, b: str) -> str:
-        """Sum of two values."""
         return self.node("Add", *self._number_last(a, b))
 
     def multiply(self, a: str, b: str) -> str:
-        """Product of two values."""
         return self.node("Mul", *self._number_last(a, b))
 
     def _number_last(self, a: str, b: str) -> tuple[str, str]:
@@ -88,7 +86,6 @@ class Graph:
         return self._known[key]
 
     def cast(self, value: str, dtype: type[np.generic]) -> str:
-        """The value as another type."""
         from onnx import helper
 
         return self.node("Cast", value, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
@@ -99,25 +96,23 @@ class Graph:
         self._container.add_node("Identity", [value], [name], name=operator)
 
 
-def scaled_feature(graph: Graph, feature: str, scaling: Scaling, p: int) -> str:
-    """Feature p on its training range, by the operations of `Scaling.rows`."""
-    half = graph.node("Div", feature, graph.constant(2.0))
-    shifted = graph.node("Sub", half, graph.constant(float(scaling.half_minimum[p])))
-    scaled = graph.node("Div", shifted, graph.constant(float(scaling.half_span[p])))
-    return graph.node("Min", graph.node("Max", scaled, graph.constant(-FAR)), graph.constant(FAR))
-
-
 class Terms(Visitor[str]):
     """Adds the nodes of expressions to a graph."""
 
-    def __init__(self, graph: Graph, scaled: Callable[[int], str]) -> None:
-        self.graph, self.scaled = graph, scaled
+    def __init__(self, graph: Graph, program: Program, cells: Callable[[int], str]) -> None:
+        self.graph, self.program, self.cells = graph, program, cells
 
     def number(self, value: float) -> str:
         return self.graph.constant(float(value))
 
     def feature(self, feature: int) -> str:
-        return self.scaled(feature)
+        """On its training range, by the operations of `Scaling.rows`."""
+        made, (half_minimum, half_span) = self.program.features[feature], self.program.half_range(feature)
+        is_text = self.program.columns[made.column].kind == "text"
+        value = feature_of(self.graph, made, self.cells(made.column), is_text=is_text)
+        half = self.graph.node("Div", value, self.number(2.0))
+        scaled = self.graph.node("Div", self.graph.node("Sub", half, self.number(half_minimum)), self.number(half_span))
+        return self.graph.node("Min", self.graph.node("Max", scaled, self.number(-FAR)), self.number(FAR))
 
     def total(self, parts: tuple[Expression, ...]) -> str:
         return reduce(self.graph.add, map(self.visit, parts))
@@ -139,20 +134,18 @@ class Terms(Visitor[str]):
 
     def wave(self, kind: str, part: Expression) -> str:
         value = self.visit(part)
-        return self.graph.node("Sin", value) if kind == "sin" else cosine(self.graph, value)
+        if kind == "sin":
+            return self.graph.node("Sin", value)
+        # 1 - 2 sin(value / 2)^2, because onnxruntime before 1.29 has no Cos for doubles; halving is exact
+        sine = self.graph.node("Sin", self.graph.node("Div", value, self.number(2.0)))
+        square = self.graph.node("Mul", self.graph.node("Mul", sine, sine), self.number(2.0))
+        return self.graph.node("Sub", self.number(1.0), square)
 
     def above(self, part: Expression, knot: float) -> str:
         return self.graph.cast(self.graph.node("Greater", self.visit(part), self.number(knot)), np.float64)
 
     def equals(self, part: Expression, level: float) -> str:
         return self.graph.cast(self.graph.node("Equal", self.visit(part), self.number(level)), np.float64)
-
-
-def cosine(graph: Graph, value: str) -> str:
-    """1 - 2 sin(value / 2)^2, because onnxruntime before 1.29 has no Cos for doubles; halving is exact."""
-    sine = graph.node("Sin", graph.node("Div", value, graph.constant(2.0)))
-    square = graph.node("Mul", graph.node("Mul", sine, sine), graph.constant(2.0))
-    return graph.node("Sub", graph.constant(1.0), square)
 
 
 def logistic(graph: Graph, value: str) -> str:
@@ -191,23 +184,9 @@ def _is_level(graph: Graph, cells: str, levels: Sequence[str | float | None], is
     return graph.cast(reduce(lambda a, b: graph.node("Or", a, b), tests), np.float64)
 
 
-def two_probabilities(graph: Graph, values: str) -> str:
-    """Probabilities of two classes from the one output, shape (n_samples, 1)."""
-    return graph.node("Concat", logistic(graph, graph.node("Neg", values)), logistic(graph, values), axis=1)
-
-
-def many_probabilities(graph: Graph, values: str, best: str, n_classes: int) -> str:
-    """Probabilities of several classes, as `class_probabilities` computes them."""
+def many_probabilities(graph: Graph, values: str) -> str:
+    """Probabilities of several classes: sigmoids over their sum, in logarithms."""
     size = graph.node("Exp", graph.node("Neg", graph.node("Abs", values)))
     log_size = graph.node("Log", graph.node("Add", graph.constant(1.0), size))
     log_logistic = graph.node("Sub", graph.node("Min", values, graph.constant(0.0)), log_size)
-    shares = graph.node("Softmax", log_logistic, axis=1)
-    # outputs far above zero all have the same share: the largest output still gets the largest probability
-    first = graph.node("ArgMax", shares, axis=1, keepdims=0)
-    tied = graph.node("Not", graph.node("Equal", first, best))
-    one = graph.constant(np.array([1]))
-    largest = graph.node("GatherElements", shares, graph.node("Unsqueeze", first, one), axis=1)
-    above = graph.node("Mul", largest, graph.constant(NEXT))
-    position = graph.constant(np.arange(n_classes, dtype=np.int64))
-    is_best = graph.node("Equal", position, graph.node("Unsqueeze", best, one))
-    return graph.node("Where", graph.node("And", graph.node("Unsqueeze", tied, one), is_best), above, shares)
+    return graph.node("Softmax", log_logistic, axis=1)

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._model import SparseModel
 from .._model.access import as_predictor
 from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from .._terms.expression import Divided, Expression, Number, Product, Sum
-from .._terms.scaling import Scaling
-from .._terms.visitor import Visitor, bare
+from .._terms.visitor import Visitor, bare, without_sign
 
 LONGEST_COMMENT = 80  # characters of a name that a comment shows
 
@@ -22,37 +22,25 @@ class Program:
 
     columns: tuple[RawColumn, ...]  # of the table, in their order
     features: tuple[Ingredient, ...]  # how every feature is made of the columns
-    feature_names: tuple[str, ...]
-    scaling: Scaling  # how the features are brought to [0, 1]
-    outputs: tuple[tuple[tuple[float, Expression], ...], ...]  # for every output its coefficients and terms
-    term_names: tuple[tuple[str, ...], ...]
-    used: tuple[tuple[int, ...], ...]  # features that every output reads, ascending
+    models: tuple[SparseModel, ...]  # one for each output, all with the same features and scaling
     classes: tuple[Any, ...]  # with two of them there is one output, which predicts the second if it is positive
 
     @classmethod
     def of(cls, source: Any) -> Program:
         """What a classifier, a pipeline, a predictor or a model computes."""
         predictor = as_predictor(source)
-        models = predictor.models_
-        recipe = predictor.recipe_ or Recipe.identity(models[0].feature_names)
-        return cls(
-            columns=recipe.columns,
-            features=recipe.features,
-            feature_names=models[0].feature_names,
-            scaling=models[0].scaling,
-            outputs=tuple(
-                tuple((float(coef), term.expression) for coef, term in zip(model.coef, model.terms, strict=True))
-                for model in models
-            ),
-            term_names=tuple(model.names for model in models),
-            used=tuple(model.features for model in models),
-            classes=tuple(predictor.classes_.tolist()),
-        )
+        recipe = predictor.recipe_ or Recipe.identity(predictor.models_[0].feature_names)
+        classes = tuple(predictor.classes_.tolist())
+        return cls(recipe.columns, recipe.features, tuple(predictor.models_), classes)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return self.models[0].feature_names
 
     @property
     def features_used(self) -> list[int]:
         """Features that some output reads, ascending."""
-        return sorted({p for used in self.used for p in used})
+        return sorted({p for model in self.models for p in model.features})
 
     @property
     def read(self) -> tuple[int, ...]:
@@ -62,11 +50,11 @@ class Program:
     @property
     def required(self) -> tuple[int, ...]:
         """Columns without which there is no answer: nothing fills a missing cell."""
-        return tuple(sorted({column for output in range(len(self.used)) for column in self.required_by(output)}))
+        return tuple(sorted({column for output in range(len(self.models)) for column in self.required_by(output)}))
 
     def required_by(self, output: int) -> tuple[int, ...]:
         """Columns without which one output has no value."""
-        return tuple(sorted({self.features[p].column for p in self.used[output] if self.may_be_missing(p)}))
+        return tuple(sorted({self.features[p].column for p in self.models[output].features if self.may_be_missing(p)}))
 
     def may_be_missing(self, feature: int) -> bool:
         """Whether a missing cell leaves the feature missing."""
@@ -80,26 +68,25 @@ class Program:
 
     def half_range(self, feature: int) -> tuple[float, float]:
         """Half the minimum and half the training range of a feature."""
-        return float(self.scaling.half_minimum[feature]), float(self.scaling.half_span[feature])
-
-    def possible_levels(self, made: LevelOf) -> list[str | float]:
-        """Those of the levels that a cell of the column can be: texts of a text column, else numbers."""
-        kind = str if self.columns[made.column].kind == "text" else float
-        return [level for level in made.levels if isinstance(level, kind)]
+        scaling = self.models[0].scaling
+        return float(scaling.half_minimum[feature]), float(scaling.half_span[feature])
 
     @property
     def output_labels(self) -> tuple[Any, ...]:
         """The class that every output predicts if it is positive."""
-        return self.classes[1:] if len(self.outputs) == 1 else self.classes
+        return self.classes[1:] if len(self.models) == 1 else self.classes
 
     def weighted_terms(self, output: int) -> list[Expression]:
         """The terms of one output, each times its coefficient."""
-        pairs = self.outputs[output]
+        model = self.models[output]
+        pairs = zip(model.coef.tolist(), (term.expression for term in model.terms), strict=True)
         return [Number(coef) if part == Number(1.0) else Product((Number(coef), bare(part))) for coef, part in pairs]
 
 
 class CodePrinter(Visitor[str]):
     """Writes expressions as most languages do; a subclass says what is different in its own."""
+
+    equals_sign = "=="
 
     def __init__(self, scaled: Mapping[int, str]) -> None:
         self.scaled = scaled  # what stands for the scaled value of each feature: a variable, a column, a cell
@@ -134,21 +121,31 @@ class CodePrinter(Visitor[str]):
     def made_feature(self, program: Program, p: int, cell: str) -> str:
         """A feature from the cell of its column."""
         made = program.features[p]
-        missing = self.is_missing(cell, program.columns[made.column].kind)
+        kind = program.columns[made.column].kind
+        missing = self.is_missing(cell, kind)
         match made:
             case NumberOf(_, fill):
                 return cell if fill is None else self.filled(cell, fill)
             case MissingIn():
                 return self.choose(missing)
             case LevelOf(_, levels, other):
-                known = program.possible_levels(made)
+                # those that a cell can be: texts of a text column, else numbers
+                known = [level for level in levels if isinstance(level, str if kind == "text" else float)]
                 conditions = [self.is_one_of(cell, known)] if known else []
                 conditions += [missing] if None in levels else []
                 return self.choose(self.any_of(conditions), flipped=other)
 
-    def same(self, left: str, right: str) -> str:
-        """The condition that two numbers are equal."""
-        return f"{left} == {right}"
+    @abstractmethod
+    def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
+        """(x / 2 - half_minimum) / half_span within FAR."""
+
+    def scaled_feature(self, program: Program, p: int, cell: str) -> str:
+        """A feature on [0, 1] from the cell of its column."""
+        text = self.made_feature(program, p, cell)
+        return text if program.is_indicator(p) else self.clipped(text, *program.half_range(p))
+
+    def less(self, x: str, number: float) -> str:
+        return x if number == 0.0 else f"{x} {'-' if number > 0 else '+'} {self.number(abs(number))}"
 
     def total(self, parts: tuple[Expression, ...]) -> str:
         return " ".join(self.summands(parts))
@@ -175,7 +172,7 @@ class CodePrinter(Visitor[str]):
         return self.choose(f"{self.operand(part)} > {self.number(knot)}")
 
     def equals(self, part: Expression, level: float) -> str:
-        return self.choose(self.same(self.operand(part), self.number(level)))
+        return self.choose(f"{self.operand(part)} {self.equals_sign} {self.number(level)}")
 
     def operand(self, node: Expression) -> str:
         """The expression, to be multiplied, divided or compared: in brackets if it could be misread."""
@@ -186,9 +183,12 @@ class CodePrinter(Visitor[str]):
         """The parts of a sum, each but the first with its sign in front."""
         out: list[str] = []
         for part in map(bare, parts):
-            sign, size = _split_sign(part) if out else ("", part)
-            text = f"({self.visit(size)})" if isinstance(size, Sum) and out else self.visit(size)
-            out.append(f"{sign} {text}" if out else text)
+            if not out:
+                out.append(self.visit(part))
+                continue
+            negative, size = without_sign(part)
+            text = f"({self.visit(size)})" if isinstance(size, Sum) else self.visit(size)
+            out.append(f"{'-' if negative else '+'} {text}")
         return out
 
     def output(self, program: Program, output: int) -> list[str]:
@@ -196,20 +196,17 @@ class CodePrinter(Visitor[str]):
         return self.summands(program.weighted_terms(output)) or [self.number(0.0)]
 
 
-def _split_sign(part: Expression) -> tuple[str, Expression]:
-    """Sign and size of a summand: a minus if a negative number stands alone or leads a product."""
-    match part:
-        case Number(value) if value < 0:
-            return "-", Number(-value)
-        case Product((Number(value), *rest)) if value < 0:
-            return "-", bare(Product(tuple(rest))) if value == -1.0 else Product((Number(-value), *rest))
-        case _:
-            return "+", part
-
-
 def plain_label(label: Any) -> str | int | float | bool:
     """A label as languages know it; what is neither a number nor a text is written as text."""
     return label if isinstance(label, str | int | float) and label == label else str(label)
+
+
+def writable(text: str, language: str) -> str:
+    """The text, or an error if no literal of a language can hold it."""
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        msg = f"a name, level or label holds a NUL or half a surrogate pair, which {language} cannot write. Rename it."
+        raise ValueError(msg)
+    return text
 
 
 def one_line(text: str) -> str:

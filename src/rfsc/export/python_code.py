@@ -66,6 +66,9 @@ class Python(CodePrinter):
     def filled(self, cell: str, fill: float) -> str:
         return f"({fill!r} if {cell} is None else {cell})"
 
+    def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
+        return f"_scaled({x}, {half_minimum!r}, {half_span!r})"
+
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         return f"{cell} in {tuple(levels)!r}"
 
@@ -103,7 +106,6 @@ def to_python(source: Any, name: str = "predict") -> str:
 
 
 def _body(program: Program) -> list[str]:
-    """The lines of the function."""
     lines = ['"""Class of one row: a mapping from column names to cells; None if a cell that is needed is missing."""']
     for j in program.read:
         column = program.columns[j]
@@ -112,20 +114,15 @@ def _body(program: Program) -> list[str]:
         lines += [f"if {' or '.join(f'c{j} is None' for j in program.required)}:", "    return None"]
     used = program.features_used
     printer = Python({p: f"s{p}" for p in used})
-    lines += [f"s{p} = {_feature(printer, program, p)}  # {one_line(program.feature_names[p])}" for p in used]
-    for k in range(len(program.outputs)):
-        names = [f"  # {one_line(name)}" for name in program.term_names[k]] or [""]
+    for p in used:
+        value = printer.scaled_feature(program, p, f"c{program.features[p].column}")
+        lines.append(f"s{p} = {value}  # {one_line(program.feature_names[p])}")
+    for k in range(len(program.models)):
+        names = [f"  # {one_line(name)}" for name in program.models[k].names] or [""]
         lines.append(f"f{k} = (")
         lines += [f"    {text}{name}" for text, name in zip(printer.output(program, k), names, strict=True)]
         lines.append(")")
     return ["    " + line for line in lines + _answer(program)]
-
-
-def _feature(printer: Python, program: Program, p: int) -> str:
-    """A feature on [0, 1]."""
-    text = printer.made_feature(program, p, f"c{program.features[p].column}")
-    low, span = program.half_range(p)
-    return text if program.is_indicator(p) else f"_scaled({text}, {low!r}, {span!r})"
 
 
 def _answer(program: Program) -> list[str]:
@@ -133,7 +130,7 @@ def _answer(program: Program) -> list[str]:
     first, second = (repr(plain_label(label)) for label in program.classes[:2])
     shown = [repr(plain_label(label)) for label in program.output_labels]
     lines = [f"decision = {{{', '.join(f'{label}: f{k}' for k, label in enumerate(shown))}}}"]
-    if len(program.outputs) == 1:
+    if len(program.models) == 1:
         lines += [
             f"label = {second} if f0 > 0.0 else {first}",
             f"probability = {{{first}: _sigmoid(-f0), {second}: _sigmoid(f0)}}",

@@ -14,6 +14,7 @@ from typing import Any
 
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
+from .._utils.words import listed
 from .program import CodePrinter, Program, plain_label
 
 MAX_FORMULA = 8_192  # characters
@@ -49,6 +50,8 @@ def as_text(cell: str) -> str:
 class Sheet(CodePrinter):
     """Expressions as formulas of a spreadsheet."""
 
+    equals_sign = "="
+
     def number(self, value: float) -> str:
         """A constant with all its digits, of which Excel keeps fifteen."""
         return repr(float(value)).removesuffix(".0").replace("e", "E")
@@ -74,6 +77,13 @@ class Sheet(CodePrinter):
     def filled(self, cell: str, fill: float) -> str:
         return f"IF(ISNUMBER({cell}),{cell},{self.number(fill)})"
 
+    def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
+        """(x / 2 - half_minimum) / half_span within FAR, clipped before it is divided."""
+        text, far = self.less(f"{x}/2", half_minimum), FAR * half_span
+        # nothing is that far away if the range itself is huge
+        inside = f"MAX(MIN({text},{self.number(far)}),{self.number(-far)})" if far < LARGEST else f"({text})"
+        return f"({inside}/{self.number(half_span)})"
+
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         tests = []
         for level in levels:
@@ -88,9 +98,6 @@ class Sheet(CodePrinter):
             starts = range(0, len(conditions), MAX_ARGUMENTS)
             return self.any_of([self.any_of(conditions[i : i + MAX_ARGUMENTS]) for i in starts])
         return f"OR({','.join(conditions)})" if len(conditions) > 1 else "".join(conditions) or "FALSE"
-
-    def same(self, left: str, right: str) -> str:
-        return f"{left}={right}"
 
 
 def to_spreadsheet(source: Any, *, cells: Mapping[str, str] | None = None, row: int = 2) -> str:
@@ -157,13 +164,14 @@ class _Layout:
     def fill(self, *, helpers: bool) -> None:
         """All formulas; with helpers, scaled features and terms in cells of their own."""
         program = self.program
-        texts = {p: self.scaled(p) for p in program.features_used}
+        sheet, columns = Sheet({}), {p: program.features[p].column for p in program.features_used}
+        texts = {p: sheet.scaled_feature(program, p, self.inputs[column]) for p, column in columns.items()}
         if helpers:
-            texts = {
-                p: self.put(f"scaled {program.feature_names[p]}", self.known(p, text)) for p, text in texts.items()
-            }
+            for p, column in columns.items():
+                needed = [self.inputs[column]] if program.may_be_missing(p) else []
+                texts[p] = self.put(f"scaled {program.feature_names[p]}", self.unless_missing(needed, texts[p]))
         printer = Sheet(texts)
-        formulas = [self.formula(printer, k, helpers=helpers) for k in range(len(program.outputs))]
+        formulas = [self.formula(printer, k, helpers=helpers) for k in range(len(program.models))]
         labels = [plain_label(label) for label in program.classes]
         names = ["decision"] if len(formulas) == 1 else [f"decision {label}" for label in labels]
         decisions = [self.put(name, text) for name, text in zip(names, formulas, strict=True)]
@@ -175,21 +183,6 @@ class _Layout:
         else:
             self.several(decisions, labels)
 
-    def scaled(self, p: int) -> str:
-        """A feature on [0, 1], clipped before it is divided."""
-        sheet = Sheet({})
-        text = sheet.made_feature(self.program, p, self.inputs[self.program.features[p].column])
-        if self.program.is_indicator(p):
-            return text
-        low, span = self.program.half_range(p)
-        text, far = _less(f"{text}/2", low), FAR * span
-        # nothing is that far away if the range itself is huge
-        return (
-            f"(MAX(MIN({text},{sheet.number(far)}),{sheet.number(-far)})/{sheet.number(span)})"
-            if far < LARGEST
-            else f"(({text})/{sheet.number(span)})"
-        )
-
     def formula(self, printer: Sheet, output: int, *, helpers: bool) -> str:
         """One output; empty if a number that it needs is missing."""
         program = self.program
@@ -199,14 +192,9 @@ class _Layout:
         label = plain_label(program.output_labels[output])
         addresses = [
             self.put(f"{label}: {name}", self.unless_missing(needed, printer.visit(part)))
-            for name, part in zip(program.term_names[output], program.weighted_terms(output), strict=True)
+            for name, part in zip(program.models[output].names, program.weighted_terms(output), strict=True)
         ]
         return self.unless_missing(needed, f"SUM({addresses[0]}:{addresses[-1]})" if addresses else "0")
-
-    def known(self, p: int, text: str) -> str:
-        """A scaled feature that stays empty if it is missing."""
-        needed = [self.inputs[self.program.features[p].column]] if self.program.may_be_missing(p) else []
-        return self.unless_missing(needed, text)
 
     def unless_missing(self, needed: list[str], text: str) -> str:
         """A formula that stays empty unless all the cells that it needs hold numbers."""
@@ -237,11 +225,10 @@ def _inputs(program: Program, cells: Mapping[str, str] | None) -> tuple[list[She
         return [SheetCell(letters, _heading(program.columns[j].name), "") for j, letters in places.items()], places
     missing = [program.columns[j].name for j in program.read if program.columns[j].name not in cells]
     if missing:
-        shown = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        shown = listed(list(map(repr, missing)), 5)
         msg = f"cells must say where the columns that the model reads are; it lacks {len(missing)}: {shown}."
         raise ValueError(msg)
-    places = {j: cells[program.columns[j].name].upper() for j in program.read}
-    return [], {j: _letters(_number_of(letters)) for j, letters in places.items()}
+    return [], {j: _letters(_number_of(cells[program.columns[j].name])) for j in program.read}
 
 
 def _number_of(letters: str) -> int:
@@ -265,11 +252,6 @@ def _letters(number: int) -> str:
         number, rest = divmod(number - 1, 26)
         text = chr(ord("A") + rest) + text
     return text
-
-
-def _less(text: str, number: float) -> str:
-    """What is left of a cell without a number."""
-    return text if number == 0.0 else f"{text}{'-' if number > 0 else '+'}{Sheet({}).number(abs(number))}"
 
 
 def _text(text: str) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .._utils.validation import check_choice
+from .._utils.words import listed
 from .program import Program, plain_label
 from .sql_dialects import DIALECTS, SQLite
 
@@ -50,9 +52,7 @@ def to_sql(
         ``decision``, ``probability_<class>`` and ``predicted``; with three and more classes ``decision_<class>``, and
         with a label plain ``probability``.
     """
-    if output not in OUTPUTS:
-        msg = f"output must be one of {', '.join(map(repr, OUTPUTS))}, got {output!r}."
-        raise ValueError(msg)
+    check_choice("output", output, OUTPUTS)
     program = Program.of(source)
     printer = _printer(dialect, program)
     wanted = _wanted(program, label)
@@ -61,8 +61,8 @@ def to_sql(
     kept = {f"k{j}": f"d.{printer.identifier(name)}" for j, name in enumerate(keep)}
     used = program.features_used
     steps = {"columns": kept | _columns(printer, used, "d"), **_features(printer, used)}
-    steps["formulas"] = {f"f{k}": _formula(printer, k) for k in range(len(program.outputs))}
-    if output in ("all", "probability") and len(program.outputs) > 1:
+    steps["formulas"] = {f"f{k}": _formula(printer, k) for k in range(len(program.models))}
+    if output in ("all", "probability") and len(program.models) > 1:
         steps |= _shares(printer)
     answers = _answers(printer, output, wanted, plain=label is not None)
     aliases = _unique([*keep, *answers], printer.longest_name)
@@ -91,16 +91,14 @@ def sql_expressions(source: Any, *, dialect: str = "sqlite", table: str = "data"
     printer = _printer(dialect, program)
     out = {}
     for k, label in enumerate(program.output_labels):
-        used = list(program.used[k])
+        used = list(program.models[k].features)
         steps = {"columns": _columns(printer, used, printer.identifier(table)), **_features(printer, used)}
         out[label] = _nested(list(steps.values()), _formula(printer, k), printer.fence)
     return out
 
 
 def _printer(dialect: str, program: Program) -> SQLite:
-    if dialect not in DIALECTS:
-        msg = f"dialect must be one of {', '.join(map(repr, DIALECTS))}, got {dialect!r}."
-        raise ValueError(msg)
+    check_choice("dialect", dialect, tuple(DIALECTS))
     return DIALECTS[dialect](program)
 
 
@@ -120,7 +118,7 @@ def _features(printer: SQLite, used: Sequence[int]) -> dict[str, dict[str, str]]
     columns = {p: f"c{printer.program.features[p].column}" for p in used}
     made = {p: printer.made_feature(printer.program, p, columns[p]) for p in used}
     alias = {p: columns[p] if made[p] == columns[p] else f"x{p}" for p in used}
-    scaled = {printer.scaled[p]: printer.scaled_feature(p, alias[p]) for p in used}
+    scaled = {printer.scaled[p]: printer.scaled_column(p, alias[p]) for p in used}
     if all(alias[p] == columns[p] for p in used):
         return {"scaled": scaled}
     return {"features": {alias[p]: made[p] for p in used}, "scaled": scaled}
@@ -128,7 +126,7 @@ def _features(printer: SQLite, used: Sequence[int]) -> dict[str, dict[str, str]]
 
 def _formula(printer: SQLite, output: int) -> str:
     """One output; NULL if a feature is, which steps and hinges would not notice."""
-    used = printer.program.used[output]
+    used = printer.program.models[output].features
     text = "\n    ".join(printer.output(printer.program, output))
     if not used:
         return f"CAST({text} AS {printer.double})"  # if nothing is read, nothing has made it a double
@@ -138,7 +136,7 @@ def _formula(printer: SQLite, output: int) -> str:
 
 def _shares(printer: SQLite) -> dict[str, dict[str, str]]:
     """Steps to e_k / (e_0 + e_1 + ...), the sigmoids over their sum, for formulas that may all be far below zero."""
-    values = [f"f{k}" for k in range(len(printer.program.outputs))]
+    values = [f"f{k}" for k in range(len(printer.program.models))]
     logs = [f"l{k}" for k in range(len(values))]
     far = printer.number(FAR_BELOW)
     log_sigmoid = {
@@ -156,7 +154,7 @@ def _shares(printer: SQLite) -> dict[str, dict[str, str]]:
 def _answers(printer: SQLite, output: str, wanted: Sequence[int], *, plain: bool) -> dict[str, str]:
     """The columns of the result, by name; `wanted` are the places of the classes to return."""
     program = printer.program
-    several = len(program.outputs) > 1
+    several = len(program.models) > 1
     labels = [plain_label(label) for label in program.classes]
     out = {}
     if output in ("all", "decision"):
@@ -164,7 +162,7 @@ def _answers(printer: SQLite, output: str, wanted: Sequence[int], *, plain: bool
             name = "decision" if plain or not several else f"decision_{labels[k]}"
             out[name] = f"f{k}" if several else ("-f0", "f0")[k]
     if output in ("all", "probability"):
-        values, shares = (" + ".join(f"{letter}{k}" for k in range(len(program.outputs))) for letter in "fe")
+        values, shares = (" + ".join(f"{letter}{k}" for k in range(len(program.models))) for letter in "fe")
         for k in wanted:
             name = "probability" if plain else f"probability_{labels[k]}"
             text = f"e{k} / ({shares})" if several else printer.sigmoid(("f0", "-f0")[k])
@@ -178,7 +176,7 @@ def _predicted(printer: SQLite, labels: Sequence[str | float]) -> str:
     """The most likely class; of equal formulas the first."""
     alike = len({type(label) for label in labels}) == 1
     texts = [printer.literal(label if alike else str(label)) for label in labels]
-    if len(printer.program.outputs) == 1:
+    if len(printer.program.models) == 1:
         return f"CASE WHEN f0 > 0 THEN {texts[1]} WHEN f0 <= 0 THEN {texts[0]} END"
     values = [f"f{k}" for k in range(len(labels))]
     cases = " ".join(f"WHEN {f} THEN {text}" for f, text in zip(values, texts, strict=True))
@@ -199,8 +197,7 @@ def _wanted(program: Program, label: Any) -> list[int]:
         return list(range(len(program.classes)))
     places = [k for k, known in enumerate(program.classes) if known == label]
     if not places:
-        more = ", ..." if len(program.classes) > 10 else ""
-        shown = ", ".join(repr(known) for known in program.classes[:10]) + more
+        shown = listed(list(map(repr, program.classes)), 10)
         msg = f"label must be one of the classes ({shown}), got {label!r}."
         raise ValueError(msg)
     return places

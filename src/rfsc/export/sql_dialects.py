@@ -7,27 +7,22 @@ doubles overflows or vanishes, so it is given formulas that never do: see `Postg
 from __future__ import annotations
 
 import math
-import struct
 from collections import Counter
-from collections.abc import Callable
 
 from .._terms.expression import (
     Above,
     Divided,
     Equals,
-    Exp,
     Expression,
     Number,
     Positive,
-    Product,
-    Ramp,
     Scaled,
     Sum,
     Wave,
 )
 from .._terms.scaling import FAR
 from .._terms.visitor import bare
-from .program import CodePrinter, Program
+from .program import CodePrinter, Program, writable
 
 LARGEST = math.nextafter(math.inf, 0.0)
 SMALLEST = math.nextafter(0.0, 1.0)
@@ -37,7 +32,7 @@ RELATIVE = 2.0**-54  # two doubles that differ do so by at least this share of e
 class SQLite(CodePrinter):
     """SQLite, and what all dialects share. Column j of the table is ``c<j>``, feature p ``x<p>``, scaled ``s<p>``."""
 
-    double = "REAL"
+    double, equals_sign = "REAL", "="
     greatest, least = "max", "min"
     longest_name: int | None = None  # bytes
     fence = "\nLIMIT -1 OFFSET 0"  # keeps the planner from repeating a step wherever a later one mentions it
@@ -51,14 +46,14 @@ class SQLite(CodePrinter):
         if not name:
             msg = "a column or table has an empty name, which SQL cannot write. Rename it."
             raise ValueError(msg)
-        return '"' + _possible(name).replace('"', '""') + '"'
+        return '"' + writable(name, "SQL").replace('"', '""') + '"'
 
     def literal(self, value: str | float) -> str:
         """A text, a number or a truth value."""
         if isinstance(value, bool):
             return "TRUE" if value else "FALSE"
         if isinstance(value, str):
-            return "'" + _possible(value).replace("'", "''") + "'"
+            return "'" + writable(value, "SQL").replace("'", "''") + "'"
         return str(value) if isinstance(value, int) else self.number(value)
 
     def read_number(self, column: str) -> str:
@@ -84,22 +79,18 @@ class SQLite(CodePrinter):
     def any_of(self, conditions: list[str]) -> str:
         return " OR ".join(conditions) or "1 = 0"
 
-    def scaled_feature(self, p: int, x: str) -> str:
-        """A feature on [0, 1], clipped before it is divided, and NULL if it is missing."""
+    def scaled_column(self, p: int, x: str) -> str:
+        """A feature, already made, on [0, 1]; NULL if it is missing."""
         if self.program.is_indicator(p):
             return x
         half_minimum, half_span = self.program.half_range(p)
         return self.clipped(x, half_minimum, half_span, gaps=self.program.may_be_missing(p))
 
-    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:  # noqa: ARG002  see DuckDB
-        """(x / 2 - half_minimum) / half_span within FAR; NULL if x is."""
+    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool = False) -> str:  # noqa: ARG002
+        """(x / 2 - half_minimum) / half_span within FAR, clipped before it is divided; with gaps, NULL if x is."""
         far = min(FAR * half_span, LARGEST)
         inside = f"{self.least}({self.less(f'{x} / 2.0', half_minimum)}, {self.number(far)})"
         return f"{self.greatest}({inside}, {self.number(-far)}) / {self.number(half_span)}"
-
-    def less(self, x: str, number: float) -> str:
-        """x minus a number."""
-        return x if number == 0.0 else f"{x} {'-' if number > 0 else '+'} {self.number(abs(number))}"
 
     def positive(self, part: Expression) -> str:
         return f"{self.greatest}({self.visit(part)}, 0.0)"
@@ -126,10 +117,6 @@ class SQLite(CodePrinter):
         yes, no = ("0.0", "1.0") if flipped else ("1.0", "0.0")
         return f"CASE WHEN {condition} THEN {yes} ELSE {no} END"
 
-    def same(self, left: str, right: str) -> str:
-        """The condition that two numbers are equal."""
-        return f"{left} = {right}"
-
 
 class DuckDB(SQLite):
     """DuckDB: numbers without an exponent would be decimals; the greatest of NULL and 1 is 1."""
@@ -139,23 +126,19 @@ class DuckDB(SQLite):
     fence = ""
 
     def number(self, value: float) -> str:
-        """A constant with all its digits."""
         text = repr(float(value))
         return text if "e" in text else f"{text}e0"
 
     def read_number(self, column: str) -> str:
-        """A column as doubles, NULL if a cell is missing."""
         return f"NULLIF(CAST({column} AS DOUBLE), CAST('NaN' AS DOUBLE))"
 
     def read_text(self, column: str) -> str:
-        """A column as texts."""
         return f"CAST({column} AS VARCHAR)"
 
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         return f"{cell} IN ({', '.join(map(self.literal, levels))})"
 
-    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:
-        """(x / 2 - half_minimum) / half_span within FAR; NULL if x is."""
+    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool = False) -> str:
         text = super().clipped(x, half_minimum, half_span, gaps=gaps)
         return f"CASE WHEN {x} IS NOT NULL THEN {text} END" if gaps else text
 
@@ -174,7 +157,7 @@ class PostgreSQL(DuckDB):
 
     NEAR = 1e-250  # times four more factors of FAR it is still nothing
     SMALL = -300.0  # logarithm of what counts as zero; a product of five that is larger vanishes nowhere on the way
-    SAFE = 1e-290  # no guard is needed if a product cannot be smaller
+    TINY = 1e-50  # five factors that are larger cannot vanish
 
     def number(self, value: float) -> str:
         """A constant with all its digits: a numeric, which becomes a double when it meets one."""
@@ -186,25 +169,21 @@ class PostgreSQL(DuckDB):
         return "E" + text.replace("\\", "\\\\") if isinstance(value, str) and "\\" in value else text
 
     def read_number(self, column: str) -> str:
-        """A column as doubles, NULL if a cell is missing."""
         return f"NULLIF(CAST({column} AS double precision), 'NaN')"
 
     def read_text(self, column: str) -> str:
-        """A column as texts."""
         return f"CAST({column} AS text)"
 
-    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool) -> str:
+    def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool = False) -> str:
         """(x / 2 - half_minimum) / half_span within FAR and not nearer to zero than NEAR; NULL if x is."""
-        branches = self._first_branches(x, lambda v: (v / 2.0 - half_minimum) / half_span, gaps)
-        if self._least_scaled(half_minimum, half_span) < self.NEAR:
+        # an x that is too small to make a difference is not even halved
+        at_zero, small = (0.0 - half_minimum) / half_span, max(abs(half_minimum) * RELATIVE, SMALLEST)
+        branches = f"WHEN {x} IS NULL THEN NULL " if gaps else ""
+        branches += f"WHEN abs({x}) <= {small!r} THEN {max(min(at_zero, FAR), -FAR)!r} "
+        if _least_scaled(half_minimum, half_span) < self.NEAR:
             half = self.less(f"{x} / 2.0", half_minimum)
             branches += f"WHEN abs({half}) < {self.NEAR * half_span!r} THEN sign({half}) * {self.NEAR!r} "
         return f"CASE {branches}ELSE {super().clipped(x, half_minimum, half_span, gaps=False)} END"
-
-    def _first_branches(self, x: str, function: Callable[[float], float], gaps: bool) -> str:
-        """Of a CASE: NULL stays NULL, and an x too small to make a difference is not divided at all."""
-        near, value = _flat(function)
-        return (f"WHEN {x} IS NULL THEN NULL " if gaps else "") + f"WHEN abs({x}) <= {near!r} THEN {value!r} "
 
     def exponential(self, text: str) -> str:
         """The exponential of what is never above zero; exactly zero from exp(SMALL) on."""
@@ -215,7 +194,6 @@ class PostgreSQL(DuckDB):
         return f"({super().ramp(part)} - 1.0 / (1.0 + exp({-self.SMALL!r}::float8)))"
 
     def sigmoid(self, minus: str) -> str:
-        """1 / (1 + exp(minus)), in brackets."""
         return f"(1.0 / (1.0 + exp(least(greatest({minus}, {self.SMALL!r}), {-self.SMALL!r}))))"
 
     def unless_null(self, value: str, text: str) -> str:
@@ -223,89 +201,40 @@ class PostgreSQL(DuckDB):
         return f"CASE WHEN {value} IS NOT NULL THEN {text} END"
 
     def choose(self, condition: str, *, flipped: bool = False) -> str:
-        """1 if a condition holds, else 0, as doubles."""
         yes, no = ("0", "1") if flipped else ("1", "0")
         return f"CASE WHEN {condition} THEN {yes}::float8 ELSE {no}::float8 END"
 
     def product(self, parts: tuple[Expression, ...]) -> str:
         """The parts multiplied from left to right, or zero if they would come near to it."""
         text = super().product(parts)
-        if not self._may_vanish(parts):
+        factors = [part for part in parts if not isinstance(part, Number)]
+        if len(factors) < 2 or not any(map(self._may_be_tiny, factors)):
             return text
         logs = [
             repr(math.log(abs(part.value) or 1.0))
             if isinstance(part, Number)
             else f"{f'{times} * ' if times > 1 else ''}ln(greatest(abs({self.visit(part)}), 1e-300))"
-            for part, times in Counter(_not_signs(parts)).items()
+            for part, times in Counter(parts).items()
         ]
         return f"CASE WHEN {' + '.join(logs)} < {self.SMALL!r} THEN 0.0 ELSE {text} END"
 
-    def _may_vanish(self, parts: tuple[Expression, ...]) -> bool:
-        """Whether a product of what is not zero could be."""
-        factors = _not_signs(parts)
-        return len(factors) > 1 and math.prod(map(self._least, factors)) < self.SAFE
-
-    def _least(self, node: Expression) -> float:
-        """What the absolute value of a node is at least if it is not zero."""
+    def _may_be_tiny(self, node: Expression) -> bool:
+        """Whether a factor that is not zero may be so near to it that a product of several vanishes."""
         match bare(node):
-            case Number(value):
-                return abs(value) or 1.0
             case Scaled(p):
-                return max(self.NEAR, self._least_scaled(*self.program.half_range(p)))
+                return _least_scaled(*self.program.half_range(p)) < self.TINY
             case Sum((_, Number(value))) | Sum((Number(value), _)):
-                return abs(value) * RELATIVE
-            case Product(parts):
-                least = math.prod(map(self._least, _not_signs(parts)))
-                return math.exp(self.SMALL - 1.0) if self._may_vanish(parts) else least
-            case Divided(part, by):
-                return self._least(part) / by
-            case Positive(part):
-                return self._least(part)
-            case Exp() | Ramp():
-                return math.exp(self.SMALL) * RELATIVE
-            case Wave(kind, part):
-                return min(1e-25, self._least(part)) if kind == "sin" else 1e-25  # no double is nearer to a root
-            case Above() | Equals():
-                return 1.0
-            case _:
-                return 0.0
+                return abs(value) * RELATIVE < self.TINY
+            case Divided(part) | Positive(part) | Wave("sin", part):
+                return self._may_be_tiny(part)
+            case Above() | Equals() | Wave():  # no double is nearer to a root of the cosine than 1e-25
+                return False
+        return True
 
-    def _least_scaled(self, half_minimum: float, half_span: float) -> float:
-        """What a scaled feature is at least if it is not zero, but for NEAR."""
-        return max(SMALLEST, abs(half_minimum) * RELATIVE) / half_span
+
+def _least_scaled(half_minimum: float, half_span: float) -> float:
+    """What a scaled feature is at least if it is not zero."""
+    return max(SMALLEST, abs(half_minimum) * RELATIVE) / half_span
 
 
 DIALECTS: dict[str, type[SQLite]] = {"sqlite": SQLite, "duckdb": DuckDB, "postgresql": PostgreSQL}
-
-
-def _not_signs(parts: tuple[Expression, ...]) -> list[Expression]:
-    """The factors that change the size of a product."""
-    return [part for part in parts if part not in (Number(1.0), Number(-1.0))]
-
-
-def _possible(text: str) -> str:
-    """The text, or an error if no database takes it."""
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        msg = "a column name, level or label holds a NUL or half a surrogate pair, which SQL cannot write. Rename it."
-        raise ValueError(msg)
-    return text
-
-
-def _flat(function: Callable[[float], float]) -> tuple[float, float]:
-    """The largest number around which, and with either sign, a monotone function is what it is at zero; that value."""
-    value = function(0.0)
-    low, high = 0, _bits(LARGEST)
-    while high - low > 1:
-        middle = (low + high) // 2
-        number = _double(middle)
-        low, high = (middle, high) if function(number) == value == function(-number) else (low, middle)
-    return _double(low), value
-
-
-def _bits(number: float) -> int:
-    """The bits of a positive double, which are ordered as the doubles are."""
-    return int(struct.unpack("<q", struct.pack("<d", number))[0])
-
-
-def _double(bits: int) -> float:
-    return float(struct.unpack("<d", struct.pack("<q", bits))[0])
