@@ -249,22 +249,14 @@ def test_scores_that_the_table_does_not_allow(hospital, refused, options, words)
 
 @pytest.mark.filterwarnings("ignore:No term of output 0 reached", "ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("told", [True, False])
-def test_warning_if_no_better_than_the_commonest_class(tmp_path, capsys, told):
+def test_warning_if_not_better_than_the_class_shares(tmp_path, capsys, told):
     rng = np.random.default_rng(1)
     y = np.array(["a", "b"])[(rng.random(120) < 0.3).astype(int)]
     x = rng.normal(size=120) + (0.0 if told else 3.0) * (y == "b")
     pd.DataFrame({"x": x.round(2), "y": y}).to_csv(tmp_path / "t.csv", index=False)
-    assert fit(tmp_path / "t.csv", "--json", target="y") == 0
-    found = capsys.readouterr()
-    assert (
-        "Warning: on held-out rows the model is no better than always predicting the commonest class" in found.err
-    ) == told
-    scores = json.loads(found.out)["score"]["methods"]
-    ours, majority = scores["RFSC"], scores["majority class"]
-    lost = [ours["accuracy"]["mean"] <= majority["accuracy"]["mean"]]
-    lost.append(ours["log_loss"]["mean"] >= majority["log_loss"]["mean"])
-    assert [words in found.err for words in ("accuracy ", "log-loss ")] == lost
-    assert any(lost) == told
+    assert fit(tmp_path / "t.csv", target="y") == 0
+    warning = "Warning: on held-out rows the model is not clearly better than the shares of the classes alone"
+    assert (warning in capsys.readouterr().err) == told
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,15 @@ def test_a_single_fold_has_the_spread_of_its_rows(two_classes):
     assert "without 120 rows" in report.html()
 
 
+def test_a_single_fold_is_compared_with_the_class_shares(rng):
+    X = rng.normal(size=(400, 2))
+    folds = StratifiedShuffleSplit(1, test_size=0.4, random_state=0)
+    majority = {"majority class": default_baselines()["majority class"]}
+    for y, is_better in ((X[:, 0] > 0, True), (rng.random(400) > 0.5, False)):
+        score = cross_validated(LogisticRegression(), X, y, np.array([False, True]), cv=folds, baselines=majority)
+        assert score.beats_majority == is_better
+
+
 def test_unknown_labels_are_refused(two_classes):
     clf, X, y = two_classes
     with pytest.raises(ValueError, match="not among the 2 classes"):

@@ -299,8 +299,8 @@ def _show(job: FitJob, prepared: Prepared, score: Any) -> None:
         job.messages.info()
         print_result("\n\n".join(parts))
         job.messages.info()
-    if score is not None and (text := fit_score.weakness(score)):
-        job.messages.warn(text)
+    if score is not None and not score.beats_majority:
+        job.messages.warn("on held-out rows the model is not clearly better than the shares of the classes alone")
 
 
 def _save(job: FitJob, prepared: Prepared) -> None:

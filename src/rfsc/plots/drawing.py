@@ -1,4 +1,4 @@
-"""What all displays share: colours, names that fit, axes, legends, and figures as SVG text."""
+"""What all displays share: what a user passes, colours, names that fit, axes, legends, and figures as SVG text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .._model import Evidence, SparseModel
+from .._model.access import as_predictor, models_of
+from .._utils.arrays import IntArray
 from .._utils.optional import require
+from .._utils.validation import codes_of, labels_of
 
 # Okabe and Ito's colours, which colour-blind readers can distinguish; their yellow is too pale for lines on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -64,7 +68,7 @@ class Display:
 
     def _drawn_in(self, axes: Sequence[Any]) -> Self:
         for ax in axes:
-            tidy(ax)
+            ax.spines[["top", "right"]].set_visible(False)
         self.ax_ = axes if len(axes) > 1 else axes[0]
         self.figure_ = axes[0].figure.figure  # the whole figure, also if the axes are in a subfigure
         return self
@@ -103,6 +107,40 @@ class TermRowsDisplay(Display):
 
     def _draw_rows(self, ax: Any, max_terms: int) -> None:
         raise NotImplementedError
+
+
+# ---- what a user passes
+
+
+def model_of(source: Any, output: int) -> SparseModel:
+    """The model of one output."""
+    models = models_of(source)
+    if not 0 <= output < len(models):
+        msg = f"output must be between 0 and {len(models) - 1}, the last output of this classifier, got {output}."
+        raise ValueError(msg)
+    return models[output]
+
+
+def evidence_of(model: SparseModel, *, traced: bool = False) -> Evidence:
+    """The record of the search behind a model; `traced` requires every iteration, which files may lack."""
+    if model.evidence is None:
+        msg = "this model has no record of its search. Pass a fitted RFSCClassifier, or a file saved from one."
+        raise ValueError(msg)
+    if traced and not model.evidence.traces:
+        msg = "the iterations of the search were not saved with this model. Pass the fitted RFSCClassifier itself."
+        raise ValueError(msg)
+    return model.evidence
+
+
+def codes_for(source: Any, y: Any, n_samples: int) -> IntArray:
+    """Positions of labels among the classes of `as_predictor(source)`."""
+    labels = labels_of(y, n_samples)
+    if isinstance(source, SparseModel):  # all other labels are "not this class"
+        return np.asarray(labels == source.label, dtype=np.int64)
+    return codes_of(labels, as_predictor(source).classes_)
+
+
+# ---- colours and names
 
 
 def class_colour(place: int) -> str:
@@ -161,10 +199,7 @@ def class_name(label: object) -> str:
     return shorten(label, 20)
 
 
-def legend_name(name: object) -> str:
-    """A class within a legend; matplotlib leaves out names that start with an underscore."""
-    text = shorten(name, 26)
-    return " " + text if text.startswith("_") else text
+# ---- axes
 
 
 def make_axes(ax: Any, size: tuple[float, float], ratios: Sequence[float] = (1,)) -> Any:
@@ -206,11 +241,6 @@ def named_rows(ax: Any, names: Sequence[object], note: str = "") -> Any:
     ax.grid(axis="y", color="0.92", lw=0.8)
     ax.set_axisbelow(True)
     return ax
-
-
-def tidy(ax: Any) -> None:
-    """Remove the upper and the right side of the frame."""
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 def title_and_legend(ax: Any, title: str, handles: Sequence[Any] | None = None) -> None:

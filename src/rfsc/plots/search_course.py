@@ -9,8 +9,20 @@ import numpy as np
 
 from .._model import Evidence
 from .._utils.arrays import BoolArray, FloatArray
-from .drawing import AGAINST, COLOURS, FOR, GREY, SMALL, Display, class_name, make_axes, shorten_all, title_and_legend
-from .sources import evidence_of, model_of, restart_to_show
+from .drawing import (
+    AGAINST,
+    COLOURS,
+    FOR,
+    GREY,
+    SMALL,
+    Display,
+    class_name,
+    evidence_of,
+    make_axes,
+    model_of,
+    shorten_all,
+    title_and_legend,
+)
 
 FAINT = "0.8"
 THICK = 2.4  # points: lines with a name
@@ -67,7 +79,7 @@ class RIPEvolutionDisplay(Display):
         """
         model = model_of(estimator, output)
         evidence = evidence_of(model, traced=True)
-        restart = restart_to_show(evidence, len(model.terms), restart)
+        restart = _restart_to_show(evidence, len(model.terms), restart)
         traced = np.array(evidence.traced, dtype=np.int64)
         display = cls(
             rips=evidence.traces[restart].rips,
@@ -184,7 +196,7 @@ class SearchHistoryDisplay(Display):
         """
         model = model_of(estimator, output)
         evidence = evidence_of(model, traced=True)
-        shown = restart_to_show(evidence, len(model.terms), restart)
+        shown = _restart_to_show(evidence, len(model.terms), restart)
         display = cls(
             mean_scores=tuple(trace.mean_score for trace in evidence.traces),
             best_scores=tuple(trace.best_score for trace in evidence.traces),
@@ -220,6 +232,19 @@ class SearchHistoryDisplay(Display):
         line = values[self.shown]
         look = {"color": colour, "ls": style, "lw": 1.8, "zorder": 3, "marker": "o" if len(line) == 1 else None}
         ax.plot(np.arange(1, len(line) + 1), line, label=label, **look)
+
+
+def _restart_to_show(evidence: Evidence, n_model_terms: int, restart: int | None) -> int:
+    """The restart that was asked for, else the one whose own model is most similar to the final one."""
+    n = len(evidence.traces)
+    if restart is None:
+        final = np.arange(evidence.selected.shape[1]) < n_model_terms
+        common = (evidence.selected & final).sum(axis=1) / np.maximum((evidence.selected | final).sum(axis=1), 1)
+        return max(range(n), key=lambda r: (common[r], evidence.traces[r].best_score.max()))
+    if not 0 <= restart < n:
+        msg = f"restart must be between 0 and {n - 1}, the last restart of this search, got {restart}."
+        raise ValueError(msg)
+    return restart
 
 
 def _iteration_axis(ax: Any, n_iter: int) -> None:

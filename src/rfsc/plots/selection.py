@@ -9,8 +9,18 @@ import numpy as np
 
 from .._model import FilterEvidence
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .drawing import AGAINST, FOR, GREY, Display, TermRowsDisplay, class_name, named_rows, title_and_legend
-from .sources import evidence_of, model_of
+from .drawing import (
+    AGAINST,
+    FOR,
+    GREY,
+    Display,
+    TermRowsDisplay,
+    class_name,
+    evidence_of,
+    model_of,
+    named_rows,
+    title_and_legend,
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -13,8 +13,7 @@ from .._utils.arrays import BoolArray, FloatArray
 from .._utils.validation import labels_of
 from .._utils.words import minus_sign, plural
 from ..explain import ForAgainst, for_and_against
-from .drawing import AGAINST, FOR, SMALL, Display, TermRowsDisplay, class_name, make_axes, title_and_legend
-from .sources import model_of
+from .drawing import AGAINST, FOR, SMALL, Display, TermRowsDisplay, class_name, make_axes, model_of, title_and_legend
 
 AGAINST_BAR = {"color": AGAINST, "hatch": "///", "edgecolor": "w", "lw": 0}
 

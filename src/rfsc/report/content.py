@@ -26,8 +26,7 @@ from ..classifier import RFSCClassifier
 from ..explain import contributions, definitions, equation, filter_table, legend, stability, term_table
 from ..restrictions import Restrictions
 from .cautions import find_cautions
-from .honest_score import HonestScore
-from .metrics import METRICS, measure
+from .honest_score import METRICS, HonestScore, measure
 from .subject import ColumnSummary, Subject, summarize_columns
 
 VERSION = 1
