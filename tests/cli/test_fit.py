@@ -215,8 +215,8 @@ def test_refusals(hospital, refused, options, words):
     [
         (["--set", "nonsense=1"], "--set expects NAME=VALUE"),
         (["--set", "callbacks=1"], "--set expects NAME=VALUE"),
-        (["--set", "ridge=-1"], "--set ridge must be a float in the range [0.0, inf), got -1."),
-        (["--set", "combine=all"], "--set combine must be a str among"),
+        (["--set", "ridge=-1"], "ridge' parameter of SearchSettings must be a float in the range [0.0, inf). Got -1"),
+        (["--set", "combine=all"], "'combine' parameter of RFSCClassifier must be a str among"),
         (["--basis", "nonsense"], "basis must be one of 'polynomial', "),
         (["--basis", ""], "basis must be one of 'polynomial', "),
         (["--basis", "auto,hinge"], 'basis="auto" chooses families'),

@@ -23,21 +23,7 @@ AS_IT_IS = "used as it is"
 
 
 class BlankFiller(SimpleImputer):  # type: ignore[misc]
-    """A SimpleImputer whose indicator of the column `age` is called `age missing`.
-
-    scikit-learn looks for NaN by a sum that overflows if numbers are huge; no warning of it reaches the user.
-    """
-
-    def fit(self, X: Any, y: Any = None) -> BlankFiller:
-        """Compute the medians."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            super().fit(X, y)
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """Fill blanks."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return super().transform(X)
+    """A SimpleImputer whose indicator of the column `age` is called `age missing`."""
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that come out."""

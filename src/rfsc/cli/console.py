@@ -116,17 +116,13 @@ def check_writable(path: str, *, force: bool, inputs: Mapping[str, str | None]) 
     if file.exists() and not file.is_file():  # a device or a pipe is written into, never replaced
         return path
     for what, other in inputs.items():
-        if other not in (None, "-") and _is_same_file(file, Path(str(other))):
+        if other not in (None, "-") and file.resolve() == Path(str(other)).resolve():
             msg = f"{path} is also the name of {what}; choose another name for one of them."
             raise CommandError(msg, 2)
     if file.exists() and not force:
         msg = f"{path} already exists; pass --force to overwrite it, or choose another name."
         raise CommandError(msg)
     return path
-
-
-def _is_same_file(one: Path, other: Path) -> bool:
-    return one.samefile(other) if one.exists() and other.exists() else one.resolve() == other.resolve()
 
 
 def write_result(content: str | bytes, path: str) -> None:

@@ -27,6 +27,7 @@ from .._utils.validation import codes_of
 N_FOLDS = 5
 FEW_ROWS, REPEATS = 200, 3  # below FEW_ROWS, one partition into folds varies much, so several are averaged
 N_RESAMPLES = 100
+IMBALANCED = 0.75  # share of the largest class beyond which accuracy is misleading
 SMALLEST_PROBABILITY = 1e-15  # a probability of exactly zero would make the log-loss infinite
 OURS, MAJORITY = "RFSC", "majority class"
 
@@ -334,6 +335,11 @@ def _size(fitted: Any) -> int:
 
 
 # ---- metrics
+
+
+def main_metric(code: IntArray) -> str:
+    """Key of the metric to report first."""
+    return "accuracy" if np.bincount(code).max() <= IMBALANCED * len(code) else "balanced_accuracy"
 
 
 def measure(code: IntArray, proba: FloatArray) -> dict[str, float]:

@@ -178,12 +178,8 @@ def _summarize(name: str, column: np.ndarray[Any, Any]) -> ColumnSummary:
 
 
 def _missing(column: np.ndarray[Any, Any]) -> BoolArray:
-    if column.dtype.kind in "biu":
-        return np.zeros(len(column), dtype=np.bool_)
-    if column.dtype.kind == "f":
-        return np.asarray(np.isnan(column))
-    if column.dtype.kind in "mM":
-        return np.asarray(np.isnat(column))
+    if column.dtype.kind != "O":
+        return np.asarray(column != column)  # NaN and NaT
     return np.array([is_missing(cell) for cell in column], dtype=np.bool_)
 
 
