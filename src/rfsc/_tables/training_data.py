@@ -23,8 +23,7 @@ NEARLY_NUMBERS = 0.7  # share of numbers in a text column from which numbers wer
 IN_MEMORY_SHARE = 0.25  # of the memory may be taken by a raw table: it is copied while it is read and fitted
 NUMBER_BYTES, TEXT_BYTES = 8, 64  # of a cell in memory
 ASSUMED_MEMORY = 8 * 2**30  # bytes, if the system does not say
-N_CHUNKS = 128  # that a file is cut into ...
-LEAST_CHUNK, MOST_CHUNK = 2**22, 2**26  # ... of at least and at most so many bytes
+CHUNK_BYTES = 2**25  # that are read at once
 N_SAMPLED_CHUNKS, ROWS_PER_CHUNK = 8, 2000  # the sample that is examined for leaks
 MOST_LABELS = 1000  # in the sample; more are no classes, and counting all of them would fill the memory
 
@@ -210,13 +209,10 @@ def _chunks(path: Path) -> Any:
     """A Dask data frame of a .npy file, or of one or several Parquet files."""
     import dask.dataframe as dd
 
-    files = path.rglob("*") if path.is_dir() else [path]
-    total = sum(file.stat().st_size for file in files if file.is_file())
-    chunk_bytes = min(max(total // N_CHUNKS, LEAST_CHUNK), MOST_CHUNK)
     if path.suffix.lower() != ".npy":
-        return dd.read_parquet(path, split_row_groups="adaptive", blocksize=chunk_bytes)
+        return dd.read_parquet(path, split_row_groups="adaptive", blocksize=CHUNK_BYTES)
     values = mapped_array(path)
-    n_rows = max(chunk_bytes // (values.itemsize * values.shape[1]), 1)
+    n_rows = max(CHUNK_BYTES // (values.itemsize * values.shape[1]), 1)
     return dd.from_map(_array_rows, range(0, len(values), n_rows), path=path, n_rows=n_rows)
 
 

@@ -6,7 +6,6 @@ import math
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .console import CommandError, Messages, output_width, table_text
@@ -114,7 +113,7 @@ def held_out_score(messages: Messages, search: Any, table: ChunkedTable, test_si
         rows = test.compute()
         proba = aligned(fitted.predict_proba(rows[names]), fitted.classes_, search.classes_)
         code = codes_of(np.asarray(rows[target], dtype=object), search.classes_)
-    return replace(on_given_rows(proba, code, random_state=seed), how="cross-validation")  # by one fold
+    return on_given_rows(proba, code, how="cross-validation", random_state=seed)
 
 
 # ---- scores as text and as numbers

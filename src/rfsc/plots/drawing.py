@@ -26,7 +26,6 @@ GREY = "0.45"
 SMALL, TITLE_SIZE = 9, 11  # points: fonts of notes and legends, and of titles
 MAX_NAME_LENGTH = 36  # characters
 MAX_FACTORS = 3  # a product of more is shortened as a whole, not factor by factor
-COMMON_LETTERS_SHOWN = 4  # of a beginning that all names share
 LETTERS_PER_INCH = 15  # of the small font
 
 
@@ -121,15 +120,16 @@ def model_of(source: Any, output: int) -> SparseModel:
     return models[output]
 
 
-def evidence_of(model: SparseModel, *, traced: bool = False) -> Evidence:
-    """The record of the search behind a model; `traced` requires every iteration, which files may lack."""
+def model_and_evidence(source: Any, output: int, *, traced: bool = False) -> tuple[SparseModel, Evidence]:
+    """A model and the record of its search; `traced` requires every iteration, which files may lack."""
+    model = model_of(source, output)
     if model.evidence is None:
         msg = "this model has no record of its search. Pass a fitted RFSCClassifier, or a file saved from one."
         raise ValueError(msg)
     if traced and not model.evidence.traces:
         msg = "the iterations of the search were not saved with this model. Pass the fitted RFSCClassifier itself."
         raise ValueError(msg)
-    return model.evidence
+    return model, model.evidence
 
 
 def codes_for(source: Any, y: Any, n_samples: int) -> IntArray:
@@ -167,22 +167,11 @@ def shorten(name: object, longest: int = MAX_NAME_LENGTH) -> str:
 def shorten_all(names: Iterable[object], longest: int = MAX_NAME_LENGTH) -> list[str]:
     """Short forms of names that are shown side by side: names that differ stay different."""
     texts = [_printable(name) for name in names]
-    for candidates in (texts, _without_common_start(texts, longest // 2)):
-        short = [shorten(text, longest) for text in candidates]
-        if len(set(short)) == len(set(texts)):
-            return short
+    short = [shorten(text, longest) for text in texts]
+    if len(set(short)) == len(set(texts)):
+        return short
     number = {text: place for place, text in enumerate(dict.fromkeys(texts), start=1)}
     return [f"{shorten(text, longest - 5)} ({number[text]})" for text in texts]
-
-
-def _without_common_start(texts: Sequence[str], longest: int) -> list[str]:
-    """The names without the beginning that all their long factors share, but for its last letters."""
-    long = {factor for text in texts for factor in text.split("*") if len(factor) > longest}
-    differ = next((place for place, letters in enumerate(zip(*long, strict=False)) if len(set(letters)) > 1), 0)
-    first = max(0, differ - COMMON_LETTERS_SHOWN)
-    if not first:
-        return list(texts)
-    return ["*".join("…" + f[first:] if f in long else f for f in text.split("*")) for text in texts]
 
 
 def _printable(name: object) -> str:

@@ -17,9 +17,8 @@ from .drawing import (
     SMALL,
     Display,
     class_name,
-    evidence_of,
     make_axes,
-    model_of,
+    model_and_evidence,
     shorten_all,
     title_and_legend,
 )
@@ -77,8 +76,7 @@ class RIPEvolutionDisplay(Display):
         RIPEvolutionDisplay
             The display, drawn.
         """
-        model = model_of(estimator, output)
-        evidence = evidence_of(model, traced=True)
+        model, evidence = model_and_evidence(estimator, output, traced=True)
         restart = _restart_to_show(evidence, len(model.terms), restart)
         traced = np.array(evidence.traced, dtype=np.int64)
         display = cls(
@@ -194,8 +192,7 @@ class SearchHistoryDisplay(Display):
         SearchHistoryDisplay
             The display, drawn.
         """
-        model = model_of(estimator, output)
-        evidence = evidence_of(model, traced=True)
+        model, evidence = model_and_evidence(estimator, output, traced=True)
         shown = _restart_to_show(evidence, len(model.terms), restart)
         display = cls(
             mean_scores=tuple(trace.mean_score for trace in evidence.traces),

@@ -16,8 +16,7 @@ from .drawing import (
     Display,
     TermRowsDisplay,
     class_name,
-    evidence_of,
-    model_of,
+    model_and_evidence,
     named_rows,
     title_and_legend,
 )
@@ -67,8 +66,7 @@ class StabilityDisplay(TermRowsDisplay):
         StabilityDisplay
             The display, drawn.
         """
-        model = model_of(estimator, output)
-        evidence = evidence_of(model)
+        model, evidence = model_and_evidence(estimator, output)
         share = evidence.selected.mean(axis=0)
         in_model = np.arange(share.size) < len(model.terms)
         order = np.lexsort((-share, ~in_model))
@@ -148,9 +146,8 @@ class FilterDisplay(Display):
             test = FilterEvidence(estimator.statistics_, estimator.threshold_, estimator.significance)
             about = "the class"
         else:
-            model = model_of(estimator, output)
-            names, about = model.feature_names, f"class {class_name(model.label)}"
-            test = evidence_of(model).filter
+            model, evidence = model_and_evidence(estimator, output)
+            names, about, test = model.feature_names, f"class {class_name(model.label)}", evidence.filter
         if test is None:
             msg = (
                 "this model was fitted without a filter. Fit with SearchSettings(filter_significance=0.05) to use one."

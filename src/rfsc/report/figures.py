@@ -55,6 +55,7 @@ def _comparison(subject: Subject, score: HonestScore) -> Iterator[Figure]:
         look = {"fmt": "o", "ms": 7, "capsize": 3, "color": GREY if row else FOR}
         ax.errorbar(100 * method.mean[k], row, xerr=100 * method.spread[k], **look)
     ax.set_xlabel(f"{metric.name}, %")
+    ax.spines[["top", "right"]].set_visible(False)
     over = "the folds" if score.n_folds > 1 else "resamples of the rows"
     yield _figure("comparison", 0, "Methods", f"mean and standard deviation of the {metric.name} over {over}.", ax)
 

@@ -112,9 +112,10 @@ class HonestScore:
 
     @property
     def beats_majority(self) -> bool:
-        """Whether a metric is clearly better than that of the class shares alone; True if these were not scored."""
-        majority = [method for method in self.methods if method.name == MAJORITY]
-        return all(bool((gain + half_width < 0).any()) for gain, half_width in map(self.difference, majority))
+        """Whether a metric of the predicted rows is clearly better than that of the class shares alone."""
+        rows = on_given_rows(self.proba, self.code, how="cross-validation")
+        gain, half_width = rows.difference(rows.methods[1])
+        return bool((gain + half_width < 0).any())
 
     def mean(self, metric: str) -> float:
         """A metric of the model."""
@@ -247,7 +248,9 @@ class _Folds:
         return MethodScore(name, np.array(values), float(np.mean(seconds)), n_warned, resampled), probas, sizes
 
 
-def on_given_rows(proba: FloatArray, code: IntArray, *, random_state: int | None = 0) -> HonestScore:
+def on_given_rows(
+    proba: FloatArray, code: IntArray, *, how: str = "given rows", random_state: int | None = 0
+) -> HonestScore:
     """Score predictions as they are, beside the class shares; the spread is that of random resamples."""
     n_samples, n_classes = proba.shape
     shares = np.tile(np.bincount(code, minlength=n_classes) / n_samples, (n_samples, 1))
@@ -255,7 +258,7 @@ def on_given_rows(proba: FloatArray, code: IntArray, *, random_state: int | None
     for name, predicted in ((OURS, proba), (MAJORITY, shares)):
         resampled = _resampled(code, predicted, random_state)
         methods.append(MethodScore(name, np.array([_values(code, predicted)]), float("nan"), resampled=resampled))
-    return HonestScore("given rows", 1, 1, tuple(methods), code, proba)
+    return HonestScore(how, 1, 1, tuple(methods), code, proba)
 
 
 def _resampled(code: IntArray, proba: FloatArray, random_state: int | None) -> FloatArray:
