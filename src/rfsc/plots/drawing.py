@@ -58,19 +58,19 @@ class Display:
         Display
             Itself, with `ax_` and `figure_` set.
         """
-        axes = make_axes(ax, self._size, self._panels)
+        axes = self._axes(ax)
         self._draw(*axes)
-        return self._drawn_in(axes)
-
-    def _draw(self, *axes: Any) -> None:
-        raise NotImplementedError
-
-    def _drawn_in(self, axes: Sequence[Any]) -> Self:
-        for ax in axes:
-            ax.spines[["top", "right"]].set_visible(False)
+        for one in axes:
+            one.spines[["top", "right"]].set_visible(False)
         self.ax_ = axes if len(axes) > 1 else axes[0]
         self.figure_ = axes[0].figure.figure  # the whole figure, also if the axes are in a subfigure
         return self
+
+    def _axes(self, ax: Any) -> Any:
+        return make_axes(ax, self._size, self._panels)
+
+    def _draw(self, *axes: Any) -> None:
+        raise NotImplementedError
 
     def _repr_svg_(self) -> str | None:
         # notebooks show pyplot's figures by themselves
@@ -79,33 +79,15 @@ class Display:
 
 
 class TermRowsDisplay(Display):
-    """A figure with one row for each term, at most `max_terms` of them."""
+    """A figure with one row for each term."""
 
     names: tuple[str, ...]
-    _note: ClassVar[str] = "+{} more"  # about the terms that are left out
+    max_terms: int  # to draw
+    _note: ClassVar[str] = "+{} more"  # about the other terms
 
-    def plot(self, ax: Any = None, *, max_terms: int = 20) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, Figure or None, default=None
-            Where to draw; a figure is resized to fit, None makes a new one.
-        max_terms : int, default=20
-            Largest number of terms to draw.
-
-        Returns
-        -------
-        Display
-            Itself, with `ax_` and `figure_` set.
-        """
-        n_more = len(self.names) - max_terms
-        ax = named_rows(ax, self.names[:max_terms], self._note.format(n_more) if n_more > 0 else "")
-        self._draw_rows(ax, max_terms)
-        return self._drawn_in([ax])
-
-    def _draw_rows(self, ax: Any, max_terms: int) -> None:
-        raise NotImplementedError
+    def _axes(self, ax: Any) -> Any:
+        n_more = len(self.names) - self.max_terms
+        return [named_rows(ax, self.names[: self.max_terms], self._note.format(n_more) if n_more > 0 else "")]
 
 
 # ---- what a user passes
@@ -120,7 +102,7 @@ def model_of(source: Any, output: int) -> SparseModel:
     return models[output]
 
 
-def model_and_evidence(source: Any, output: int, *, traced: bool = False) -> tuple[SparseModel, Evidence]:
+def search_of(source: Any, output: int, *, traced: bool = False) -> tuple[SparseModel, Evidence]:
     """A model and the record of its search; `traced` requires every iteration, which files may lack."""
     model = model_of(source, output)
     if model.evidence is None:
