@@ -15,10 +15,9 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 from rfsc import RFSCClassifier, SearchSettings
-from rfsc._tables.encode import encoder_of
 from rfsc._tables.example_table import patients
 from rfsc._tables.table_files import read_table
-from rfsc._tables.training_data import ColumnChoice, training_table
+from rfsc._tables.training_data import ColumnChoice, encoder_of, training_table
 from rfsc.cli import main
 from rfsc.export import from_json, load, to_json
 from rfsc.export.compare import compared_text

@@ -110,8 +110,7 @@ def _refit(messages: Messages, predictor: Predictor, search: RFSCClassifier, tab
     """The search, or the pipeline of `rfsc fit` around it, fitted to the table."""
     from sklearn.pipeline import make_pipeline
 
-    from .._tables.encode import encoder_of
-    from .._tables.training_data import ColumnChoice, training_table
+    from .._tables.training_data import ColumnChoice, encoder_of, training_table
 
     if predictor.recipe_ is None:
         rows, labels = labels_for_model(predictor, table, target)
