@@ -85,7 +85,6 @@ class TrainingTable:
 
     @property
     def X(self) -> DataFrame:
-        """The features as a data frame."""
         from pandas import DataFrame
 
         return DataFrame({column.name: column.values for column in self.columns})
@@ -94,7 +93,6 @@ class TrainingTable:
 
     @property
     def n_rows(self) -> int:
-        """Rows with a label."""
         return len(self.y)
 
 
@@ -152,7 +150,6 @@ class BlankFiller(SimpleImputer):  # type: ignore[misc]
     """A SimpleImputer whose indicator of the column `age` is called `age missing`."""
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the columns that come out."""
         names = super().get_feature_names_out(input_features)
         gone = self.feature_names_in_[self.indicator_.features_]
         kept = names[: len(names) - len(gone)]

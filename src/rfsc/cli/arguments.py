@@ -19,12 +19,10 @@ BASIS_NAMES = ("auto", "polynomial", "centred", "hinge", "step", "fourier", "rad
 
 
 def file_option(help_text: str, *names: str) -> Any:
-    """An option that takes the name of a file."""
     return typer.Option(*names, metavar="FILE", help=help_text, show_default=False)
 
 
 def column_option(help_text: str, *names: str) -> Any:
-    """An option that takes the name of a column."""
     return typer.Option(*names, metavar="COLUMN", help=help_text, show_default=False)
 
 

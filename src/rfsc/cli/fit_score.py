@@ -134,7 +134,6 @@ def score_text(score: Any) -> str:
 
 
 def score_as_dict(score: Any) -> dict[str, Any]:
-    """A score for JSON."""
     from ..report.honest_score import METRICS
 
     methods = {}

@@ -82,7 +82,6 @@ def _repeatable(predictor: Predictor) -> dict[str, Any]:
 
 
 def _search(predictor: Predictor, jobs: int) -> RFSCClassifier:
-    """The classifier with the settings of the file."""
     from ..report.content import restored_classifier
 
     search = restored_classifier(predictor.settings_)

@@ -94,7 +94,6 @@ class TermRowsDisplay(Display):
 
 
 def model_of(source: Any, output: int) -> SparseModel:
-    """The model of one output."""
     models = models_of(source)
     if not 0 <= output < len(models):
         msg = f"output must be between 0 and {len(models) - 1}, the last output of this classifier, got {output}."

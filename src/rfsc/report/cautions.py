@@ -59,8 +59,6 @@ OF_OUTPUTS = {
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """One thing to know."""
-
     level: str  # one of LEVELS
     key: str  # for programs
     title: str

@@ -16,8 +16,6 @@ MAX_OUTPUTS = 6  # figures of more classes would make the page too long
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure with its caption."""
-
     section: str  # of the page: "comparison", "score", "model", "search", "filter" or "rows"
     output: int  # index of its model
     caption: str

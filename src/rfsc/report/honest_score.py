@@ -36,8 +36,6 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric and its explanation."""
-
     key: str  # in the JSON
     name: str  # on the page
     meaning: str  # one sentence for a reader who does not know it
@@ -55,8 +53,6 @@ METRICS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MethodScore:
-    """The scores of one method."""
-
     name: str
     values: FloatArray  # shape (n_folds, n_metrics), in the order of METRICS
     seconds: float  # mean time of a fit

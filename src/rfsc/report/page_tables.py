@@ -17,8 +17,6 @@ MARKDOWN_MARKS = {"better": " (+)", "worse": " (-)", "": ""}
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """One cell of a table."""
-
     text: str
     kind: str = "text"  # "text", "number" (aligned right), "name" (chosen by the user) or "code"
     note: str = ""  # in small print after the text

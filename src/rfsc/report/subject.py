@@ -43,12 +43,10 @@ class Subject:
 
     @property
     def models(self) -> list[SparseModel]:
-        """One for each output."""
         return list(self.predictor.models_)
 
     @property
     def class_names(self) -> list[str]:
-        """The classes as text."""
         return [str(label) for label in self.predictor.classes_]
 
     @property
@@ -132,8 +130,6 @@ def _level(level: str | float | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """One column in aggregate."""
-
     name: str
     kind: str  # "number", "yes/no", "text", "date", "constant" or "empty"
     missing: float  # share of the cells
