@@ -247,15 +247,15 @@ def test_scores_that_the_table_does_not_allow(hospital, refused, options, words)
 
 
 @pytest.mark.filterwarnings("ignore:No term of output 0 reached", "ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("told", [True, False])
-def test_warning_if_not_better_than_the_class_shares(tmp_path, capsys, told):
+@pytest.mark.parametrize("is_noise", [True, False])
+def test_warning_if_not_better_than_the_class_shares(tmp_path, capsys, is_noise):
     rng = np.random.default_rng(1)
     y = np.array(["a", "b"])[(rng.random(120) < 0.3).astype(int)]
-    x = rng.normal(size=120) + (0.0 if told else 3.0) * (y == "b")
+    x = rng.normal(size=120) + (0.0 if is_noise else 3.0) * (y == "b")
     pd.DataFrame({"x": x.round(2), "y": y}).to_csv(tmp_path / "t.csv", index=False)
     assert fit(tmp_path / "t.csv", target="y") == 0
     warning = "Warning: on held-out rows the model is not clearly better than the shares of the classes alone"
-    assert (warning in capsys.readouterr().err) == told
+    assert (warning in capsys.readouterr().err) == is_noise
 
 
 @pytest.mark.parametrize(
