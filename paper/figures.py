@@ -95,7 +95,9 @@ def draw_run(run: Run, number: int, path: Path) -> None:
         in_model=run.final,
         chosen=run.final,
         title=f"Model {number}: {len(run.model.terms)} terms, {errors} on the validation rows",
-    ).plot(top, max_names=len(run.names), longest=48)
+        max_names=len(run.names),
+        longest=48,
+    ).plot(top)
     SearchHistoryDisplay(
         mean_scores=(run.mean_loss,),
         best_scores=(),

@@ -322,7 +322,7 @@ def test_models_from_python(tmp_path, capsys):
         ("a,b\n1,2\n", "is not a model file"),
         (
             '{"format": "rfsc-model", "version": 1}',
-            "m.json is damaged: rfsc fit did not write it like this. Restore",
+            "m.json is damaged: ",
         ),
         ('{"format": "rfsc-model", "version": 99}', "version 99, but this rfsc reads version 1. Install the rfsc that"),
     ],

@@ -296,8 +296,9 @@ def test_filter_display_counts_the_features_it_leaves_out(n_kept, n_dropped, mos
         significance=0.05,
         kept=statistic > 4.0,
         about="a class",
+        max_features=most,
     )
-    shown, note = display._shown(most)
+    shown, note = display._shown()
     assert len(shown) == min(most, len(statistic))
     assert (np.diff(shown) > 0).all()
     kept = int(display.kept[shown].sum())

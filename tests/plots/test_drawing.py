@@ -53,12 +53,6 @@ def test_different_names_stay_different(some):
     assert all(len(text) <= 14 for text in short)
 
 
-def test_a_common_beginning_is_left_out():
-    long = [f"average daily consumption of resource {j} measured in the laboratory since 2019" for j in range(30)]
-    for j, text in enumerate(shorten_all(long, 36)):
-        assert f" {j} " in text
-
-
 @given(st.lists(st.floats(0, 1), max_size=20), st.floats(0, 0.3))
 def test_spread_labels_keep_their_order_and_distance(wanted, gap):
     places = spread_apart(np.array(wanted, dtype=float), gap, 0.0, 1.0)

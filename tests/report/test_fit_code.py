@@ -11,9 +11,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
-from rfsc._tables.encode import level_name
+from rfsc._tables.training_data import level_name
 from rfsc.bases import Hinge, Polynomial
-from rfsc.report.content import _restored, fit_code
+from rfsc.report.content import fit_code, restored_classifier
 
 ESTIMATORS = [
     RFSCClassifier(),
@@ -55,7 +55,7 @@ def test_the_code_makes_the_same_estimator(estimator):
 
 def test_functions_are_imported_and_lambdas_left_open():
     code = fit_code(OneHotEncoder(feature_name_combiner=level_name), "3 rows")
-    assert "from rfsc._tables.encode import level_name" in code
+    assert "from rfsc._tables.training_data import level_name" in code
     assert "feature_name_combiner=level_name" in code
     assert "func=...)" in fit_code(FunctionTransformer(lambda x: x), "3 rows")
 
@@ -67,7 +67,15 @@ def test_only_changed_settings_are_written():
 
 
 def test_settings_objects_are_restored_from_the_text_in_a_file():
-    settings = [SearchSettings(tol=0.1), Restrictions(force=["age"], forbid=[("sex", "age")]), Polynomial(degree=3)]
-    assert _restored([repr(one) for one in settings]) == settings
-    for text in ("hinge", "open('secret')", "SearchSettings(tol=open('secret'))", "SearchSettings(**{})", "(" * 500):
-        assert _restored(text) == text
+    rules = Restrictions(force=["age"], forbid=[("sex", "age")])
+    settings = {"basis": ["hinge", "Polynomial(degree=3)"], "restrictions": repr(rules), "search": {"tol": 0.1}}
+    made = restored_classifier(settings | {"unknown": 1})
+    assert made.basis == ["hinge", Polynomial(degree=3)]
+    assert (made.restrictions, made.search) == (rules, SearchSettings(tol=0.1))
+
+
+@pytest.mark.parametrize(
+    "text", ["hinge", "open('secret')", "Polynomial(degree=open('secret'))", "Polynomial(**{})", "(" * 500]
+)
+def test_no_code_in_a_file_is_run(text):
+    assert restored_classifier({"basis": text, "search": {"odd": 1}}).basis == text

@@ -167,6 +167,25 @@ def test_a_single_fold_has_the_spread_of_its_rows(two_classes):
     assert "without 120 rows" in report.html()
 
 
+@pytest.mark.parametrize("folds", [StratifiedShuffleSplit(1, test_size=0.4, random_state=0), 2, 5])
+def test_better_than_the_class_shares_by_any_number_of_folds(rng, folds):
+    X = rng.normal(size=(400, 2))
+    for y, is_better in ((X[:, 0] > 0, True), (rng.random(400) > 0.5, False)):
+        score = cross_validated(LogisticRegression(), X, y, np.array([False, True]), cv=folds)
+        assert score.beats_majority == is_better
+
+
+def test_methods_of_a_single_fold_are_compared_by_resamples(rng):
+    X = rng.normal(size=(400, 2))
+    folds = StratifiedShuffleSplit(1, test_size=0.4, random_state=0)
+    others = {"same": LogisticRegression(), "majority class": default_baselines()["majority class"]}
+    score = cross_validated(LogisticRegression(), X, X[:, 0] > 0, np.array([False, True]), cv=folds, baselines=others)
+    (same, width), (gain, half_width) = map(score.difference, score.methods[1:])
+    assert not same.any()
+    assert not width.any()
+    assert (gain + half_width < 0).all()
+
+
 def test_unknown_labels_are_refused(two_classes):
     clf, X, y = two_classes
     with pytest.raises(ValueError, match="not among the 2 classes"):

@@ -43,7 +43,6 @@ class Column:
 
     @property
     def blank(self) -> BoolArray:
-        """Which cells are blank."""
         if self.kind == "number":
             return np.asarray(np.isnan(self.values))
         return np.array([value is None for value in self.values], dtype=bool)
@@ -54,7 +53,6 @@ class Column:
         return len(set(self.values[~self.blank].tolist()))
 
     def take(self, rows: BoolArray) -> Column:
-        """The same column with some of the rows."""
         return Column(self.name, self.kind, self.values[rows], self.n_not_numbers)
 
 

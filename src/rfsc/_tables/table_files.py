@@ -152,18 +152,13 @@ def _csv_rows(path: Path, text: str, delimiter: str) -> list[list[str]]:
 def _check_header(path: Path, line: int, header: list[str]) -> None:
     """Every column needs a name of its own; if some are numbers, the line may be a row, which is not shown."""
     numbers = [number_of(name) is not None for name in header]
-    repeated = [name for name, n in Counter(header).items() if n > 1]
-    expected = "a different name for every column"
+    repeated = [repr(name) for name, n in Counter(header).items() if n > 1 and name]
     if all(numbers):
         raise line_error(path, line, "a header row with the names of the columns", "numbers", "Add one")
-    if any(numbers) and ("" in header or repeated):
-        got, advice = "numbers, and an empty or repeated name", "Put a line with the names of the columns first"
-        raise line_error(path, line, expected, got, advice)
-    if "" in header:
-        raise line_error(path, line, expected, "an empty name", "Name every column")
-    if repeated:
-        got = f"{listed([repr(name) for name in repeated], 3)} more than once"
-        raise line_error(path, line, expected, got, "Rename all but one")
+    if "" in header or repeated:
+        shown = f" ({listed(repeated, 3)})" if repeated and not any(numbers) else ""
+        got, advice = f"an empty or repeated one{shown}", "Rename it, or put a line with the names first"
+        raise line_error(path, line, "a different name for every column", got, advice)
 
 
 # ---- ARFF, and KEEL's .dat, which is written alike: a header of @attribute lines

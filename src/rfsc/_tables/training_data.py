@@ -1,4 +1,7 @@
-"""From a table to features and labels, in memory or by Dask in chunks; suspicious columns are refused."""
+"""From a table to features and labels, in memory or by Dask in chunks; suspicious columns are refused.
+
+The preprocessing of text columns and blanks gives features whose names can be read in a formula.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder
 
+from .._model.recipe import MissingIn, NumberOf, Recipe
 from .._utils.optional import require
 from .._utils.words import listed, plural
-from .column_checks import check_names, check_target, suspicion, useless
+from .column_checks import (
+    LEAST_ROWS_OF_LEVEL,
+    LEAST_SHARE_OF_LEVEL,
+    check_names,
+    check_target,
+    suspicion,
+    useless,
+)
 from .column_types import Column, column_of_kind, infer_column, share_of_numbers
 from .table_files import RawTable, array_frame, mapped_array
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+MAX_LEVELS = 20  # features that one text column may become
+AS_IT_IS = "used as it is"
 NEARLY_NUMBERS = 0.7  # share of numbers in a text column from which numbers were probably meant
 IN_MEMORY_SHARE = 0.25  # of the memory may be taken by a raw table: it is copied while it is read and fitted
 NUMBER_BYTES, TEXT_BYTES = 8, 64  # of a cell in memory
 ASSUMED_MEMORY = 8 * 2**30  # bytes, if the system does not say
-N_CHUNKS = 128  # that a file is cut into ...
-LEAST_CHUNK, MOST_CHUNK = 2**22, 2**26  # ... of at least and at most so many bytes
+CHUNK_BYTES = 2**25  # that are read at once
 N_SAMPLED_CHUNKS, ROWS_PER_CHUNK = 8, 2000  # the sample that is examined for leaks
 MOST_LABELS = 1000  # in the sample; more are no classes, and counting all of them would fill the memory
 
@@ -69,7 +85,6 @@ class TrainingTable:
 
     @property
     def X(self) -> DataFrame:
-        """The features as a data frame."""
         from pandas import DataFrame
 
         return DataFrame({column.name: column.values for column in self.columns})
@@ -78,7 +93,6 @@ class TrainingTable:
 
     @property
     def n_rows(self) -> int:
-        """Rows with a label."""
         return len(self.y)
 
 
@@ -127,6 +141,66 @@ def _refuse_leaks(columns: Sequence[Column], code: np.ndarray[Any, Any], nearly:
             reasons[name] += f"; {nearly[name]:.0%} of its cells are numbers: --number reads them as such"
     if reasons:
         raise LeakError(reasons)
+
+
+# ---- preprocessing
+
+
+class BlankFiller(SimpleImputer):  # type: ignore[misc]
+    """A SimpleImputer whose indicator of the column `age` is called `age missing`."""
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        names = super().get_feature_names_out(input_features)
+        gone = self.feature_names_in_[self.indicator_.features_]
+        kept = names[: len(names) - len(gone)]
+        return np.array([*kept, *(f"{name} missing" for name in gone)], dtype=object)
+
+
+def level_name(column: str, level: Any) -> str:
+    """Name of the indicator of a level."""
+    if level == "infrequent_sklearn":
+        return f"{column}: other"
+    return f"{column} missing" if level is None or level != level else f"{column}={level}"
+
+
+def encoder_of(columns: Sequence[Column]) -> ColumnTransformer:
+    """The preprocessing for a table, not fitted yet."""
+    numbers = [column.name for column in columns if column.kind == "number"]
+    texts = [column.name for column in columns if column.kind == "text"]
+    is_long = len(columns[0].values) * LEAST_SHARE_OF_LEVEL > LEAST_ROWS_OF_LEVEL
+    levels = OneHotEncoder(
+        drop="if_binary",
+        min_frequency=LEAST_SHARE_OF_LEVEL if is_long else LEAST_ROWS_OF_LEVEL,
+        max_categories=MAX_LEVELS,
+        handle_unknown="infrequent_if_exist",
+        sparse_output=False,
+        feature_name_combiner=level_name,
+    )
+    return ColumnTransformer(
+        [("numbers", BlankFiller(strategy="median", add_indicator=True), numbers), ("texts", levels, texts)],
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas")
+
+
+def fitted_encoder(encoder: ColumnTransformer, X: DataFrame) -> ColumnTransformer:
+    """A fitted copy of a preprocessing."""
+    try:
+        return clone(encoder).fit(X)
+    except ValueError as error:
+        if "Output feature names" not in str(error):
+            raise
+    msg = "two features would have the same name, such as a column 'sex=male' beside a column sex. Rename one of them."
+    raise ValueError(msg)
+
+
+def description(recipe: Recipe, column: int) -> str:
+    """How a column is used, for the user."""
+    made = [(name, f) for name, f in zip(recipe.names, recipe.features, strict=True) if f.column == column]
+    numbers = [feature for _, feature in made if isinstance(feature, NumberOf)]
+    if not numbers:
+        return f"indicator{'s' if len(made) > 1 else ''} {', '.join(name for name, _ in made)}"
+    flags = [name for name, feature in made if isinstance(feature, MissingIn)]
+    return f"blanks become {numbers[0].fill:.6g}, with indicator {flags[0]}" if flags else AS_IT_IS
 
 
 # ---- tables larger than memory
@@ -210,13 +284,10 @@ def _chunks(path: Path) -> Any:
     """A Dask data frame of a .npy file, or of one or several Parquet files."""
     import dask.dataframe as dd
 
-    files = path.rglob("*") if path.is_dir() else [path]
-    total = sum(file.stat().st_size for file in files if file.is_file())
-    chunk_bytes = min(max(total // N_CHUNKS, LEAST_CHUNK), MOST_CHUNK)
     if path.suffix.lower() != ".npy":
-        return dd.read_parquet(path, split_row_groups="adaptive", blocksize=chunk_bytes)
+        return dd.read_parquet(path, split_row_groups="adaptive", blocksize=CHUNK_BYTES)
     values = mapped_array(path)
-    n_rows = max(chunk_bytes // (values.itemsize * values.shape[1]), 1)
+    n_rows = max(CHUNK_BYTES // (values.itemsize * values.shape[1]), 1)
     return dd.from_map(_array_rows, range(0, len(values), n_rows), path=path, n_rows=n_rows)
 
 

@@ -42,19 +42,16 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    traceback: Annotated[  # read by `run`
-        bool, typer.Option("--traceback", envvar="RFSC_DEBUG", help="Show the traceback of errors, for developers.")
-    ] = False,
 ) -> None:
     pass
 
 
 def run(arguments: list[str]) -> int:
     """Run one command; returns the exit status."""
-    show_traceback = arguments[:1] == ["--traceback"] or os.environ.get("RFSC_DEBUG", "0") not in ("", "0")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _one_line
+            warnings.filterwarnings("ignore", "(overflow|invalid value) encountered", RuntimeWarning)  # of huge numbers
             status = typer.main.get_command(app).main(arguments, prog_name="rfsc", standalone_mode=False)
         return _finished(int(status or 0) if arguments else 2)  # older versions of Typer return 0
     except UsageError as error:
@@ -70,7 +67,7 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        if show_traceback:
+        if os.environ.get("RFSC_DEBUG", "0") not in ("", "0"):
             raise
         sys.stderr.write(f"rfsc: {printable(_error_text(error))}\n")
         return error.status if isinstance(error, CommandError) else 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,16 +16,13 @@ if TYPE_CHECKING:
 
 NOT_ON_COMMAND_LINE = ("callbacks", "restrictions", "search", "verbose")  # parameters without a text form
 BASIS_NAMES = ("auto", "polynomial", "centred", "hinge", "step", "fourier", "radial", "sigmoid")
-PARAMETER_ERROR = re.compile(r"The '(\w+)' parameter of \w+ must be (.*)\. Got (.*) instead\.", re.DOTALL)
 
 
 def file_option(help_text: str, *names: str) -> Any:
-    """An option that takes the name of a file."""
     return typer.Option(*names, metavar="FILE", help=help_text, show_default=False)
 
 
 def column_option(help_text: str, *names: str) -> Any:
-    """An option that takes the name of a column."""
     return typer.Option(*names, metavar="COLUMN", help=help_text, show_default=False)
 
 
@@ -69,9 +65,7 @@ def configured_search(basis: str, degree: int | None, pairs: Iterable[str], **ch
         search.set_params(**{name: value for name, value in given.items() if name in known})
         check_settings(search)
     except (ValueError, TypeError) as error:
-        found = PARAMETER_ERROR.fullmatch(str(error))
-        msg = f"--set {found[1]} must be {found[2]}, got {found[3]}." if found else str(error)
-        raise CommandError(msg, 2) from None
+        raise CommandError(str(error), 2) from None
     return search
 
 

@@ -41,7 +41,6 @@ class Messages:
         self._console.print(Text(printable(text), style=style), soft_wrap=True)
 
     def warn(self, text: str) -> None:
-        """Write a warning."""
         self.info(f"Warning: {text}", "yellow")
 
     def table(self, headers: Sequence[str], rows: Iterable[Sequence[str]], dim: Sequence[int] = ()) -> None:
@@ -67,13 +66,11 @@ def printable(text: str) -> str:
 
 
 def print_result(text: str) -> None:
-    """Write a result to stdout."""
     text = printable(text) if sys.stdout.isatty() else text
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 
 def print_json(value: Any) -> None:
-    """Write a result to stdout for programs."""
     print_result(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
@@ -83,7 +80,6 @@ def output_width() -> int:
 
 
 def table_text(headers: Sequence[str], rows: Iterable[Sequence[str]], width: int = 120) -> str:
-    """A table as plain text."""
     stream = io.StringIO()
     Console(file=stream, width=width, no_color=True).print(_table(headers, rows))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
@@ -116,17 +112,13 @@ def check_writable(path: str, *, force: bool, inputs: Mapping[str, str | None]) 
     if file.exists() and not file.is_file():  # a device or a pipe is written into, never replaced
         return path
     for what, other in inputs.items():
-        if other not in (None, "-") and _is_same_file(file, Path(str(other))):
+        if other not in (None, "-") and file.resolve() == Path(str(other)).resolve():
             msg = f"{path} is also the name of {what}; choose another name for one of them."
             raise CommandError(msg, 2)
     if file.exists() and not force:
         msg = f"{path} already exists; pass --force to overwrite it, or choose another name."
         raise CommandError(msg)
     return path
-
-
-def _is_same_file(one: Path, other: Path) -> bool:
-    return one.samefile(other) if one.exists() and other.exists() else one.resolve() == other.resolve()
 
 
 def write_result(content: str | bytes, path: str) -> None:

@@ -127,10 +127,8 @@ def fit(
 
     fit_score.check_score_options(cv, test_size)
     limit = FitTimeLimit(time_limit)
-    files = _checked_files({"the table": data, "the model": output, "the report": report}, force=force)
-    if files["the report"] == "-" or (as_json and files["the model"] == "-"):
-        msg = "only one result can go to stdout; give --report a file, and with --json also -o."
-        raise CommandError(msg, 2)
+    output, report = _checked_results(data, output, report, force=force, as_json=as_json)
+    files = {"the table": data, "the model": output, "the report": report}
     chosen = {"n_restarts": restarts, "max_terms": max_terms, "random_state": seed, "n_jobs": jobs}
     job = FitJob(
         data=data,
@@ -142,21 +140,25 @@ def fit(
         checkpoint=_checkpoint(checkpoint, resume=resume, force=force, inputs=files),
         cv=cv,
         test_size=test_size,
-        output=files["the model"],
-        report=files["the report"],
+        output=output,
+        report=report,
         as_json=as_json,
     )
     run_fit(job)
 
 
-def _checked_files(files: dict[str, str | None], *, force: bool) -> dict[str, str | None]:
-    """The names of all files, after a check that results can be written and that no name is used twice."""
-    checked = dict(files)
-    for what, path in files.items():
-        if what != "the table" and path is not None:
-            inputs = {name: other for name, other in files.items() if name != what}
-            checked[what] = check_writable(path, force=force, inputs=inputs)
-    return checked
+def _checked_results(
+    data: str, output: str | None, report: str | None, *, force: bool, as_json: bool
+) -> tuple[str | None, str | None]:
+    """The files of the model and the report, if they can be written."""
+    if output is not None:
+        output = check_writable(output, force=force, inputs={"the table": data, "the report": report})
+    if report is not None:
+        report = check_writable(report, force=force, inputs={"the table": data, "the model": output})
+    if report == "-" or (as_json and output == "-"):
+        msg = "only one result can go to stdout; give --report a file, and with --json also -o."
+        raise CommandError(msg, 2)
+    return output, report
 
 
 def _checkpoint(path: str | None, *, resume: bool, force: bool, inputs: dict[str, str | None]) -> list[Checkpoint]:
@@ -228,9 +230,8 @@ def run_fit(job: FitJob) -> None:
 def _prepare(job: FitJob) -> Prepared:
     from sklearn.pipeline import make_pipeline
 
-    from .._tables.encode import encoder_of
     from .._tables.table_files import read_table
-    from .._tables.training_data import training_table
+    from .._tables.training_data import encoder_of, training_table
 
     raw = read_table(job.data)
     n_rows, n_columns = raw.frame.shape
@@ -254,8 +255,7 @@ def _prepare(job: FitJob) -> Prepared:
 
 
 def _prepare_chunked(job: FitJob) -> Prepared:
-    from .._tables.encode import AS_IT_IS
-    from .._tables.training_data import chunked_table
+    from .._tables.training_data import AS_IT_IS, chunked_table
 
     for option, value in (("--report", job.report), ("--number", job.columns.number), ("--cv", job.cv)):
         if value:
@@ -299,8 +299,8 @@ def _show(job: FitJob, prepared: Prepared, score: Any) -> None:
         job.messages.info()
         print_result("\n\n".join(parts))
         job.messages.info()
-    if score is not None and (text := fit_score.weakness(score)):
-        job.messages.warn(text)
+    if score is not None and not score.beats_majority:
+        job.messages.warn("on held-out rows the model is not clearly better than the shares of the classes alone")
 
 
 def _save(job: FitJob, prepared: Prepared) -> None:
@@ -347,7 +347,7 @@ def _refusal(reasons: dict[str, str]) -> str:
 def _describe_columns(table: TrainingTable, encoder: Any) -> list[dict[str, str]]:
     """What happens to every column."""
     from .._model.recipe_reader import read_recipe
-    from .._tables.encode import description, fitted_encoder
+    from .._tables.training_data import description, fitted_encoder
 
     fitted = fitted_encoder(encoder, table.X)
     recipe = read_recipe(fitted, [column.name for column in table.columns]).recipe
@@ -365,7 +365,7 @@ def _dropped_columns(dropped: dict[str, str]) -> list[dict[str, str]]:
 
 def _show_columns(messages: Messages, rows: list[dict[str, str]]) -> None:
     """A table of the columns; of very many, only those that are changed or dropped."""
-    from .._tables.encode import AS_IT_IS
+    from .._tables.training_data import AS_IT_IS
 
     is_long = len(rows) > MOST_COLUMNS_SHOWN
     shown = [row for row in rows if row["use"] != AS_IT_IS][:MOST_COLUMNS_SHOWN] if is_long else rows

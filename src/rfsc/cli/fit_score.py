@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -58,15 +57,16 @@ def check_score_options(cv: int | None, test_size: float | None) -> None:
 
 def choose_folds(labels: Any, cv: int | None, test_size: float | None, seed: int, limit: FitTimeLimit) -> Any:
     """A splitter of scikit-learn; None for no score."""
-    from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
+    import numpy as np
+    from sklearn.model_selection import StratifiedShuffleSplit
 
-    from ..report.honest_score import FEW_ROWS, N_FOLDS, REPEATS
+    from ..report.honest_score import stratified_folds
 
-    sizes, n_rows = Counter(labels.tolist()), len(labels)
-    smallest, n_test = min(sizes.values()), math.ceil(n_rows * (test_size or TEST_SHARE))
-    if cv is not None and cv > smallest:
-        msg = f"--cv {cv} asks for more folds than the smallest class has rows ({smallest}). Use fewer folds."
+    _, code, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    if cv is not None and cv > sizes.min():
+        msg = f"--cv {cv} asks for more folds than the smallest class has rows ({sizes.min()}). Use fewer folds."
         raise CommandError(msg, 2)
+    n_rows, n_test = len(labels), math.ceil(len(labels) * (test_size or TEST_SHARE))
     can_split = len(sizes) <= n_test <= n_rows - len(sizes)
     if test_size is not None and not can_split:
         msg = f"--test-size {test_size:g} of {n_rows} rows does not leave a row of every class on both sides."
@@ -76,8 +76,7 @@ def choose_folds(labels: Any, cv: int | None, test_size: float | None, seed: int
     is_costly = n_rows > MOST_ROWS_OF_FOLDS or (limit.is_set and can_split)
     if test_size is not None or (cv is None and is_costly):
         return StratifiedShuffleSplit(1, test_size=test_size or TEST_SHARE, random_state=seed)
-    repeats = REPEATS if n_rows < FEW_ROWS else 1
-    return RepeatedStratifiedKFold(n_splits=cv or min(N_FOLDS, smallest), n_repeats=repeats, random_state=seed)
+    return stratified_folds(code, cv, seed)
 
 
 # ---- scores
@@ -113,36 +112,19 @@ def held_out_score(messages: Messages, search: Any, table: ChunkedTable, test_si
         fitted = clone(search).fit(train[names], train[target])
         rows = test.compute()
         proba = aligned(fitted.predict_proba(rows[names]), fitted.classes_, search.classes_)
-        return on_given_rows(
-            proba, codes_of(np.asarray(rows[target], dtype=object), search.classes_), random_state=seed
-        )
+        code = codes_of(np.asarray(rows[target], dtype=object), search.classes_)
+    return on_given_rows(proba, code, how="cross-validation", random_state=seed)
 
 
 # ---- scores as text and as numbers
 
 
-def weakness(score: Any) -> str:
-    """In what the model is no better than the commonest class; empty if it is better."""
-    from ..report.honest_score import MAJORITY
-    from ..report.metrics import METRICS
-
-    majority = next(method for method in score.methods if method.name == MAJORITY)
-    lost = []
-    for metric, ours, theirs in zip(METRICS, score.methods[0].mean, majority.mean, strict=True):
-        is_better = ours > theirs if metric.higher_is_better else ours < theirs
-        if metric.key in ("accuracy", "log_loss") and not is_better:
-            lost.append(f"{metric.name} {ours:.3f} against {theirs:.3f}")
-    if not lost:
-        return ""
-    return f"on held-out rows the model is no better than always predicting the commonest class: {', '.join(lost)}"
-
-
 def score_text(score: Any) -> str:
     """A score as a table; without the Brier score, so that it fits 80 columns."""
-    from ..report.metrics import METRICS
+    from ..report.honest_score import METRICS
 
-    is_folded = score.how == "cross-validation" and score.n_folds > 1
-    how = f"{score.n_folds} folds, mean ± standard deviation" if is_folded else f"{len(score.code)} rows, ± uncertainty"
+    is_single = score.n_folds == 1
+    how = f"{len(score.code)} rows, ± uncertainty" if is_single else f"{score.n_folds} folds, mean ± standard deviation"
     rows = [
         [method.name, *(f"{mean:.3f} ± {spread:.3f}" for mean, spread in list(_figures(method))[:4])]
         for method in score.methods
@@ -152,8 +134,7 @@ def score_text(score: Any) -> str:
 
 
 def score_as_dict(score: Any) -> dict[str, Any]:
-    """A score for JSON."""
-    from ..report.metrics import METRICS
+    from ..report.honest_score import METRICS
 
     methods = {}
     for method in score.methods:

@@ -199,14 +199,20 @@ def info(model: Model, as_json: Json = False) -> None:
         print_json(facts)
         return
     columns = [[c["name"], c["kind"], "" if c["needed"] else "may be blank"] for c in facts["reads"]]
+    manifest = facts["manifest"]
+    timings = manifest and manifest["timings"]
+    when = f" in {timings['seconds']:g} s on {timings['finished'][:10]}" if timings else ""
     head = [
         f"classes: {', '.join(facts['classes'])}",
-        f"fitted to {facts['n_observations']:g} rows{_when(facts['manifest'])}",
+        f"fitted to {facts['n_observations']:g} rows{when}",
         f"reads {len(columns)} of {plural(facts['n_columns'], 'column')}:",
         table_text(["column", "kind", ""], columns),
     ]
     settings = ", ".join(f"{key}={value}" for key, value in facts["settings"].items())
-    parts = ["\n".join(head), *summaries(predictor), f"settings: {settings}", *_origin(facts["manifest"])]
+    parts = ["\n".join(head), *summaries(predictor), f"settings: {settings}"]
+    if manifest:
+        versions = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
+        parts.append(f"made with: {versions}; engine {manifest['engine']}\ndata: {manifest['data']['content']}")
     print_result("\n\n".join(parts))
 
 
@@ -298,16 +304,3 @@ def _output_as_dict(model: Any) -> dict[str, Any]:
         "definitions": {} if original is None else definitions(model),
         "terms": [{"name": n, "coef": float(c)} for n, c in zip(model.names, model.coef, strict=True)],
     }
-
-
-def _when(manifest: Any) -> str:
-    timings = manifest and manifest["timings"]
-    return f" in {timings['seconds']:g} s on {timings['finished'][:10]}" if timings else ""
-
-
-def _origin(manifest: Any) -> list[str]:
-    """Versions and data that the model was made with."""
-    if manifest is None:
-        return []
-    versions = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
-    return [f"made with: {versions}; engine {manifest['engine']}\ndata: {manifest['data']['content']}"]

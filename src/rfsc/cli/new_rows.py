@@ -29,11 +29,7 @@ def load_model(path: str) -> Predictor:
     try:
         return from_json(read_limited(sys.stdin), name="stdin") if path == "-" else load(path)
     except ModelFileError as error:
-        name, is_damaged, _ = str(error).partition(" is damaged: ")
-        msg = str(error).replace("rfsc.export.save wrote", "rfsc fit -o wrote")
-        if is_damaged:
-            msg = f"{name} is damaged: rfsc fit did not write it like this. Restore a copy, or fit the model again."
-    raise CommandError(msg)
+        raise CommandError(str(error).replace("rfsc.export.save wrote", "rfsc fit -o wrote")) from None
 
 
 def read_model_and_table(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -83,32 +82,16 @@ def _repeatable(predictor: Predictor) -> dict[str, Any]:
 
 
 def _search(predictor: Predictor, jobs: int) -> RFSCClassifier:
-    """The classifier with the settings of the file."""
-    from .. import RFSCClassifier, SearchSettings
+    from ..report.content import restored_classifier
 
-    settings, search = predictor.settings_, RFSCClassifier()
+    search = restored_classifier(predictor.settings_)
+    search.set_params(n_jobs=jobs, verbose=0)
     try:
-        expert = settings["search"] and SearchSettings(**settings["search"])
-        changed = {"basis": _basis(settings["basis"]), "search": expert, "n_jobs": jobs, "verbose": 0}
-        search.set_params(**settings | changed)
         check_settings(search)
-    except (ValueError, TypeError, KeyError, AttributeError, SyntaxError, RecursionError, MemoryError):
+    except (ValueError, TypeError, AttributeError):
         msg = "a setting of this model cannot be read back from its file; fit it again in Python."
         raise CommandError(msg) from None
     return search
-
-
-def _basis(value: Any) -> Any:
-    """The basis of a model file, where a family of terms is stored as a text like Polynomial(degree=3)."""
-    from .. import bases
-
-    if isinstance(value, list):
-        return [_basis(part) for part in value]
-    call = ast.parse(value, mode="eval").body if value.endswith(")") else None
-    if not isinstance(call, ast.Call):
-        return value
-    kinds = {name: getattr(bases, name) for name in bases.__all__}
-    return kinds[ast.unparse(call.func)](**{str(one.arg): ast.literal_eval(one.value) for one in call.keywords})
 
 
 def _known_columns(predictor: Predictor, table: RawTable, target: str) -> RawTable:
@@ -126,8 +109,7 @@ def _refit(messages: Messages, predictor: Predictor, search: RFSCClassifier, tab
     """The search, or the pipeline of `rfsc fit` around it, fitted to the table."""
     from sklearn.pipeline import make_pipeline
 
-    from .._tables.encode import encoder_of
-    from .._tables.training_data import ColumnChoice, training_table
+    from .._tables.training_data import ColumnChoice, encoder_of, training_table
 
     if predictor.recipe_ is None:
         rows, labels = labels_for_model(predictor, table, target)

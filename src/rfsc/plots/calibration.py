@@ -11,8 +11,7 @@ from scipy import stats
 from .._model.access import as_predictor
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.words import plural
-from .drawing import FOR, GREY, SMALL, Display, class_name, title_and_legend
-from .sources import codes_for
+from .drawing import FOR, GREY, SMALL, Display, class_name, codes_for, title_and_legend
 
 FEW_IN_BIN = 10  # a bin with fewer samples is drawn hollow
 FEW_SAMPLES = 200  # with fewer samples the bins are twice as wide

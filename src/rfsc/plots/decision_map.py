@@ -13,8 +13,7 @@ from .._model.access import as_predictor
 from .._model.recipe import NumberOf
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.words import plural
-from .drawing import GREY, MARKERS, Display, class_colour, legend_name, shorten_all, title_and_legend
-from .sources import codes_for, position
+from .drawing import GREY, MARKERS, Display, class_colour, codes_for, shorten, shorten_all, title_and_legend
 
 MAX_POINTS = 1_000  # more only hide each other
 STRONGEST_SHADE = 0.55  # of the colour, where a class is certain
@@ -90,13 +89,13 @@ class DecisionMapDisplay(Display):
         """
         predictor = as_predictor(estimator)
         table, names = predictor.features(X), _column_names(predictor)
-        a, b = _strongest(predictor.models_, table) if features is None else (position(p, names) for p in features)
+        a, b = _strongest(predictor.models_, table) if features is None else (_position(p, names) for p in features)
         if a == b:
             msg = f"features must be two different features, got {features}."
             raise ValueError(msg)
         row = np.median(table, axis=0)
         for feature, value in (held or {}).items():
-            row[position(feature, names)] = value
+            row[_position(feature, names)] = value
         across, up = _axis(table[:, a], n_grid), _axis(table[:, b], n_grid)
         grid = np.tile(row, (n_grid, n_grid, 1))
         grid[..., a], grid[..., b] = across, up[:, None]
@@ -134,8 +133,23 @@ class DecisionMapDisplay(Display):
             return
         for k, name in enumerate(self.classes):
             some = points[self.code[::every] == k]
-            mark = MARKERS[k % len(MARKERS)]
-            ax.scatter(*some.T, color=class_colour(k), marker=mark, label=legend_name(name), **look)
+            label = shorten(name, 26)
+            look |= {"color": class_colour(k), "marker": MARKERS[k % len(MARKERS)]}
+            # matplotlib omits names that start with an underscore
+            ax.scatter(*some.T, label=f" {label}" if label.startswith("_") else label, **look)
+
+
+def _position(feature: int | str, names: Sequence[str]) -> int:
+    """Index of a feature given by name or index."""
+    if isinstance(feature, str):
+        if feature not in names:
+            msg = f"there is no feature named {feature!r} among the {len(names)} features of this model."
+            raise ValueError(msg)
+        return list(names).index(feature)
+    if not 0 <= feature < len(names):
+        msg = f"features must be names or between 0 and {len(names) - 1}, got {feature}."
+        raise ValueError(msg)
+    return int(feature)
 
 
 def _column_names(predictor: Predictor) -> list[str]:

@@ -1,4 +1,4 @@
-"""What all displays share: colours, names that fit, axes, legends, and figures as SVG text."""
+"""What all displays share: what a user passes, colours, names that fit, axes, legends, and figures as SVG text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .._model import Evidence, SparseModel
+from .._model.access import as_predictor, models_of
+from .._utils.arrays import IntArray
 from .._utils.optional import require
+from .._utils.validation import codes_of, labels_of
 
 # Okabe and Ito's colours, which colour-blind readers can distinguish; their yellow is too pale for lines on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -22,7 +26,6 @@ GREY = "0.45"
 SMALL, TITLE_SIZE = 9, 11  # points: fonts of notes and legends, and of titles
 MAX_NAME_LENGTH = 36  # characters
 MAX_FACTORS = 3  # a product of more is shortened as a whole, not factor by factor
-COMMON_LETTERS_SHOWN = 4  # of a beginning that all names share
 LETTERS_PER_INCH = 15  # of the small font
 
 
@@ -55,19 +58,19 @@ class Display:
         Display
             Itself, with `ax_` and `figure_` set.
         """
-        axes = make_axes(ax, self._size, self._panels)
+        axes = self._axes(ax)
         self._draw(*axes)
-        return self._drawn_in(axes)
-
-    def _draw(self, *axes: Any) -> None:
-        raise NotImplementedError
-
-    def _drawn_in(self, axes: Sequence[Any]) -> Self:
-        for ax in axes:
-            tidy(ax)
+        for one in axes:
+            one.spines[["top", "right"]].set_visible(False)
         self.ax_ = axes if len(axes) > 1 else axes[0]
         self.figure_ = axes[0].figure.figure  # the whole figure, also if the axes are in a subfigure
         return self
+
+    def _axes(self, ax: Any) -> Any:
+        return make_axes(ax, self._size, self._panels)
+
+    def _draw(self, *axes: Any) -> None:
+        raise NotImplementedError
 
     def _repr_svg_(self) -> str | None:
         # notebooks show pyplot's figures by themselves
@@ -76,33 +79,49 @@ class Display:
 
 
 class TermRowsDisplay(Display):
-    """A figure with one row for each term, at most `max_terms` of them."""
+    """A figure with one row for each term."""
 
     names: tuple[str, ...]
-    _note: ClassVar[str] = "+{} more"  # about the terms that are left out
+    max_terms: int  # to draw
+    _note: ClassVar[str] = "+{} more"  # about the other terms
 
-    def plot(self, ax: Any = None, *, max_terms: int = 20) -> Self:
-        """Draw.
+    def _axes(self, ax: Any) -> Any:
+        n_more = len(self.names) - self.max_terms
+        return [named_rows(ax, self.names[: self.max_terms], self._note.format(n_more) if n_more > 0 else "")]
 
-        Parameters
-        ----------
-        ax : Axes, Figure or None, default=None
-            Where to draw; a figure is resized to fit, None makes a new one.
-        max_terms : int, default=20
-            Largest number of terms to draw.
 
-        Returns
-        -------
-        Display
-            Itself, with `ax_` and `figure_` set.
-        """
-        n_more = len(self.names) - max_terms
-        ax = named_rows(ax, self.names[:max_terms], self._note.format(n_more) if n_more > 0 else "")
-        self._draw_rows(ax, max_terms)
-        return self._drawn_in([ax])
+# ---- what a user passes
 
-    def _draw_rows(self, ax: Any, max_terms: int) -> None:
-        raise NotImplementedError
+
+def model_of(source: Any, output: int) -> SparseModel:
+    models = models_of(source)
+    if not 0 <= output < len(models):
+        msg = f"output must be between 0 and {len(models) - 1}, the last output of this classifier, got {output}."
+        raise ValueError(msg)
+    return models[output]
+
+
+def search_of(source: Any, output: int, *, traced: bool = False) -> tuple[SparseModel, Evidence]:
+    """A model and the record of its search; `traced` requires every iteration, which files may lack."""
+    model = model_of(source, output)
+    if model.evidence is None:
+        msg = "this model has no record of its search. Pass a fitted RFSCClassifier, or a file saved from one."
+        raise ValueError(msg)
+    if traced and not model.evidence.traces:
+        msg = "the iterations of the search were not saved with this model. Pass the fitted RFSCClassifier itself."
+        raise ValueError(msg)
+    return model, model.evidence
+
+
+def codes_for(source: Any, y: Any, n_samples: int) -> IntArray:
+    """Positions of labels among the classes of `as_predictor(source)`."""
+    labels = labels_of(y, n_samples)
+    if isinstance(source, SparseModel):  # all other labels are "not this class"
+        return np.asarray(labels == source.label, dtype=np.int64)
+    return codes_of(labels, as_predictor(source).classes_)
+
+
+# ---- colours and names
 
 
 def class_colour(place: int) -> str:
@@ -129,22 +148,11 @@ def shorten(name: object, longest: int = MAX_NAME_LENGTH) -> str:
 def shorten_all(names: Iterable[object], longest: int = MAX_NAME_LENGTH) -> list[str]:
     """Short forms of names that are shown side by side: names that differ stay different."""
     texts = [_printable(name) for name in names]
-    for candidates in (texts, _without_common_start(texts, longest // 2)):
-        short = [shorten(text, longest) for text in candidates]
-        if len(set(short)) == len(set(texts)):
-            return short
+    short = [shorten(text, longest) for text in texts]
+    if len(set(short)) == len(set(texts)):
+        return short
     number = {text: place for place, text in enumerate(dict.fromkeys(texts), start=1)}
     return [f"{shorten(text, longest - 5)} ({number[text]})" for text in texts]
-
-
-def _without_common_start(texts: Sequence[str], longest: int) -> list[str]:
-    """The names without the beginning that all their long factors share, but for its last letters."""
-    long = {factor for text in texts for factor in text.split("*") if len(factor) > longest}
-    differ = next((place for place, letters in enumerate(zip(*long, strict=False)) if len(set(letters)) > 1), 0)
-    first = max(0, differ - COMMON_LETTERS_SHOWN)
-    if not first:
-        return list(texts)
-    return ["*".join("…" + f[first:] if f in long else f for f in text.split("*")) for text in texts]
 
 
 def _printable(name: object) -> str:
@@ -161,10 +169,7 @@ def class_name(label: object) -> str:
     return shorten(label, 20)
 
 
-def legend_name(name: object) -> str:
-    """A class within a legend; matplotlib leaves out names that start with an underscore."""
-    text = shorten(name, 26)
-    return " " + text if text.startswith("_") else text
+# ---- axes
 
 
 def make_axes(ax: Any, size: tuple[float, float], ratios: Sequence[float] = (1,)) -> Any:
@@ -206,11 +211,6 @@ def named_rows(ax: Any, names: Sequence[object], note: str = "") -> Any:
     ax.grid(axis="y", color="0.92", lw=0.8)
     ax.set_axisbelow(True)
     return ax
-
-
-def tidy(ax: Any) -> None:
-    """Remove the upper and the right side of the frame."""
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 def title_and_legend(ax: Any, title: str, handles: Sequence[Any] | None = None) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 
 from .._model import Evidence
 from .._utils.arrays import BoolArray, FloatArray
-from .drawing import AGAINST, COLOURS, FOR, GREY, SMALL, Display, class_name, make_axes, shorten_all, title_and_legend
-from .sources import evidence_of, model_of, restart_to_show
+from .drawing import AGAINST, COLOURS, FOR, GREY, SMALL, Display, class_name, search_of, shorten_all, title_and_legend
 
 FAINT = "0.8"
 THICK = 2.4  # points: lines with a name
@@ -33,6 +32,10 @@ class RIPEvolutionDisplay(Display):
         Which of them this restart selected.
     title : str
         Title.
+    max_names : int, default=16
+        Largest number of terms to name.
+    longest : int, default=32
+        Largest number of characters of a name.
     """
 
     rips: FloatArray
@@ -40,6 +43,9 @@ class RIPEvolutionDisplay(Display):
     in_model: BoolArray
     chosen: BoolArray
     title: str
+    max_names: int = 16
+    longest: int = 32
+    _size: ClassVar[tuple[float, float]] = (8.5, 4.6)
 
     @classmethod
     def from_estimator(
@@ -65,9 +71,8 @@ class RIPEvolutionDisplay(Display):
         RIPEvolutionDisplay
             The display, drawn.
         """
-        model = model_of(estimator, output)
-        evidence = evidence_of(model, traced=True)
-        restart = restart_to_show(evidence, len(model.terms), restart)
+        model, evidence = search_of(estimator, output, traced=True)
+        restart = _restart_to_show(evidence, len(model.terms), restart)
         traced = np.array(evidence.traced, dtype=np.int64)
         display = cls(
             rips=evidence.traces[restart].rips,
@@ -75,27 +80,12 @@ class RIPEvolutionDisplay(Display):
             in_model=traced < len(model.terms),
             chosen=evidence.selected[restart, traced],
             title=f"{_search_title(model.label, restart, evidence)}, {evidence.n_candidates:,} candidate terms",
+            max_names=max_names,
         )
-        return display.plot(ax, max_names=max_names)
+        return display.plot(ax)
 
-    def plot(self, ax: Any = None, *, max_names: int = 16, longest: int = 32) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, Figure or None, default=None
-            Where to draw; a figure is resized to fit, None makes a new one.
-        max_names : int, default=16
-            Largest number of terms to name.
-        longest : int, default=32
-            Largest number of characters of a name.
-
-        Returns
-        -------
-        RIPEvolutionDisplay
-            Itself, with `ax_` and `figure_` set.
-        """
-        (ax,) = axes = make_axes(ax, (8.5, 4.6))
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
         iterations = np.arange(1, len(self.rips) + 1)
         only_here = self.chosen & ~self.in_model
         handles: list[Any] = []
@@ -110,24 +100,23 @@ class RIPEvolutionDisplay(Display):
         looks: dict[int, dict[str, str]] = {}
         for k, j in enumerate(np.flatnonzero(self.in_model)):
             looks[int(j)] = {"color": COLOURS[k % len(COLOURS)], "ls": LINE_STYLES[k // len(COLOURS) % 3]}
-            ax.plot(iterations, self.rips[:, j], lw=THICK if k < max_names else 1.2, zorder=3, **looks[int(j)])
-        self._name_lines(ax, looks, max_names, longest)
+            ax.plot(iterations, self.rips[:, j], lw=THICK if k < self.max_names else 1.2, zorder=3, **looks[int(j)])
+        self._name_lines(ax, looks)
         ax.set(xlabel="iteration", ylabel="inclusion probability (RIP)", ylim=(-0.03, 1.03))
         _iteration_axis(ax, len(iterations))
         if handles:
             handles = [*ax.plot([], [], color="k", lw=THICK, label="in the model"), *handles]
         title_and_legend(ax, self.title, handles)
-        return self._drawn_in(axes)
 
-    def _name_lines(self, ax: Any, looks: dict[int, dict[str, str]], max_names: int, longest: int) -> None:
+    def _name_lines(self, ax: Any, looks: dict[int, dict[str, str]]) -> None:
         """Names of the model's terms beside the ends of their lines, moved apart."""
-        shown = list(looks)[:max_names]
+        shown = list(looks)[: self.max_names]
         ends = self.rips[-1, shown] if shown else np.empty(0)
         height = 72 * ax.get_window_extent().height / ax.figure.dpi  # in points
         n_more = len(looks) - len(shown)
         places = spread_apart((ends + 0.03) / 1.06, 1.35 * SMALL / height, 0.06 if n_more else 0.0, 1.0)
         beside = {"transform": ax.get_yaxis_transform()}
-        names = shorten_all([self.names[j] for j in shown], longest)
+        names = shorten_all([self.names[j] for j in shown], self.longest)
         for j, end, up, name in zip(shown, ends, 1.06 * places - 0.03, names, strict=True):
             ax.plot([1, 1.02], [end, up], color=looks[j]["color"], lw=0.8, clip_on=False, **beside)
             ax.plot([1.02, 1.08], [up, up], lw=THICK, clip_on=False, **looks[j], **beside)
@@ -182,9 +171,8 @@ class SearchHistoryDisplay(Display):
         SearchHistoryDisplay
             The display, drawn.
         """
-        model = model_of(estimator, output)
-        evidence = evidence_of(model, traced=True)
-        shown = restart_to_show(evidence, len(model.terms), restart)
+        model, evidence = search_of(estimator, output, traced=True)
+        shown = _restart_to_show(evidence, len(model.terms), restart)
         display = cls(
             mean_scores=tuple(trace.mean_score for trace in evidence.traces),
             best_scores=tuple(trace.best_score for trace in evidence.traces),
@@ -220,6 +208,19 @@ class SearchHistoryDisplay(Display):
         line = values[self.shown]
         look = {"color": colour, "ls": style, "lw": 1.8, "zorder": 3, "marker": "o" if len(line) == 1 else None}
         ax.plot(np.arange(1, len(line) + 1), line, label=label, **look)
+
+
+def _restart_to_show(evidence: Evidence, n_model_terms: int, restart: int | None) -> int:
+    """The restart that was asked for, else the one whose own model is most similar to the final one."""
+    n = len(evidence.traces)
+    if restart is None:
+        final = np.arange(evidence.selected.shape[1]) < n_model_terms
+        common = (evidence.selected & final).sum(axis=1) / np.maximum((evidence.selected | final).sum(axis=1), 1)
+        return max(range(n), key=lambda r: (common[r], evidence.traces[r].best_score.max()))
+    if not 0 <= restart < n:
+        msg = f"restart must be between 0 and {n - 1}, the last restart of this search, got {restart}."
+        raise ValueError(msg)
+    return restart
 
 
 def _iteration_axis(ax: Any, n_iter: int) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 
 from .._model import FilterEvidence
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .drawing import AGAINST, FOR, GREY, Display, TermRowsDisplay, class_name, named_rows, title_and_legend
-from .sources import evidence_of, model_of
+from .drawing import AGAINST, FOR, GREY, Display, TermRowsDisplay, class_name, named_rows, search_of, title_and_legend
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -29,6 +28,8 @@ class StabilityDisplay(TermRowsDisplay):
         Number of restarts.
     label : object
         The class of the model.
+    max_terms : int, default=20
+        Largest number of terms to draw.
     """
 
     share: FloatArray
@@ -36,6 +37,7 @@ class StabilityDisplay(TermRowsDisplay):
     names: tuple[str, ...]
     n_restarts: int
     label: object
+    max_terms: int = 20
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, output: int = 0, ax: Any = None, max_terms: int = 20) -> Self:
@@ -57,8 +59,7 @@ class StabilityDisplay(TermRowsDisplay):
         StabilityDisplay
             The display, drawn.
         """
-        model = model_of(estimator, output)
-        evidence = evidence_of(model)
+        model, evidence = search_of(estimator, output)
         share = evidence.selected.mean(axis=0)
         in_model = np.arange(share.size) < len(model.terms)
         order = np.lexsort((-share, ~in_model))
@@ -69,11 +70,13 @@ class StabilityDisplay(TermRowsDisplay):
             names=tuple(evidence.term_names[j] for j in order),
             n_restarts=evidence.n_restarts,
             label=model.label,
+            max_terms=max_terms,
         )
-        return display.plot(ax, max_terms=max_terms)
+        return display.plot(ax)
 
-    def _draw_rows(self, ax: Any, max_terms: int) -> None:
-        count, ours = self.share[:max_terms] * self.n_restarts, self.in_model[:max_terms]
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
+        count, ours = self.share[: self.max_terms] * self.n_restarts, self.in_model[: self.max_terms]
         rows = np.arange(len(count))
         looks = ((ours, {"color": FOR}, "in the model"), (~ours, {"color": "w", "edgecolor": GREY}, "not in the model"))
         for which, look, label in looks:
@@ -103,6 +106,9 @@ class FilterDisplay(Display):
         Features that were kept: those above the threshold, and those that restrictions name.
     about : str, default="the class"
         What the features are tested against.
+    max_features : int, default=30
+        Largest number of features to draw: the first that were kept and, in up to a third of the rows, the first that
+        were dropped.
     """
 
     statistic: FloatArray
@@ -111,6 +117,7 @@ class FilterDisplay(Display):
     significance: float
     kept: BoolArray
     about: str = "the class"
+    max_features: int = 30
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, output: int = 0, ax: Any = None, max_features: int = 30) -> Self:
@@ -125,7 +132,7 @@ class FilterDisplay(Display):
         ax : Axes, Figure or None, default=None
             Where to draw; a figure is resized to fit, None makes a new one.
         max_features : int, default=30
-            Largest number of features to draw; see `plot`.
+            Largest number of features to draw.
 
         Returns
         -------
@@ -138,9 +145,8 @@ class FilterDisplay(Display):
             test = FilterEvidence(estimator.statistics_, estimator.threshold_, estimator.significance)
             about = "the class"
         else:
-            model = model_of(estimator, output)
-            names, about = model.feature_names, f"class {class_name(model.label)}"
-            test = evidence_of(model).filter
+            model, evidence = search_of(estimator, output)
+            names, about, test = model.feature_names, f"class {class_name(model.label)}", evidence.filter
         if test is None:
             msg = (
                 "this model was fitted without a filter. Fit with SearchSettings(filter_significance=0.05) to use one."
@@ -154,27 +160,17 @@ class FilterDisplay(Display):
             significance=float(test.significance),
             kept=test.kept[order],
             about=about,
+            max_features=max_features,
         )
-        return display.plot(ax, max_features=max_features)
+        return display.plot(ax)
 
-    def plot(self, ax: Any = None, *, max_features: int = 30) -> Self:
-        """Draw.
+    def _axes(self, ax: Any) -> Any:
+        shown, note = self._shown()
+        return [named_rows(ax, [self.names[j] for j in shown], note)]
 
-        Parameters
-        ----------
-        ax : Axes, Figure or None, default=None
-            Where to draw; a figure is resized to fit, None makes a new one.
-        max_features : int, default=30
-            Largest number of features to draw: the first that were kept and, in up to a third of the rows, the first
-            that were dropped.
-
-        Returns
-        -------
-        FilterDisplay
-            Itself, with `ax_` and `figure_` set.
-        """
-        shown, note = self._shown(max_features)
-        ax = named_rows(ax, [self.names[j] for j in shown], note)
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
+        shown, _ = self._shown()
         rows, statistic, kept = np.arange(len(shown)), self.statistic[shown], self.kept[shown]
         ax.axvline(self.threshold, color="k", lw=1.2, ls="--", label="threshold")
         n_kept = int(self.kept.sum())
@@ -191,15 +187,14 @@ class FilterDisplay(Display):
         ax.xaxis.set_major_formatter("{x:g}")
         ax.set_xlabel(f"statistic; threshold {self.threshold:.3g} for level {self.significance:g}")
         title_and_legend(ax, f"Dependence on {self.about}")
-        return self._drawn_in([ax])
 
-    def _shown(self, max_features: int) -> tuple[IntArray, str]:
+    def _shown(self) -> tuple[IntArray, str]:
         """Which features to draw, and a note about the others."""
         kept, dropped = np.flatnonzero(self.kept), np.flatnonzero(~self.kept)
-        if len(self.statistic) <= max_features:
+        if len(self.statistic) <= self.max_features:
             return np.arange(len(self.statistic)), ""
-        n_dropped = min(len(dropped), max(max_features // 3, max_features - len(kept)))
-        n_kept = min(len(kept), max_features - n_dropped)
+        n_dropped = min(len(dropped), max(self.max_features // 3, self.max_features - len(kept)))
+        n_kept = min(len(kept), self.max_features - n_dropped)
         rest = ((len(kept) - n_kept, "kept"), (len(dropped) - n_dropped, "dropped"))
         note = "+" + ", ".join(f"{n} more {what}" for n, what in rest if n)
         return np.concatenate([kept[:n_kept], dropped[:n_dropped]]), note

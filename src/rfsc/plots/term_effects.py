@@ -13,8 +13,7 @@ from .._utils.arrays import BoolArray, FloatArray
 from .._utils.validation import labels_of
 from .._utils.words import minus_sign, plural
 from ..explain import ForAgainst, for_and_against
-from .drawing import AGAINST, FOR, SMALL, Display, TermRowsDisplay, class_name, make_axes, title_and_legend
-from .sources import model_of
+from .drawing import AGAINST, FOR, SMALL, Display, TermRowsDisplay, class_name, model_of, title_and_legend
 
 AGAINST_BAR = {"color": AGAINST, "hatch": "///", "edgecolor": "w", "lw": 0}
 
@@ -38,6 +37,8 @@ class CoefficientsDisplay(TermRowsDisplay):
         Level of the intervals.
     label : object
         The class that positive coefficients favour.
+    max_terms : int, default=20
+        Largest number of terms to draw.
     """
 
     coef: FloatArray
@@ -45,6 +46,7 @@ class CoefficientsDisplay(TermRowsDisplay):
     names: tuple[str, ...]
     level: float
     label: object
+    max_terms: int = 20
 
     @classmethod
     def from_estimator(
@@ -80,11 +82,14 @@ class CoefficientsDisplay(TermRowsDisplay):
             freedom = max(model.n_observations - model.coef.size, 1.0)  # as for the p-values
             reach = stats.t.ppf(0.5 + level / 2, freedom) * model.standard_error[order]
         names = tuple(model.names[j] for j in order)
-        display = cls(coef=model.coef[order], reach=reach, names=names, level=level, label=model.label)
-        return display.plot(ax, max_terms=max_terms)
+        display = cls(
+            coef=model.coef[order], reach=reach, names=names, level=level, label=model.label, max_terms=max_terms
+        )
+        return display.plot(ax)
 
-    def _draw_rows(self, ax: Any, max_terms: int) -> None:
-        coef = self.coef[:max_terms]
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
+        coef = self.coef[: self.max_terms]
         rows = np.arange(len(coef))
         ax.axvline(0, color="0.5", lw=1)
         for which, colour, marker, side in (
@@ -92,7 +97,7 @@ class CoefficientsDisplay(TermRowsDisplay):
             (coef < 0, AGAINST, "s", "against the class"),
         ):
             if which.any():
-                reach = None if self.reach is None else self.reach[:max_terms][which]
+                reach = None if self.reach is None else self.reach[: self.max_terms][which]
                 look = {"color": colour, "fmt": marker, "ms": 6, "lw": 1.6, "capsize": 3}
                 ax.errorbar(coef[which], rows[which], xerr=reach, label=side, **look)
         interval = "" if self.reach is None else f", with naive {100 * self.level:g} % interval"
@@ -112,11 +117,14 @@ class RowContributionsDisplay(TermRowsDisplay):
         Names of the terms.
     label : object
         The class that f > 0 predicts.
+    max_terms : int, default=20
+        Largest number of terms to draw; the others share one bar.
     """
 
     contribution: FloatArray
     names: tuple[str, ...]
     label: object
+    max_terms: int = 20
     _note: ClassVar[str] = "+{} more, together"
 
     @property
@@ -154,12 +162,13 @@ class RowContributionsDisplay(TermRowsDisplay):
         contribution = model.coef * model.columns(features)[:, 0]
         order = np.argsort(-np.abs(contribution), kind="stable")
         names = tuple(model.names[j] for j in order)
-        return cls(contribution=contribution[order], names=names, label=model.label).plot(ax, max_terms=max_terms)
+        return cls(contribution=contribution[order], names=names, label=model.label, max_terms=max_terms).plot(ax)
 
-    def _draw_rows(self, ax: Any, max_terms: int) -> None:
-        bars = self.contribution[:max_terms]
-        if len(self.contribution) > max_terms:
-            bars = np.append(bars, self.contribution[max_terms:].sum())
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
+        bars = self.contribution[: self.max_terms]
+        if len(self.contribution) > self.max_terms:
+            bars = np.append(bars, self.contribution[self.max_terms :].sum())
         rows, positive = np.arange(len(bars)), bars >= 0
         ax.barh(rows[positive], bars[positive], 0.62, color=FOR)
         ax.barh(rows[~positive], bars[~positive], 0.62, **AGAINST_BAR)
@@ -191,12 +200,17 @@ class ContributionsDisplay(Display):
         The class.
     title : str, default=""
         Title; if empty, one that names the class.
+    max_samples : int, default=30
+        Largest number of samples to draw, the first ones.
     """
 
     sides: ForAgainst
     truth: BoolArray | None
     label: object
     title: str = ""
+    max_samples: int = 30
+    _size: ClassVar[tuple[float, float]] = (8.5, 5.2)
+    _panels: ClassVar[tuple[float, ...]] = (2, 1)
 
     @classmethod
     def from_estimator(
@@ -227,26 +241,12 @@ class ContributionsDisplay(Display):
         model = model_of(estimator, output)
         sides = for_and_against(model, as_predictor(estimator).features(X))
         truth = None if y is None else labels_of(y, len(sides.for_class)) == model.label
-        return cls(sides=sides, truth=truth, label=model.label).plot(ax, max_samples=max_samples)
+        return cls(sides=sides, truth=truth, label=model.label, max_samples=max_samples).plot(ax)
 
-    def plot(self, ax: Any = None, *, max_samples: int = 30) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : sequence of two Axes, Figure or None, default=None
-            Where to draw contributions and confidence; a figure is resized to fit, None makes a new one.
-        max_samples : int, default=30
-            Largest number of samples to draw, the first ones.
-
-        Returns
-        -------
-        ContributionsDisplay
-            Itself, with `ax_` and `figure_` set.
-        """
+    def _draw(self, *axes: Any) -> None:
+        bars, confidence = axes
         n = len(self.sides.for_class)
-        shown = min(n, max_samples)
-        bars, confidence = axes = make_axes(ax, (8.5, 5.2), (2, 1))
+        shown = min(n, self.max_samples)
         samples = np.arange(1, shown + 1)
         bars.bar(samples - 0.2, self.sides.for_class[:shown], 0.4, color=FOR, label="y⁺, for the class")
         against = self.sides.against_class[:shown]
@@ -259,7 +259,6 @@ class ContributionsDisplay(Display):
         for one in axes:
             one.set_xlim(0.3, shown + 0.7)
             one.set_xticks(samples if shown <= 30 else [1, *range(10, shown + 1, 10)])
-        return self._drawn_in(axes)
 
     def _draw_confidence(self, ax: Any, samples: Any, delta: FloatArray) -> None:
         ax.axhline(0, color="0.6", lw=0.8)

@@ -12,8 +12,7 @@ from scipy.optimize import linprog
 from .._model import SparseModel
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.words import listed, percent, plural
-from .honest_score import MAJORITY, HonestScore
-from .metrics import measure
+from .honest_score import HonestScore, measure
 from .subject import ColumnSummary, Subject
 
 LEVELS = ("serious", "caution", "note")
@@ -60,8 +59,6 @@ OF_OUTPUTS = {
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """One thing to know."""
-
     level: str  # one of LEVELS
     key: str  # for programs
     title: str
@@ -107,7 +104,7 @@ def _score_cautions(score: HonestScore, subject: Subject) -> Iterator[Caution]:
         )
         yield Caution("serious", "not_held_out", "The score may be too optimistic", text)
         return
-    if not _beats_majority(score):
+    if not score.beats_majority:
         text = (
             "On held-out rows, no metric of the model is clearly better than that of the class shares alone. The "
             "features may hold no information about the class, or there are too few rows to show it."
@@ -128,14 +125,6 @@ def _score_cautions(score: HonestScore, subject: Subject) -> Iterator[Caution]:
             "rows of a fold make a cross-validation too optimistic: remove those that are the same case entered twice."
         )
         yield Caution("note", "duplicates", "Duplicate rows", text)
-
-
-def _beats_majority(score: HonestScore) -> bool:
-    majority = next((method for method in score.methods if method.name == MAJORITY), None)
-    if majority is None:
-        return True  # nothing to compare with
-    gain, half_width = score.difference(majority)
-    return bool((gain + half_width < 0).any())
 
 
 def _class_cautions(code: IntArray, classes: Sequence[str]) -> Iterator[Caution]:

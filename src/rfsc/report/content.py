@@ -6,6 +6,7 @@ import ast
 import inspect
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -15,25 +16,22 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix
 
+from .. import bases
 from .._model import SparseModel
 from .._model.predictor import Predictor
 from .._search.loop import SearchSettings
 from .._utils.arrays import FloatArray
 from .._utils.manifest import versions
 from .._utils.words import fixed, listed, plural
-from ..bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step
 from ..classifier import RFSCClassifier
 from ..explain import contributions, definitions, equation, filter_table, legend, stability, term_table
 from ..restrictions import Restrictions
 from .cautions import find_cautions
-from .honest_score import HonestScore
-from .metrics import METRICS, measure
+from .honest_score import METRICS, HonestScore, main_metric, measure
 from .subject import ColumnSummary, Subject, summarize_columns
 
 VERSION = 1
-IMBALANCED = 0.75  # share of the largest class beyond which accuracy is misleading
-BASES = (Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step)
-SETTINGS_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in (SearchSettings, Restrictions, *BASES)}
+SETTINGS_CLASSES = {"Restrictions": Restrictions} | {name: getattr(bases, name) for name in bases.__all__}
 MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line
 
 
@@ -107,14 +105,13 @@ def _task(subject: Subject, n_columns: int, target: str) -> dict[str, Any]:
 
 def _score(score: HonestScore, subject: Subject) -> dict[str, Any]:
     n_classes = len(subject.class_names)
-    largest = np.bincount(subject.code).max() / len(subject.code)
     return {
         "how": score.how,
         "honest": score.is_honest,
         "n_folds": score.n_folds,
         "n_repeats": score.n_repeats,
         "n_predicted": len(score.code),
-        "main_metric": "accuracy" if largest <= IMBALANCED else "balanced_accuracy",
+        "main_metric": main_metric(subject.code),
         "metrics": [asdict(metric) for metric in METRICS],
         "methods": [_method(score, place) for place in range(len(score.methods))],
         "on_given_rows": measure(subject.code, subject.proba),
@@ -215,8 +212,7 @@ def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
     settings, n_rows = subject.predictor.settings_, plural(len(subject.code), "row")
     estimator, table = subject.estimator, f"{n_rows}, {plural(len(columns), 'column')}"
     if estimator is None:
-        known = RFSCClassifier().get_params()  # files are written by others
-        estimator = RFSCClassifier(**{name: _restored(value) for name, value in settings.items() if name in known})
+        estimator = restored_classifier(settings)
         if subject.predictor.recipe_ is not None:
             table = f"X: the {plural(subject.features.shape[1], 'feature')} that the model makes from a table; {n_rows}"
     return {
@@ -227,8 +223,18 @@ def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
     }
 
 
+def restored_classifier(settings: Mapping[str, Any]) -> RFSCClassifier:
+    """The classifier with the settings of a model file; what was not written by rfsc stays as it is."""
+    known = RFSCClassifier().get_params()
+    given = {name: _restored(value) for name, value in settings.items() if name in known}
+    if isinstance(given.get("search"), Mapping):
+        with suppress(TypeError, ValueError):
+            given["search"] = SearchSettings(**given["search"])
+    return RFSCClassifier(**given)
+
+
 def _restored(value: Any) -> Any:
-    """A setting from a file, where an object such as SearchSettings(tol=0.1) is stored as its repr."""
+    """A setting from a file, where an object such as Polynomial(degree=3) is stored as its repr."""
     if isinstance(value, list):
         return [_restored(part) for part in value]
     try:

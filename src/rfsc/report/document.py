@@ -26,7 +26,6 @@ FRAME_STYLE = "width: 100%; height: 700px; border: 1px solid #ccc; border-radius
 # tags and separators of an equation; a name is one piece, whatever signs it holds
 EQUATION_PIECES = re.compile(r"<var>.*?</var>|<[^>]*>| [+−] |.", re.DOTALL)
 BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|points)|(?<=±) ")
-TICK_STEPS, MAX_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,7 +134,6 @@ class Report:
             formulas=formulas,
             figures=[(figure, Markup(figure.svg)) for figure in self.figures],
             max_outputs=MAX_OUTPUTS,
-            strip=score_strip(self.content["score"]),
             names_read={feature["name"] for model in self.content["models"] for feature in model["features"]},
         )
 
@@ -215,27 +213,3 @@ def unbroken(formula: str) -> str:
         summands[-1] += piece
     spans = "".join(f'<span class="summand">{summand}</span>' for summand in summands)
     return f"{start} = {spans}"
-
-
-def score_strip(score: Mapping[str, Any]) -> dict[str, Any]:
-    """Positions of the dots, whiskers and ticks of the comparison of methods, in percent of its width."""
-    key = score["main_metric"]
-    rows = [(m["name"], m["scores"][key]["mean"], m["scores"][key]["sd"] or 0.0) for m in score["methods"]]
-    low = max(0.0, min(mean - sd for _, mean, sd in rows) - 0.02)
-    high = min(1.0, max(mean + sd for _, mean, sd in rows) + 0.02)
-
-    def at(value: float) -> float:
-        return float(round(100 * (min(max(value, low), high) - low) / (high - low), 2))
-
-    step = next(step for step in TICK_STEPS if (high - low) / step <= MAX_TICKS)
-    ticks = [k * step for k in range(round(1 / step) + 1) if low <= k * step <= high]
-    methods = []
-    for name, mean, sd in rows:
-        start, end = at(mean - sd), at(mean + sd)
-        text = f"{100 * mean:.1f} %"
-        methods.append({"name": name, "at": at(mean), "from": start, "width": round(end - start, 2), "text": text})
-    return {
-        "metric": key.replace("_", " "),
-        "rows": methods,
-        "ticks": [{"at": at(tick), "text": f"{100 * tick:.0f} %"} for tick in ticks],
-    }

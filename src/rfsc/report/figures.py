@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import plots
-from ..plots.drawing import shorten
-from .honest_score import HonestScore
+from ..plots.drawing import FOR, GREY, named_rows, shorten
+from .honest_score import METRICS, HonestScore, main_metric
 from .subject import Subject
 
 MAX_OUTPUTS = 6  # figures of more classes would make the page too long
@@ -16,9 +16,7 @@ MAX_OUTPUTS = 6  # figures of more classes would make the page too long
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure with its caption."""
-
-    section: str  # of the page: "score", "model", "search", "filter" or "rows"
+    section: str  # of the page: "comparison", "score", "model", "search", "filter" or "rows"
     output: int  # index of its model
     caption: str
     svg: str
@@ -30,17 +28,34 @@ def draw_figures(subject: Subject, X: Any, score: HonestScore, *, show_rows: boo
     from matplotlib import style
 
     with style.context("default"):  # black on white, whatever style the user has set
-        figures = [_calibration(subject, score), *_of_outputs(subject)]
+        figures = [*_comparison(subject, score), _calibration(subject, score), *_of_outputs(subject)]
         return [*figures, *_of_rows(subject, X)] if show_rows else figures
 
 
-def _figure(section: str, output: int, title: str, text: str, display: Any, *, wide: bool = False) -> Figure:
-    svg = plots.to_svg(display.figure_, title)
-    if display.figure_.canvas.manager is not None:  # pyplot is in use, and would show and keep the figure
+def _figure(section: str, output: int, title: str, text: str, drawn: Any, *, wide: bool = False) -> Figure:
+    """A display, or an Axes, with its caption."""
+    figure = getattr(drawn, "figure_", None) or drawn.figure
+    svg = plots.to_svg(figure, title)
+    if figure.canvas.manager is not None:  # pyplot is in use, and would show and keep the figure
         from matplotlib import pyplot as plt
 
-        plt.close(display.figure_)
+        plt.close(figure)
     return Figure(section, output, f"{title}: {text}", svg, wide)
+
+
+def _comparison(subject: Subject, score: HonestScore) -> Iterator[Figure]:
+    """The main metric of all methods, if there are several."""
+    if len(score.methods) < 2:
+        return
+    k, metric = next((k, one) for k, one in enumerate(METRICS) if one.key == main_metric(subject.code))
+    ax = named_rows(None, [method.name for method in score.methods])
+    for row, method in enumerate(score.methods):
+        look = {"fmt": "o", "ms": 7, "capsize": 3, "color": GREY if row else FOR}
+        ax.errorbar(100 * method.mean[k], row, xerr=100 * method.spread[k], **look)
+    ax.set_xlabel(f"{metric.name}, %")
+    ax.spines[["top", "right"]].set_visible(False)
+    over = "the folds" if score.n_folds > 1 else "resamples of the rows"
+    yield _figure("comparison", 0, "Methods", f"mean and standard deviation of the {metric.name} over {over}.", ax)
 
 
 def _calibration(subject: Subject, score: HonestScore) -> Figure:

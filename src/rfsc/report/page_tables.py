@@ -17,8 +17,6 @@ MARKDOWN_MARKS = {"better": " (+)", "worse": " (-)", "": ""}
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """One cell of a table."""
-
     text: str
     kind: str = "text"  # "text", "number" (aligned right), "name" (chosen by the user) or "code"
     note: str = ""  # in small print after the text
@@ -28,7 +26,7 @@ class TableCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PageTable:
     """A table whose first column names the rows."""
 
     caption: str
@@ -51,7 +49,7 @@ def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
         "confusion": _confusion(content["score"]["confusion"], content["task"]["classes"]),
         "terms": [_terms(*pair) for pair in zip(models, of, strict=True)],
         "influence": [_influence(*pair) for pair in zip(models, of, strict=True)],
-        "features": Table(
+        "features": PageTable(
             "How the features of the formula are made from the columns of the table",
             _texts("feature", "column", "definition"),
             [[_name(f["name"]), _name(f["column"]), TableCell(f["definition"])] for f in content["features"]],
@@ -78,16 +76,16 @@ def _bar(share: float) -> TableCell:
     return TableCell(percent(share), bar=share)
 
 
-def _pairs(caption: str, head: Sequence[TableCell], values: Mapping[str, str], kind: str) -> Table:
-    return Table(caption, head, [[TableCell(name), TableCell(value, kind)] for name, value in values.items()])
+def _pairs(caption: str, head: Sequence[TableCell], values: Mapping[str, str], kind: str) -> PageTable:
+    return PageTable(caption, head, [[TableCell(name), TableCell(value, kind)] for name, value in values.items()])
 
 
-def _classes(classes: Sequence[Mapping[str, Any]]) -> Table:
+def _classes(classes: Sequence[Mapping[str, Any]]) -> PageTable:
     rows = [[_name(c["label"]), _number(f"{c['n_rows']:,}"), _bar(c["share"])] for c in classes]
-    return Table("Rows of each class", _texts("class", "rows", "share"), rows)
+    return PageTable("Rows of each class", _texts("class", "rows", "share"), rows)
 
 
-def _scores(score: Mapping[str, Any]) -> Table:
+def _scores(score: Mapping[str, Any]) -> PageTable:
     rows = []
     for method in score["methods"]:
         row = [TableCell(method["name"])]
@@ -99,19 +97,19 @@ def _scores(score: Mapping[str, Any]) -> Table:
             row.append(_number("<0.01" if method["seconds"] < 0.01 else f"{method['seconds']:.2g}"))
         rows.append(row)
     head = ["method", *(metric["name"] for metric in score["metrics"]), *(["seconds"] if score["honest"] else [])]
-    return Table("Mean ± standard deviation of the metrics", _texts(*head), rows, highlight_first=True)
+    return PageTable("Mean ± standard deviation of the metrics", _texts(*head), rows, highlight_first=True)
 
 
-def _confusion(confusion: Sequence[Sequence[int]], classes: Sequence[Mapping[str, Any]]) -> Table:
+def _confusion(confusion: Sequence[Sequence[int]], classes: Sequence[Mapping[str, Any]]) -> PageTable:
     labels, rows = [_name(c["label"]) for c in classes], []
     for i, counts in enumerate(confusion):
         cells = [_number(f"{n:,}", strong=i == j) for j, n in enumerate(counts)]
         rows.append([labels[i], *cells, _number(percent(counts[i] / sum(counts)) if sum(counts) else NO_VALUE)])
     head = [TableCell("true class"), *labels, TableCell("correct")]
-    return Table("Rows by true class (down) and predicted class (across)", head, rows)
+    return PageTable("Rows by true class (down) and predicted class (across)", head, rows)
 
 
-def _terms(model: Mapping[str, Any], of: str) -> Table:
+def _terms(model: Mapping[str, Any], of: str) -> PageTable:
     errors, searched = model["has_errors"], bool(model["n_restarts"])
     head = ["term", "coefficient", *(["95 % interval, naive", "p, naive"] if errors else []), "odds ×"]
     head += [*(["restarts"] if searched else []), "influence"]
@@ -124,17 +122,17 @@ def _terms(model: Mapping[str, Any], of: str) -> Table:
         if searched:
             row.append(_number(percent(t["share"]) if t["share"] is not None else NO_VALUE))
         rows.append([*row, _bar(t["influence"])])
-    return Table(f"Terms{of}, coefficients on the scale from 0 to 1", _texts(*head), rows)
+    return PageTable(f"Terms{of}, coefficients on the scale from 0 to 1", _texts(*head), rows)
 
 
-def _influence(model: Mapping[str, Any], of: str) -> Table:
+def _influence(model: Mapping[str, Any], of: str) -> PageTable:
     shown = model["features"][:MAX_FEATURES]
     rows = [[_name(f["name"]), _bar(f["influence"])] for f in shown]
     which = f"The {MAX_FEATURES} most influential features" if len(shown) < len(model["features"]) else "Features"
-    return Table(f"{which}{of}", _texts("feature", "influence"), rows)
+    return PageTable(f"{which}{of}", _texts("feature", "influence"), rows)
 
 
-def _columns(data: Sequence[Mapping[str, Any]]) -> Table:
+def _columns(data: Sequence[Mapping[str, Any]]) -> PageTable:
     """The columns that the model reads, then others as far as there is room."""
     shown = sorted(data, key=lambda column: not column["used"])[:MAX_COLUMNS]
     quantiles = list(QUANTILE_HEADS) if any(c["quantiles"] for c in shown) else []
@@ -148,7 +146,7 @@ def _columns(data: Sequence[Mapping[str, Any]]) -> Table:
     head = ["column", "kind", "used", "missing", *(QUANTILE_HEADS[q] for q in quantiles)]
     caption = f"{len(shown)} of {plural(len(data), 'column')}" if len(shown) < len(data) else "Columns"
     caption += ", those that the model uses first" if any(c["used"] for c in shown) else ""
-    return Table(caption, _texts(*head, *(["frequent values"] if any_levels else [])), rows)
+    return PageTable(caption, _texts(*head, *(["frequent values"] if any_levels else [])), rows)
 
 
 def _levels(column: Mapping[str, Any]) -> str:
@@ -180,7 +178,7 @@ def markdown_block(code: str, language: str = "") -> str:
     return f"{fence}{language}\n{code}\n{fence}"
 
 
-def markdown_table(table: Table) -> str:
+def markdown_table(table: PageTable) -> str:
     """A table whose columns are aligned in plain text too."""
     lines = [[_markdown_cell(cell) for cell in row] for row in (table.head, *table.rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

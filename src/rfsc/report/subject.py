@@ -43,12 +43,10 @@ class Subject:
 
     @property
     def models(self) -> list[SparseModel]:
-        """One for each output."""
         return list(self.predictor.models_)
 
     @property
     def class_names(self) -> list[str]:
-        """The classes as text."""
         return [str(label) for label in self.predictor.classes_]
 
     @property
@@ -132,8 +130,6 @@ def _level(level: str | float | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """One column in aggregate."""
-
     name: str
     kind: str  # "number", "yes/no", "text", "date", "constant" or "empty"
     missing: float  # share of the cells
@@ -178,12 +174,8 @@ def _summarize(name: str, column: np.ndarray[Any, Any]) -> ColumnSummary:
 
 
 def _missing(column: np.ndarray[Any, Any]) -> BoolArray:
-    if column.dtype.kind in "biu":
-        return np.zeros(len(column), dtype=np.bool_)
-    if column.dtype.kind == "f":
-        return np.asarray(np.isnan(column))
-    if column.dtype.kind in "mM":
-        return np.asarray(np.isnat(column))
+    if column.dtype.kind != "O":
+        return np.asarray(column != column)  # NaN and NaT
     return np.array([is_missing(cell) for cell in column], dtype=np.bool_)
 
 

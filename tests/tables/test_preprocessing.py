@@ -9,7 +9,7 @@ import pytest
 from rfsc._model.recipe_reader import read_recipe
 from rfsc._tables.column_checks import useless
 from rfsc._tables.column_types import infer_column
-from rfsc._tables.encode import description, encoder_of
+from rfsc._tables.training_data import description, encoder_of
 
 
 def columns_of(**cells):
