@@ -54,7 +54,7 @@ def test_what_is_left_behind_is_seen(monkeypatch):
         threading.Thread(target=ended.wait, daemon=True).start()
         files.append(os.dup(0))
 
-    monkeypatch.setattr("torture.resources.small_fit", leaking_fit)
+    monkeypatch.setattr("benchmarks.torture.resources.small_fit", leaking_fit)
     try:
         left = left_behind(30)
         assert left.threads == left.files == 10

@@ -142,3 +142,49 @@ def test_plot_and_report(fitted):
     plt.close("all")
     page = Report.from_estimator(fitted, X, y, cv=None, baselines={}).html()
     assert "tent" in page if fitted.basis.is_named else "max(0" in page
+
+
+class FoldSpace(TermSpace):
+    """|x - c| at the middle of every feature: a sum, which a formula must put in brackets."""
+
+    def __init__(self, features):
+        self.features, self.n_terms = features, len(features)
+
+    def term(self, j):
+        x = Scaled(int(self.features[j]))
+        return Term(Sum((Positive(minus(x, 0.5)), Positive(falling(x, 0.5)))))
+
+
+@dataclass(frozen=True)
+class Folds:
+    """One fold per feature."""
+
+    def space(self, training, rng):
+        return FoldSpace(training.features)
+
+
+def test_sums_are_in_brackets():
+    X, y = table()
+    clf = RFSCClassifier(basis=Folds(), n_restarts=1, random_state=0).fit(X, y)
+    names = {"max": np.maximum, **{name: X[name].to_numpy() for name in NAMES}}
+    text = equation(clf, units="original", digits=12, tolerance=None)
+    np.testing.assert_allclose(eval(text.removeprefix("f = "), names), clf.decision_function(X), rtol=1e-6)
+
+
+def test_families_that_are_not_complete_are_refused():
+    X, y = table()
+
+    class Wrong:
+        def __init__(self, space):
+            self.made = space
+
+        def space(self, training, rng):
+            return self.made
+
+    bare = FoldSpace(np.arange(2))
+    bare.term = lambda j: Scaled(0)
+    for space, words in ((None, "must return a TermSpace"), (bare, r"must give Term\(expression\)")):
+        with pytest.raises(TypeError, match=words):
+            RFSCClassifier(basis=Wrong(space)).fit(X, y)
+    with pytest.raises(ValueError, match="frozen dataclass"):
+        RFSCClassifier(basis=dataclass(Wrong)(None)).fit(X, y)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._terms import Basis, MonomialSpace, TermSpace, Training, UnionSpace
+from ._terms import Basis, MonomialSpace, Term, TermSpace, Training, UnionSpace
 from ._terms.polynomial import Polynomial, monomials_of
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ def resolve(basis: Any) -> tuple[Basis, ...]:
     for one in _flat(basis):
         if one in found:
             continue
-        name = type(one).__name__
+        name = _built_in(one)
         if name in ONLY_ONCE and any(type(one) is type(other) for other in found):
             msg = f"basis holds {name} with two different settings, whose terms overlap. Put them into one {name}(...)."
             raise ValueError(msg)
         found.append(one)
     polynomials = [one for one in found if isinstance(one, Polynomial) and one.degree]
-    if polynomials and any(type(one).__name__ == "Centred" for one in found):
+    if polynomials and any(_built_in(one) == "Centred" for one in found):
         msg = "basis holds both polynomials and centred products, which both hold the features themselves. Take one."
         raise ValueError(msg)
     return tuple(found)
@@ -88,8 +88,25 @@ def build_space(bases: Sequence[Basis], training: Training, seed: int) -> TermSp
     # one space for all polynomials, because they share terms: at least the constant
     first = monomials_of(polynomials, training.features) if polynomials else MonomialSpace(training.features, 0)
     pairs = zip(bases, generators, strict=True)
-    others = [basis.space(training, rng) for basis, rng in pairs if not isinstance(basis, Polynomial)]
+    others = [_space_of(basis, training, rng) for basis, rng in pairs if not isinstance(basis, Polynomial)]
     return UnionSpace([first, *others]) if others else first
+
+
+def _built_in(basis: Basis) -> str:
+    """The name of a family of this package; empty for one that a user has written."""
+    return type(basis).__name__ if type(basis).__module__.startswith(f"{__package__}._terms") else ""
+
+
+def _space_of(basis: Basis, training: Training, rng: np.random.Generator) -> TermSpace:
+    """The terms of a family, checked: it may be written by a user."""
+    space, name = basis.space(training, rng), type(basis).__name__
+    if not isinstance(space, TermSpace) or not isinstance(getattr(space, "n_terms", None), int | np.integer):
+        msg = f"{name}.space must return a TermSpace that sets n_terms, got a {type(space).__name__}."
+        raise TypeError(msg)
+    if space.n_terms and not isinstance(space.term(0), Term):
+        msg = f"the space of {name} must give Term(expression) for every id, got a {type(space.term(0)).__name__}."
+        raise TypeError(msg)
+    return space
 
 
 def _flat(basis: Any) -> list[Basis]:
@@ -107,6 +124,9 @@ def _flat(basis: Any) -> list[Basis]:
         msg = f"basis must be an object, got the class {basis.__name__}. Write {basis.__name__}(), with brackets."
         raise ValueError(msg)
     if callable(getattr(basis, "space", None)):
+        if type(basis).__hash__ is None:
+            msg = f"a family must be hashable, but {type(basis).__name__} is not. Make it a frozen dataclass."
+            raise ValueError(msg)
         return [basis]
     if isinstance(basis, str) and basis == "auto":
         msg = 'basis="auto" chooses families by itself and cannot stand in a list. Pass it alone, or name the families.'

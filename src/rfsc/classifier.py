@@ -61,12 +61,12 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         What the search maximises on the training rows: "accuracy" (the paper), "balanced_accuracy", "kappa",
         "log_loss", or the approximate leave-one-out scores "loo_accuracy" and "loo_log_loss".
     significance : float, default=0.05
-        Level of the t-test. A term stays when abs(t) > t.ppf(1 - significance), a two-sided p-value below twice the
-        level.
+        Significance level of the t-test. A term is kept if abs(t) > t.ppf(1 - significance), a two-sided p-value below
+        twice the level.
     max_terms : int, default=60
-        Largest model that is drawn.
+        Largest number of terms of a model that is drawn.
     n_restarts : int, default=10
-        Searches from independent seeds.
+        Number of searches, from independent seeds.
     combine : {"pool", "best", "average"}, default="pool"
         How the restarts become one model. "pool": their terms together, reduced one by one to the model with the best
         left-out log-loss among those of at most 15 terms; with several outputs at most 20 terms in all, but at least 5
@@ -99,7 +99,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Labels.
+        The class labels.
     models_ : list of SparseModel
         One for two classes (f > 0 predicts the second), else one per class.
     n_terms_ : ndarray of shape (n_outputs,)
@@ -124,7 +124,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     constant_features_ : ndarray of int
         Features that do not vary over the training rows; they are not used.
     n_iter_ : ndarray of shape (n_outputs,)
-        Most iterations that a restart took.
+        Number of iterations of the longest restart.
     stop_reason_ : {"finished", "time_limit", "interrupted", "observer"}
         Whether the fit ran to its end, or why not: `StopAfter`, Ctrl-C, or another callback. Then this is the best
         model so far.
@@ -134,7 +134,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if X had string column names.
+        Names of features seen during fit. Defined only if X has feature names that are all strings.
 
     See Also
     --------
@@ -216,7 +216,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Parameters
         ----------
         **overrides : object
-            Parameters to set otherwise.
+            Parameters that override the settings of the paper.
 
         Returns
         -------
@@ -241,7 +241,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Returns
         -------
         RFSCClassifier
-            Itself.
+            Fitted estimator.
         """
         self._validate_params()
         began = time.time()
@@ -253,8 +253,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             found = fit_rows(self, rows, context)
             self._publish(rows, found)
             self.stop_reason_ = strongest_reason([context.stop_reason, *chain(*found.stop_reasons)])
-            timing = time.time() - began, getattr(y, "name", None)
-            self.manifest_ = manifest_of(data, self.engine_, self.random_state, found.stop_reasons, *timing)
+            seconds, target = time.time() - began, getattr(y, "name", None)
+            run = self.engine_, self.random_state, found.stop_reasons
+            self.manifest_ = manifest_of(data, *run, seconds=seconds, target=target)
             if progress:
                 progress.is_finished = True
         self._warn_unless_settled()
@@ -269,7 +270,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         return ConsoleProgress()
 
     def _publish(self, rows: Rows, found: FitResult) -> None:
-        """Set the fitted attributes; nothing here can fail half-way."""
+        """Set the fitted attributes."""
         fits, choice = found.outputs, found.choice
         classes = rows.targets.classes
         labels = classes[1:] if classes.size == 2 else classes

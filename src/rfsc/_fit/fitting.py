@@ -28,8 +28,8 @@ from .output import SEARCH_TIME_SHARE, Job, OutputFit, OutputSearch, OutputSpec,
 from .rows import FeatureRules, Rows, feature_names
 
 BASIS_CHOICE_TIME_SHARE = 0.4  # of a time limit; the rest is for the searches with the basis that was chosen
-MOST_ROWS_AT_ONCE = 10_000  # of max_samples="auto"; longer tables are searched on
-AUTO_SAMPLES = 5_000  # rows at a time
+MOST_ROWS_AT_ONCE = 10_000  # up to which max_samples="auto" takes all rows
+AUTO_SAMPLES = 5_000  # rows that it takes at a time of longer tables
 NO_EFFECT_ON_RESULT = {"callbacks", "verbose", "n_jobs"}  # parameters that may change when a checkpoint is continued
 MOST_OTHERS = 30  # terms that are in no model but whose inclusion probability rose: the picture of a search shows them
 NOTABLE = 0.1  # inclusion probability that such a term has reached
@@ -67,7 +67,7 @@ def settings_of(estimator: Any) -> SearchSettings:
 
 
 def open_checkpoint(estimator: Any, data: dict[str, Any], context: Context) -> None:
-    """Continue an interrupted fit, if this is the same."""
+    """Continue an interrupted fit if data and parameters are the same."""
     if context.checkpoint is None:
         return
     if not isinstance(estimator.random_state, Integral):
@@ -245,7 +245,7 @@ def _as_watched(result: SearchResult, work: OutputSearch, restart: int, context:
 
 
 def gather(
-    model: SparseModel, fits: Sequence[OutputFit], score: str, filtered: FilterEvidence | None = None
+    model: SparseModel, fits: Sequence[OutputFit], criterion: str, filtered: FilterEvidence | None = None
 ) -> Evidence:
     """Lay the restarts of all fits side by side, by term."""
     place: dict[Term, int] = {term: i for i, term in enumerate(model.terms)}
@@ -273,7 +273,7 @@ def gather(
     traced = _worth_tracing(len(model.terms), traces)
     return Evidence(
         n_candidates=sum(fit.space.n_terms for fit in fits),
-        score=score,
+        score=criterion,
         terms=terms,
         feature_names=model.feature_names,
         selected=np.stack(selected),

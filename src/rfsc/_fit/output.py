@@ -28,12 +28,12 @@ from ..restrictions import Restrictions, rules_for
 from .rows import Rows
 
 POOL_TERMS = 15  # largest model of one output that combine="pool" returns
-POOL_TERMS_IN_ALL = 20  # and of all outputs together, as long as that leaves each at least
-POOL_TERMS_AT_LEAST = 5
+POOL_TERMS_IN_ALL = 20  # of all outputs together ...
+POOL_TERMS_AT_LEAST = 5  # ... unless that leaves fewer than this for each
 SCREENING_TIME_SHARE = 0.2  # of the time that an output has
 SEARCH_TIME_SHARE = 0.85  # of the time that an output has; the rest is for combining the restarts
 FEW_TERMS = 2_000  # beyond, random draws find less than half of what screening finds, in ten times the time
-FEW_OBSERVATIONS = 5_000  # beyond, the tests show well what matters
+SCREENED_OBSERVATIONS = 5_000  # beyond, the tests show well what matters
 WIDE = 10.0  # terms for each observation beyond which every term of the answer has a price, if they are many
 PRICE_FACTOR = 0.5  # of the price among independent terms: terms that move together amount to fewer
 NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
@@ -84,7 +84,7 @@ def start_by_size(n_observations: float) -> str:
 
     Decided once for a fit, so that the parts of the rows on which bases are compared are searched like the whole.
     """
-    return "as far as possible" if n_observations > FEW_OBSERVATIONS else "by terms"
+    return "as far as possible" if n_observations > SCREENED_OBSERVATIONS else "by terms"
 
 
 def price_of_term(n_terms: int, n_observations: float) -> float:
@@ -212,8 +212,8 @@ class OutputSearch:
         if spec.initial_rip == "uniform" or (spec.initial_rip == "by terms" and n_terms <= FEW_TERMS):
             return None
         screening = self._screening
-        has_time = self._context.deadline == np.inf
-        if spec.initial_rip == "screened" and not screening.is_complete and has_time:
+        has_no_deadline = self._context.deadline == np.inf
+        if spec.initial_rip == "screened" and not screening.is_complete and has_no_deadline:
             msg = (
                 f'initial_rip="screened" tests every term, but of {n_terms:,} only {screening.n_tested:,} can be '
                 "tested in reasonable time. Use a basis with fewer terms, keep fewer features with "

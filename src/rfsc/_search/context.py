@@ -43,7 +43,7 @@ class Verdict(enum.Enum):
 
 
 class StopAfter:
-    """Callback that ends a fit after some seconds, with the best model so far.
+    """Callback that ends a fit after a given number of seconds, with the best model so far.
 
     The time is counted from the call of `fit` and includes everything: reading the table, the choice of the basis,
     every output and restart. Each part gets its share of the time. The result depends on the speed of the machine.

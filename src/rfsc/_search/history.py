@@ -91,7 +91,7 @@ class SearchResult:
         The model of the terms whose RIP ended at or above the cutoff; None where there are none.
     history : tuple of IterationRecord
         Every iteration.
-    stop_reason : {"converged", "max_iter", "observer"}
+    stop_reason : {"converged", "max_iter", "observer", "time_limit", "interrupted"}
         Why the search ended.
     """
 

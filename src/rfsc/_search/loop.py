@@ -42,7 +42,7 @@ class SearchSettings:
     max_iter : int, default=300
         Largest number of iterations of one search.
     tol : float, default=2e-3
-        A search has converged when no inclusion probability moves by more.
+        A search has converged when no inclusion probability moves by more than this.
     unseen : {"keep", "zero"}, default="keep"
         What happens to the inclusion probability of a term that no model of an iteration drew: it stays, or it falls
         as in the paper's relatives.
@@ -72,7 +72,7 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchSetup:
-    """What all searches of one output share."""
+    """What all searches of one job share."""
 
     engine: Engine  # fits and scores supports on all rows, and obeys the rules
     n_terms: int
@@ -116,8 +116,12 @@ def run_search(
     while not stop_reason:
         record, is_complete = _iterate(setup, state, seed, context, (output, restart))
         verdict = context.ask(record)
-        stop_reason = "observer" if verdict is not Verdict.CONTINUE else _convergence(state, setup.settings)
-        stop_reason = stop_reason if is_complete and stop_reason else context.stop_reason
+        if not is_complete:
+            stop_reason = context.stop_reason
+        elif verdict is not Verdict.CONTINUE:
+            stop_reason = "observer"
+        else:
+            stop_reason = _convergence(state, setup.settings) or context.stop_reason
     if stop_reason in EARLY:  # no time for the limit model
         best = state.best
         if setup.subsamples is not None:

@@ -8,7 +8,7 @@ from typing import Any
 from .._model import SparseModel
 from .._model.access import models_of, one_model
 from .._terms import Term
-from .._terms.expression import Above, Equals, Exp, Expression, Ramp, Wave, parts_of
+from .._terms.expression import Above, Equals, Exp, Expression, Ramp, Sum, Wave, as_difference, parts_of
 from .._terms.naming import quoted
 from .._utils.optional import require
 from .._utils.validation import check_choice
@@ -236,7 +236,7 @@ def _divided(model: SparseModel, term: Term, notation: Text, digits: int) -> str
     """A term in the user's own units, divided by what makes its coefficient the one on [0, 1]."""
     parts = term.unscaled(model.scaling)
     if len(parts) > 1:  # features and other factors, which are multiplied out in the user's own units
-        return type(notation)(model.feature_names, scaled=True).visit(term.expression)
+        return type(notation)(model.feature_names, scaled=True).factor(term.expression)
     ((raw, weight),) = parts.items()
     body, by = _written(model, raw, notation), 1.0 / weight if weight else math.inf
     if not 0.0 < by < math.inf:  # ranges so extreme that their product is no number
@@ -252,9 +252,11 @@ def _written(model: SparseModel, raw: Term, notation: Text) -> str:
     if raw.label is not None:
         return notation.words(name)
     if type(notation) is Text:
+        if isinstance(expression, Sum) and as_difference(expression) is None:
+            return f"({name})"
         return notation.true(name) if isinstance(expression, Above | Equals) else name
     error = RAMP_ERROR if isinstance(expression, Ramp) else WAVE_ERROR if isinstance(expression, Wave) else 0.0
-    return notation.visit(rounded_expression(expression, error, training_ranges(model)))
+    return notation.factor(rounded_expression(expression, error, training_ranges(model)))
 
 
 def _is_shortened(term: Term) -> bool:
