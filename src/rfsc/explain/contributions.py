@@ -20,8 +20,13 @@ CONSTANT = "constant"
 class ForAgainst(NamedTuple):
     """f of every sample, split by the sign of the contributions: f = for_class - against_class.
 
-    Both are at least zero within the training ranges, and also beyond them, where a term may change its sign: each
-    contribution is counted on the side that it favours.
+    Each contribution is counted on the side that it favours, also beyond the training ranges, where a term may change
+    its sign.
+
+    Parameters
+    ----------
+    for_class, against_class : ndarray of shape (n_samples,)
+        What favours the class and what is against it; at least zero.
     """
 
     for_class: FloatArray
