@@ -3,52 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ._terms import Basis, MonomialSpace, Term, TermSpace, Training, UnionSpace
+from ._terms.centred import Centred
+from ._terms.fourier import Fourier
+from ._terms.hinges import Hinge
 from ._terms.polynomial import Polynomial, monomials_of
-
-if TYPE_CHECKING:
-    from ._terms.centred import Centred
-    from ._terms.fourier import Fourier
-    from ._terms.hinges import Hinge
-    from ._terms.radial import Radial
-    from ._terms.sigmoid import Sigmoid
-    from ._terms.steps import Step
+from ._terms.radial import Radial
+from ._terms.sigmoid import Sigmoid
+from ._terms.steps import Step
 
 __all__ = ["Centred", "Fourier", "Hinge", "Polynomial", "Radial", "Sigmoid", "Step"]
 
 CONSTANT = 0  # id of the constant in every space that `build_space` lays out
-# what users write, the class, and the module in which it is: imported when it is needed
-FAMILIES = {
-    "polynomial": ("Polynomial", "polynomial"),
-    "centred": ("Centred", "centred"),
-    "hinge": ("Hinge", "hinges"),
-    "radial": ("Radial", "radial"),
-    "fourier": ("Fourier", "fourier"),
-    "sigmoid": ("Sigmoid", "sigmoid"),
-    "step": ("Step", "steps"),
+FAMILIES: dict[str, type[Basis]] = {
+    "polynomial": Polynomial,
+    "centred": Centred,
+    "hinge": Hinge,
+    "radial": Radial,
+    "fourier": Fourier,
+    "sigmoid": Sigmoid,
+    "step": Step,
 }
 # with two settings they would offer the same terms, or the same names, twice
-ONLY_ONCE = {"Centred", "Hinge", "Radial", "Fourier", "Step"}
+ONLY_ONCE = (Centred, Hinge, Radial, Fourier, Step)
 MAX_FEATURES_OF_RADIAL = 200  # beyond, a centre cannot be described, and distances are all alike
-
-
-def __getattr__(name: str) -> Any:
-    for class_name, module in FAMILIES.values():
-        if name == class_name:
-            return getattr(import_module(f"._terms.{module}", __package__), name)
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
-
-
-def family(name: str) -> Basis:
-    """The family that users call so, with its default settings."""
-    found: Basis = __getattr__(FAMILIES[name][0])()
-    return found
 
 
 def auto_mixes(n_features: int) -> dict[str, tuple[Basis, ...]]:
@@ -57,9 +39,9 @@ def auto_mixes(n_features: int) -> dict[str, tuple[Basis, ...]]:
     With very many features radial functions, each of which reads them all, are left out.
     """
     # few and unlike: more mixes, or mixes of all, chose no better on the folds that this was tuned with
-    mixes: dict[str, tuple[Basis, ...]] = {name: (family(name),) for name in ("polynomial", "hinge", "centred")}
+    mixes: dict[str, tuple[Basis, ...]] = {name: (FAMILIES[name](),) for name in ("polynomial", "hinge", "centred")}
     if n_features <= MAX_FEATURES_OF_RADIAL:
-        mixes["linear + radial"] = (Polynomial(degree=1), family("radial"))
+        mixes["linear + radial"] = (Polynomial(degree=1), Radial())
     return mixes
 
 
@@ -69,13 +51,13 @@ def resolve(basis: Any) -> tuple[Basis, ...]:
     for one in _flat(basis):
         if one in found:
             continue
-        name = _built_in(one)
-        if name in ONLY_ONCE and any(type(one) is type(other) for other in found):
+        if isinstance(one, ONLY_ONCE) and any(type(one) is type(other) for other in found):
+            name = type(one).__name__
             msg = f"basis holds {name} with two different settings, whose terms overlap. Put them into one {name}(...)."
             raise ValueError(msg)
         found.append(one)
     polynomials = [one for one in found if isinstance(one, Polynomial) and one.degree]
-    if polynomials and any(_built_in(one) == "Centred" for one in found):
+    if polynomials and any(isinstance(one, Centred) for one in found):
         msg = "basis holds both polynomials and centred products, which both hold the features themselves. Take one."
         raise ValueError(msg)
     return tuple(found)
@@ -90,11 +72,6 @@ def build_space(bases: Sequence[Basis], training: Training, seed: int) -> TermSp
     pairs = zip(bases, generators, strict=True)
     others = [_space_of(basis, training, rng) for basis, rng in pairs if not isinstance(basis, Polynomial)]
     return UnionSpace([first, *others]) if others else first
-
-
-def _built_in(basis: Basis) -> str:
-    """The name of a family of this package; empty for one that a user has written."""
-    return type(basis).__name__ if type(basis).__module__.startswith(f"{__package__}._terms") else ""
 
 
 def _space_of(basis: Basis, training: Training, rng: np.random.Generator) -> TermSpace:
@@ -119,7 +96,7 @@ def _flat(basis: Any) -> list[Basis]:
             raise ValueError(msg)
         return [one for part in basis for one in _flat(part)]
     if isinstance(basis, str) and basis in FAMILIES:
-        return [family(basis)]
+        return [FAMILIES[basis]()]
     if isinstance(basis, type):
         msg = f"basis must be an object, got the class {basis.__name__}. Write {basis.__name__}(), with brackets."
         raise ValueError(msg)

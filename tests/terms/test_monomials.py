@@ -126,7 +126,7 @@ def test_ids_out_of_range_raise(ids, ask):
 
 
 def test_too_many_terms_are_refused_with_advice():
-    with pytest.raises(ValueError, match=r"20,000 features at degree 5 give 2\.7e\+19 terms.*Lower degree"):
+    with pytest.raises(ValueError, match=r"gives 2\.7e\+19 terms.*Lower degree"):
         MonomialSpace(np.arange(20_000), 5)
 
 

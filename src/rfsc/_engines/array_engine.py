@@ -54,25 +54,20 @@ class ArrayEngine:
         self.class_weights = ClassWeights.of(problem.target, problem.weight)
 
     def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
-        """Fit, prune and score every support; what a tie holds is not pruned."""
         # one BLAS thread: more would only change the rounding; a vanishing column may have an infinite variance
         with one_blas_thread(), np.errstate(over="ignore"):
             return evaluate_in_stacks(self, self.criterion, self._t_quantiles, supports, ties)
 
     def parts(self, supports: Supports) -> list[tuple[int, int]]:
-        """Ranges of supports whose columns fit into the store together."""
-        return load_in_parts(self._store, supports)
+        return load_in_parts(self._store.capacity, supports)
 
     def width(self, size: int) -> int:
-        """Only supports of one size are fitted together."""
-        return size
+        return size  # only supports of one size are fitted together
 
     def at_once(self, width: int) -> int:
-        """Most supports of one stack."""
         return max(1, STACK_BYTES // (8 * self._problem.target.size * width))
 
     def fit(self, ids: IntArray, start: FloatArray) -> ArrayStack:
-        """Fit supports of one size from given coefficients."""
         slots = slots_of(self._store, ids.ravel()).reshape(ids.shape)
         penalty = self._problem.options.ridge * self._store.variance[slots]
         return ArrayStack(self, self._store.columns[slots], penalty, start)
@@ -88,7 +83,6 @@ class ArrayStack:
         self.variance: FloatArray = np.sum(self._fit.inverse * self._fit.inverse, axis=2)
 
     def without(self, dropped: BoolArray) -> FloatArray:
-        """Coefficients at the minimum of the quadratic model of the loss that lacks the dropped terms (as zeros)."""
         coef, hessian = self.coef.copy(), self._fit.hessian
         for model in np.flatnonzero(dropped.any(axis=1)):
             out, stay = dropped[model], ~dropped[model]
@@ -100,7 +94,6 @@ class ArrayStack:
         return coef
 
     def score(self, which: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Score and mean log-loss of the models at some positions."""
         engine, predictor = self._engine, self._fit.predictor[which]
         target, weight = engine.target, engine.weight
         if engine.criterion.leaves_one_out:

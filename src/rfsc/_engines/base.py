@@ -13,7 +13,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 
@@ -63,11 +62,6 @@ class FitOptions:
     criterion: Criterion = Criterion.LOO_LOG_LOSS
     ridge: float = 1.0  # the penalty on a coefficient is 0.5 * ridge * var_j * coef_j**2, var_j being that of its term
     significance: float = 0.05  # level of the t-test: a term stays if abs(t) > t.ppf(1 - significance, n - n_terms)
-
-    def t_quantiles(self, n_observations: float, max_terms: int) -> FloatArray:
-        """Threshold on abs(t) for supports of 0, 1, ..., max_terms terms."""
-        freedom = np.maximum(n_observations - np.arange(max_terms + 1), 1.0)
-        return np.asarray(stats.t.isf(self.significance, freedom), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,7 +158,6 @@ class Engine(Protocol):
 
     def evaluate(self, supports: Supports) -> Evaluation:
         """Fit every support, drop insignificant terms until all that stay are significant, and score."""
-        ...
 
 
 class TyingEngine(Engine, Protocol):
@@ -172,7 +165,6 @@ class TyingEngine(Engine, Protocol):
 
     def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
         """As `Engine.evaluate`, but drop only what no tie holds."""
-        ...
 
 
 def empty_model_score(criterion: Criterion) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,38 +16,8 @@ MORE_SHARED_MEMORY = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 Array = Any  # a tensor on the device
 
 
-class Kernels(Protocol):
-    """Compiled kernels."""
-
-    def launch(self, name: str, grid: tuple[int, int], threads: int, shared: int, args: Sequence[Any]) -> None:
-        """Start a kernel with device arrays, numpy.int32 and numpy.int64 as arguments."""
-        ...
-
-
-class Device(Protocol):
-    """Where arrays live and kernels run; the tests have one that needs no hardware."""
-
-    def __hash__(self) -> int: ...
-
-    def put(self, array: np.ndarray[Any, Any]) -> Array:
-        """Copy an array to the device."""
-        ...
-
-    def get(self, array: Array) -> np.ndarray[Any, Any]:
-        """Copy an array to the host."""
-        ...
-
-    def empty(self, shape: tuple[int, ...]) -> Array:
-        """An array in double precision that is not initialised."""
-        ...
-
-    def compile(self, source: str, constants: Mapping[str, object]) -> Kernels:
-        """Compile CUDA C++ for the device."""
-        ...
-
-
 class CudaDevice:
-    """The CUDA device of a number, as PyTorch counts them."""
+    """The CUDA device of a number, as PyTorch counts them; the tests have one that needs no hardware."""
 
     def __init__(self, index: int) -> None:
         import torch
@@ -66,7 +36,7 @@ class CudaDevice:
         """An array in double precision that is not initialised."""
         return self._torch.empty(shape, dtype=self._torch.float64, device=self._device)
 
-    def compile(self, source: str, constants: Mapping[str, object]) -> Kernels:
+    def compile(self, source: str, constants: Mapping[str, object]) -> CudaKernels:
         """Compile CUDA C++ for the device."""
         return CudaKernels(source, constants)
 
@@ -74,7 +44,7 @@ class CudaDevice:
 _device = cache(CudaDevice)  # one object for each device: kernels are compiled once for it
 
 
-def current_device() -> Device:
+def current_device() -> CudaDevice:
     """The CUDA device that PyTorch is set to."""
     import torch
 
@@ -111,12 +81,11 @@ class CudaKernels:
         self._driver = ctypes.CDLL("libcuda.so.1")
         self._module = ctypes.c_void_p()
         self._functions: dict[str, ctypes.c_void_p] = {}
-        self._most_shared: dict[
-            str, int
-        ] = {}  # bytes that each may use; smaller tables must not lower it for larger ones
+        # bytes that each may use; smaller tables must not lower it for larger ones
+        self._most_shared: dict[str, int] = {}
 
     def launch(self, name: str, grid: tuple[int, int], threads: int, shared: int, args: Sequence[Any]) -> None:
-        """Start a kernel on the current stream of PyTorch."""
+        """Start a kernel with device arrays, numpy.int32 and numpy.int64 as arguments."""
         values = [_as_c(arg) for arg in args]
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         stream = ctypes.c_void_p(self._torch.cuda.current_stream().cuda_stream)

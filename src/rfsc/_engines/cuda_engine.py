@@ -29,7 +29,7 @@ from .base import (
     Supports,
     Ties,
 )
-from .cuda_device import Array, Device, Kernels
+from .cuda_device import Array, CudaDevice, CudaKernels
 from .cuda_table import TILE, DeviceTable
 from .problem import Problem
 from .stacks import FittedStack, evaluate_in_stacks, score_of_sums
@@ -66,7 +66,7 @@ CONSTANTS: dict[str, float] = {
 class CudaEngine:
     """Fit supports by the kernels of `fused.cu`; those too wide for any kernel by the array engine, one at a time."""
 
-    def __init__(self, problem: Problem, device: Device) -> None:
+    def __init__(self, problem: Problem, device: CudaDevice) -> None:
         self._problem, self.device, self.criterion = problem, device, problem.options.criterion
         self.rows = DeviceTable(problem, device)
         self._t_quantiles = problem.t_quantiles()
@@ -79,29 +79,24 @@ class CudaEngine:
         return ArrayEngine(self._problem)
 
     def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
-        """Fit, prune and score every support; what a tie holds is not pruned."""
         # only the array engine uses BLAS; a vanishing column may have an infinite variance
         blas = one_blas_thread() if supports.sizes.max(initial=0) > WIDEST else nullcontext()
         with blas, np.errstate(over="ignore", invalid="ignore"):
             return evaluate_in_stacks(self, self.criterion, self._t_quantiles, supports, ties)
 
     def parts(self, supports: Supports) -> list[tuple[int, int]]:
-        """Ranges of supports whose columns fit into the table together."""
         return self.rows.parts(supports)
 
     def width(self, size: int) -> int:
-        """The size class of a support; one that no kernel takes has a class of its own."""
-        return next((width for width in WIDTHS if size <= width), size)
+        return next((width for width in WIDTHS if size <= width), size)  # wider than any kernel: a class of its own
 
     def at_once(self, width: int) -> int:
-        """Most supports of one stack."""
         if width > WIDEST:
             return 1
         n_chunks = -(-self.rows.n_rows // self.chunk_rows)
         return int(np.clip(PARTIAL_BYTES // (8 * n_chunks * n_partial(width)), 1, AT_ONCE))
 
     def fit(self, ids: IntArray, start: FloatArray) -> FittedStack:
-        """Fit supports of one size class from given coefficients."""
         if ids.shape[1] > WIDEST:
             return self._array_engine.fit(ids, start)
         penalty = self._problem.options.ridge * self.rows.variances(ids)
@@ -114,7 +109,7 @@ class CudaEngine:
         """Which rows a fit begins on."""
         return SOME_ROWS if self.chunk_rows >= SHARE * TILE else ALL_ROWS
 
-    def kernels(self, width: int, degree: int) -> Kernels:
+    def kernels(self, width: int, degree: int) -> CudaKernels:
         """The kernels for models of so many terms, each a product of so many rows."""
         staged = self.tile_bytes > 0
         found = _compiled(self.device, width, degree, staged)
@@ -178,14 +173,12 @@ class CudaStack:
         self._kernels.launch("advance", (models.size, 1), self._threads, self._small_bytes, args)
 
     def without(self, dropped: BoolArray) -> FloatArray:
-        """Coefficients to start from when some terms are dropped (as zeros)."""
         stays, coef = self._device.put((~dropped).astype(np.int32)), self._device.put(self.coef)
         args = (self._hessian, stays, coef)
         self._kernels.launch("without", (dropped.shape[0], 1), self._threads, self._small_bytes, args)
         return np.where(dropped, 0.0, self._device.get(coef))
 
     def score(self, which: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Score and mean log-loss of the models at some positions."""
         engine = self._engine
         own = (self._factors, self._coef, self._inverse, self._device.put(which.astype(np.int32)))
         leave_out = np.int32(engine.criterion.leaves_one_out)
@@ -211,18 +204,15 @@ class CudaStack:
         return partial
 
 
+_compiler = ThreadPoolExecutor(1, "rfsc-compiler")  # one thread: the compiler takes one source at a time
+
+
 @cache
-def _compiled(device: Device, width: int, degree: int, staged: bool) -> Future[Kernels]:
+def _compiled(device: CudaDevice, width: int, degree: int, staged: bool) -> Future[CudaKernels]:
     """Kernels in the making, once for all engines."""
     source = files(__package__).joinpath("fused.cu").read_text()
     own = {"TERMS": width, "DEGREE": degree, "STAGED": int(staged)}
-    return _compilers().submit(device.compile, source, {**own, **CONSTANTS})
-
-
-@cache
-def _compilers() -> ThreadPoolExecutor:
-    """The thread that compiles; the compiler takes one source at a time."""
-    return ThreadPoolExecutor(1, "rfsc-compiler")
+    return _compiler.submit(device.compile, source, {**own, **CONSTANTS})
 
 
 def n_partial(width: int) -> int:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from .._terms.polynomial import MonomialSpace, RestrictedMonomialSpace
 from .._utils.arrays import FloatArray, IntArray
 from .base import Supports
-from .cuda_device import Array, Device
+from .cuda_device import Array, CudaDevice
 from .problem import Problem, load_in_parts
 from .stacks import PADDING, ClassWeights
 
@@ -33,12 +33,14 @@ class DeviceTable:
     padded with weight zero to `n_rows`.
     """
 
-    def __init__(self, problem: Problem, device: Device) -> None:
+    def __init__(self, problem: Problem, device: CudaDevice) -> None:
         self._problem, self._device = problem, device
         n_features, n_rows = problem.table.shape
         self.n_rows = -(-n_rows // TILE) * TILE
         self._one, self._zero = n_features, n_features + 1
-        self.capacity = self._room()  # how many uploaded columns there is room for
+        is_product = isinstance(problem.space, MonomialSpace | RestrictedMonomialSpace)  # every term, of features
+        most = max(COLUMN_BYTES // (8 * self.n_rows), problem.max_terms)
+        self.capacity = 0 if is_product else int(min(problem.space.n_terms, most))  # of uploaded columns
         self.table = device.empty((n_features + 2 + self.capacity, self.n_rows))
         self.table[:] = 0.0
         self.table[:n_features, :n_rows] = device.put(problem.table)
@@ -52,19 +54,12 @@ class DeviceTable:
         self._slots: OrderedDict[int, int] = OrderedDict()  # of uploaded columns, those not used for longest first
         self._variance: dict[int, float] = {PADDING: 0.0}
 
-    def _room(self) -> int:
-        """Columns to make room for: none if every term is a product of features."""
-        space = self._problem.space
-        if isinstance(space, MonomialSpace | RestrictedMonomialSpace):
-            return 0
-        return int(min(space.n_terms, max(COLUMN_BYTES // (8 * self.n_rows), self._problem.max_terms)))
-
     def parts(self, supports: Supports) -> list[tuple[int, int]]:
         """Ranges of supports whose columns fit into the table together; they are uploaded as their range is fitted."""
         self._learn(supports.ids)
         other = np.array([self._monomials[j] is None for j in supports.ids.tolist()], dtype=np.bool_)
         before = np.concatenate(([0], np.cumsum(other)))
-        return load_in_parts(self, Supports(before[supports.indptr].astype(np.int64), supports.ids[other]))
+        return load_in_parts(self.capacity, Supports(before[supports.indptr].astype(np.int64), supports.ids[other]))
 
     def factors(self, ids: IntArray) -> npt.NDArray[np.int32]:
         """Rows of the table whose product each term is, shape (*ids.shape, degree)."""

@@ -40,7 +40,6 @@ class NumbaEngine:
         self._compile()
 
     def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
-        """Fit, prune and score every support; what a tie holds is not pruned."""
         if supports.sizes.max(initial=0) > self._problem.max_terms:  # the kernels would write beyond their workspace
             msg = f"supports of at most {self._problem.max_terms} terms were announced, got {supports.sizes.max()}."
             raise ValueError(msg)
@@ -49,7 +48,7 @@ class NumbaEngine:
         if self._gram.size:  # every column is resident, in the order of the ids
             self._run(0, len(supports), supports, supports.ids, ties, out)
         else:
-            for first, last in load_in_parts(self._store, supports):
+            for first, last in load_in_parts(self._store.capacity, supports):
                 slots = np.zeros_like(supports.ids)
                 entries = slice(supports.indptr[first], supports.indptr[last])
                 slots[entries] = slots_of(self._store, supports.ids[entries])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
+from scipy import stats
 
 from .._terms import TermSpace
 from .._utils.arrays import FloatArray, IntArray
@@ -46,24 +46,19 @@ class Problem:
         return ColumnStore(self.space, self.table, self.weight, max_terms=self.max_terms)
 
     def t_quantiles(self) -> FloatArray:
-        """Threshold on abs(t) by size of the support."""
-        return self.options.t_quantiles(float(self.weight.sum()), self.max_terms)
+        """Threshold on abs(t) for supports of 0, 1, ..., max_terms terms."""
+        freedom = np.maximum(float(self.weight.sum()) - np.arange(self.max_terms + 1), 1.0)
+        return np.asarray(stats.t.isf(self.options.significance, freedom), dtype=np.float64)
 
 
-class LimitedStore(Protocol):
-    """Whatever holds a limited number of columns."""
-
-    capacity: int
-
-
-def load_in_parts(store: LimitedStore, supports: Supports) -> list[tuple[int, int]]:
-    """Cut a batch into ranges (first, last) whose distinct terms fit into the store together."""
-    if np.unique(supports.ids).size <= store.capacity:
+def load_in_parts(capacity: int, supports: Supports) -> list[tuple[int, int]]:
+    """Cut a batch into ranges (first, last) whose distinct terms fit into a store together."""
+    if np.unique(supports.ids).size <= capacity:
         return [(0, len(supports))]
     ranges, first, seen = [], 0, set[int]()
     for m in range(len(supports)):
         terms = set(supports[m].tolist())
-        if len(seen | terms) > store.capacity:
+        if len(seen | terms) > capacity:
             ranges.append((first, m))
             first, seen = m, set()
         seen |= terms

@@ -25,12 +25,10 @@ class FittedStack(Protocol):
     steps: IntArray
 
     def without(self, dropped: BoolArray) -> FloatArray:
-        """Coefficients to start from when some terms are dropped."""
-        ...
+        """Coefficients to start from: at the minimum of the quadratic model of the loss that lacks dropped terms."""
 
     def score(self, which: IntArray) -> tuple[FloatArray, FloatArray]:
         """Score and mean log-loss of the models at some positions."""
-        ...
 
 
 class StackFitter(Protocol):
@@ -38,19 +36,15 @@ class StackFitter(Protocol):
 
     def parts(self, supports: Supports) -> list[tuple[int, int]]:
         """Ranges of supports whose columns fit into memory together."""
-        ...
 
     def width(self, size: int) -> int:
         """How wide the stack is that a support of so many terms belongs to."""
-        ...
 
     def at_once(self, width: int) -> int:
         """Most supports of one stack."""
-        ...
 
     def fit(self, ids: IntArray, start: FloatArray) -> FittedStack:
         """Fit a stack from given coefficients."""
-        ...
 
 
 def evaluate_in_stacks(

@@ -25,7 +25,6 @@ class Restricted:
         self._engine, self._rules = engine, rules
 
     def evaluate(self, supports: Supports) -> Evaluation:
-        """Fit, prune and score every support."""
         return self._engine.evaluate(supports, ties_of(supports, self._rules))
 
 
@@ -58,7 +57,6 @@ class Memo:
         self.n_fitted = 0
 
     def evaluate(self, supports: Supports) -> Evaluation:
-        """Look up every support; fit those that are new, each once."""
         keys = _keys(supports)
         new = {key: m for m, key in reversed(list(enumerate(keys))) if key not in self._known}
         steps = np.zeros(len(supports), dtype=np.int64)
@@ -69,8 +67,7 @@ class Memo:
             self._remember([keys[m] for m in which], fresh)
         self.n_asked += len(keys)
         self.n_fitted += len(new)
-        models = [self._known[key] for key in keys]
-        return _pack(models, steps)
+        return _pack([self._known[key] for key in keys], steps)
 
     def _remember(self, keys: list[bytes], fresh: Evaluation) -> None:
         ends = fresh.supports.indptr.tolist()

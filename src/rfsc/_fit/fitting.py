@@ -12,7 +12,6 @@ import numpy as np
 
 from .._engines import Criterion, FitOptions
 from .._model.sparse_model import Evidence, FilterEvidence, SparseModel, Trace
-from .._search.checkpoint import result_as_dict, result_from_dict
 from .._search.context import EARLY, TIME_LIMIT, Context, Verdict
 from .._search.history import IterationRecord, SearchResult
 from .._search.loop import SearchSettings
@@ -20,6 +19,7 @@ from .._search.subsamples import LEAST_OF_A_CLASS
 from .._terms import Basis, Term
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.determinism import Seed, child, seeds_of_searches, thread_count
+from .._utils.json_records import decode, encode
 from .._version import __version__
 from ..bases import auto_mixes, resolve
 from .basis_choice import BasisChoice, choose_basis
@@ -207,11 +207,12 @@ def _searched(works: Sequence[OutputSearch], executor: Executor, context: Contex
     """Results of all searches, by restart and job; those that a checkpoint knows are not run again."""
     # the first restart of every output, then the second: if the fit is stopped, each has had its share
     places = sorted((restart, k) for k, work in enumerate(works) for restart in range(len(work.job.seeds)))
-    keys = {(restart, k): _key(works[k].job, restart) for restart, k in places}
+    numbers = {(restart, k): (works[k].job.output, works[k].job.first + restart) for restart, k in places}
+    keys = {place: f"search/{output}/{number}" for place, (output, number) in numbers.items()}
     found: dict[Place, SearchResult] = {}
     if context.checkpoint is not None:
         known = {place: context.checkpoint.get(key) for place, key in keys.items()}
-        found = {place: result_from_dict(kept) for place, kept in known.items() if kept is not None}
+        found = {place: decode(SearchResult, kept) for place, kept in known.items() if kept is not None}
     todo = [place for place in places if place not in found]
     tasks = ((works[k], restart, context) for restart, k in todo)
     with closing(executor.run(tasks, context, n_large=len(works))) as results:
@@ -220,15 +221,10 @@ def _searched(works: Sequence[OutputSearch], executor: Executor, context: Contex
                 result = _as_watched(result, works[place[1]], place[0], context)
             found[place] = result
             if context.checkpoint is not None and result.stop_reason not in ("observer", *EARLY):
-                context.checkpoint.put(keys[place], result_as_dict(result))
+                context.checkpoint.put(keys[place], encode(result))
             if context.signals.stop_all or context.stop_reason:
                 break
     return found
-
-
-def _key(job: Job, restart: int) -> str:
-    """Name of a search in a checkpoint."""
-    return f"search/{job.output}/{job.first + restart}"
 
 
 def _as_watched(result: SearchResult, work: OutputSearch, restart: int, context: Context) -> SearchResult:
@@ -249,12 +245,10 @@ def gather(
 ) -> Evidence:
     """Lay the restarts of all fits side by side, by term."""
     place: dict[Term, int] = {term: i for i, term in enumerate(model.terms)}
-    known = [_selected_ids(fit) for fit in fits]
-    for fit, ids in zip(fits, known, strict=True):
-        for term in fit.space.terms(ids):
-            place.setdefault(term, len(place))
+    # terms of the answer and of every restart's model, then other terms that rose
+    known = [np.unique(np.concatenate([fit.ids, *(search.model.ids for search in fit.searches)])) for fit in fits]
     others = [_notable_ids(fit, ids) for fit, ids in zip(fits, known, strict=True)]
-    for fit, ids in zip(fits, others, strict=True):
+    for fit, ids in [*zip(fits, known, strict=True), *zip(fits, others, strict=True)]:
         for term in fit.space.terms(ids):
             place.setdefault(term, len(place))
     terms = tuple(place)
@@ -283,11 +277,6 @@ def gather(
         traces=tuple(replace(trace, rips=trace.rips[:, traced]) for trace in traces),
         filter=filtered,
     )
-
-
-def _selected_ids(fit: OutputFit) -> IntArray:
-    """Terms of the answer and of every restart's model, ascending."""
-    return np.unique(np.concatenate([fit.ids, *(search.model.ids for search in fit.searches)]))
 
 
 def _notable_ids(fit: OutputFit, known: IntArray) -> IntArray:

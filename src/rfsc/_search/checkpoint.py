@@ -12,17 +12,13 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .._utils.files import remove_unfinished, whole_file
-from .history import Candidate, IterationRecord, SearchResult
-from .rips import RIPs
+from .history import IterationRecord
 
-FORMAT, VERSION = "rfsc-checkpoint", 2
+FORMAT, VERSION = "rfsc-checkpoint", 3
 
 
 class CheckpointError(ValueError):
@@ -55,13 +51,7 @@ class Checkpoint:
         """Do nothing: the fit hands over finished searches by itself."""
 
     def open(self, fingerprint: Mapping[str, Any]) -> None:
-        """Read the file, if there is one; refuse it if it belongs to other data or settings.
-
-        Parameters
-        ----------
-        fingerprint : mapping
-            What the fit depends on, as plain numbers and texts.
-        """
+        """Read the file, if there is one; refuse it if it belongs to other data or settings."""
         self._fingerprint, self._finished, self._has_warned = fingerprint, {}, False
         remove_unfinished(self.path)
         if not os.path.exists(self.path):  # unlike Path.exists, it answers whatever the name
@@ -101,15 +91,7 @@ class Checkpoint:
         return self._finished.get(key)
 
     def put(self, key: str, value: Any) -> None:
-        """Keep a finished part of the fit, as plain numbers, texts and lists, and write the file.
-
-        Parameters
-        ----------
-        key : str
-            Which part.
-        value : object
-            What JSON can hold.
-        """
+        """Keep a finished part of the fit, as plain numbers, texts and lists, and write the file."""
         self._finished[key] = value
         content = json.dumps({"fingerprint": self._fingerprint, "finished": self._finished}, allow_nan=False)
         head = json.dumps({"format": FORMAT, "version": VERSION, "digest": _digest(content)})
@@ -125,46 +107,3 @@ class Checkpoint:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def result_as_dict(result: SearchResult) -> dict[str, Any]:
-    """A finished search as plain numbers, which JSON keeps to the last bit."""
-    return {
-        "model": _candidate(result.model),
-        "limit": None if result.limit is None else _candidate(result.limit),
-        "history": [_record(record) for record in result.history],
-        "stop_reason": result.stop_reason,
-    }
-
-
-def result_from_dict(d: Mapping[str, Any]) -> SearchResult:
-    """The search that `result_as_dict` described."""
-    return SearchResult(
-        model=_read_candidate(d["model"]),
-        limit=None if d["limit"] is None else _read_candidate(d["limit"]),
-        history=tuple(_read_record(record) for record in d["history"]),
-        stop_reason=d["stop_reason"],
-    )
-
-
-def _candidate(candidate: Candidate) -> list[Any]:
-    return [candidate.ids.tolist(), candidate.coef.tolist(), candidate.score, candidate.log_loss]
-
-
-def _read_candidate(d: list[Any]) -> Candidate:
-    return Candidate(np.array(d[0], dtype=np.int64), np.array(d[1], dtype=np.float64), d[2], d[3])
-
-
-RECORD_NUMBERS = tuple(one.name for one in fields(IterationRecord) if one.name != "rips")
-
-
-def _record(record: IterationRecord) -> list[Any]:
-    rips = record.rips
-    numbers = [getattr(record, name) for name in RECORD_NUMBERS]
-    return [*numbers, [rips.n_terms, rips.default, rips.ids.tolist(), rips.values.tolist()]]
-
-
-def _read_record(d: list[Any]) -> IterationRecord:
-    n_terms, default, ids, values = d[-1]
-    rips = RIPs(n_terms, default, np.array(ids, dtype=np.int64), np.array(values, dtype=np.float64))
-    return IterationRecord(**dict(zip(RECORD_NUMBERS, d, strict=False)), rips=rips)

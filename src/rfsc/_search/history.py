@@ -1,8 +1,10 @@
-"""What a search leaves behind: a record of every iteration, and its outcome."""
+"""What a search leaves behind: a record of every iteration, and its outcome.
 
-from __future__ import annotations
+No postponed annotations: checkpoints read these classes by their types.
+"""
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -72,7 +74,7 @@ class Candidate:
         return -self.score, self.log_loss, self.ids.size
 
     @classmethod
-    def best_of(cls, result: Evaluation) -> Candidate:
+    def best_of(cls, result: Evaluation) -> Self:
         """The best model of a batch."""
         m = int(np.lexsort((result.supports.sizes, result.log_loss, -result.score))[0])
         a, b = result.supports.indptr[m : m + 2]

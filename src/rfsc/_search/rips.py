@@ -2,11 +2,11 @@
 
 Almost all terms of a large space share one RIP: nothing was ever learnt about them. So the RIPs are one default value
 and a list of exceptions, and drawing and updating cost what the drawn terms cost, not what the space holds.
+No postponed annotations: checkpoints read the class by its types.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -19,27 +19,15 @@ MAX_TRIALS = 2**61  # numbered in one row; their positions stay within int64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RIPs:
-    """Probability of each term to be drawn into a model.
+    """Probability of each term to be drawn into a model."""
 
-    Parameters
-    ----------
-    n_terms : int
-        Size of the term space.
-    default : float
-        RIP of every term that is not listed.
-    ids : ndarray of int
-        Terms whose RIP differs, ascending.
-    values : ndarray of float
-        Their RIPs.
-    """
-
-    n_terms: int
-    default: float
-    ids: IntArray
-    values: FloatArray
+    n_terms: int  # of the space
+    default: float  # RIP of every term that is not listed
+    ids: IntArray  # terms whose RIP differs, ascending
+    values: FloatArray  # their RIPs
 
     @classmethod
-    def uniform(cls, n_terms: int, value: float) -> RIPs:
+    def uniform(cls, n_terms: int, value: float) -> Self:
         """The same RIP for every term."""
         return cls(n_terms, value, np.empty(0, np.int64), np.empty(0))
 
@@ -52,16 +40,8 @@ class RIPs:
             out[known] = self.values[at[known]]
         return out
 
-    def raised(self, ids: IntArray, values: FloatArray) -> RIPs:
-        """With the RIPs of these terms lifted to `values`, where they are lower.
-
-        Parameters
-        ----------
-        ids : ndarray of int
-            Terms, ascending.
-        values : ndarray of float
-            Least RIP of each.
-        """
+    def raised(self, ids: IntArray, values: FloatArray) -> "RIPs":
+        """With the RIPs of these terms, given in ascending order, lifted to `values` if they are lower."""
         higher = values > self[ids]
         ids, values = ids[higher], values[higher]
         others = ~np.isin(self.ids, ids)
@@ -88,7 +68,7 @@ class RIPs:
             return True
         return (self.default <= 0.0 or self.ids.size == self.n_terms) and not np.any(self.values > 0.0)
 
-    def without_zeros(self) -> RIPs:
+    def without_zeros(self) -> "RIPs":
         """As the history keeps them: only terms that were drawn or screened and have not fallen to zero."""
         alive = self.values > 0.0
         return RIPs(self.n_terms, 0.0, self.ids[alive], self.values[alive])

@@ -19,7 +19,7 @@ from .naming import name_of
 from .polynomial import MonomialSpace, check_degree, monomial, read_factors, read_product
 from .scaling import Scaling
 from .score_tests import Part, column_part, pair_part
-from .space import TermSpace, Training, check_count, checked_ids, mentioned
+from .space import TermSpace, Training, checked_ids, mentioned
 from .term import Term
 
 
@@ -50,10 +50,8 @@ class CentredSpace(TermSpace):
         return out
 
     def term(self, j: int) -> Term:
-        return self.terms(np.array([j]))[0]
-
-    def terms(self, ids: IntArray) -> tuple[Term, ...]:
-        return tuple(self._term([p for p in row if p >= 0]) for row in self._factors(ids).tolist())
+        factors = [p for p in self._factors(np.array([j]))[0].tolist() if p >= 0]
+        return monomial(factors) if len(factors) == 1 else Term(product(*(self._deviations[p] for p in factors)))
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
         """Id of the feature or product with this name, its factors in any order; None if there is none.
@@ -72,14 +70,12 @@ class CentredSpace(TermSpace):
         return self._monomials.rank(factors) - 1
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
-        """For every product those of one degree less that divide it, down to the features themselves."""
         ids = checked_ids(ids, self.n_terms)
         return [tuple(j - 1 for j in above) for above in self._monomials.parents(ids + 1)]
 
     def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:  # noqa: ARG002  the centres are known
-        """Degree by degree as in `MonomialSpace`, but a product shows what it is without its parents."""
-        monomials = self._monomials
-        parts = [column_part(self, table, a - 1, b - 1) for a, b in monomials.by_degree]
+        monomials = self._monomials  # unlike theirs, these products show what they are without their parents
+        parts = [column_part(self.columns, table, a - 1, b - 1) for a, b in monomials.by_degree]
         if monomials.degree > 1:
             number = lambda i, j: monomials.pair_ids(i, j) - 1  # noqa: E731
             parts[1] = pair_part(table, monomials.features, number, squares=True, leans=False)
@@ -87,11 +83,6 @@ class CentredSpace(TermSpace):
 
     def _factors(self, ids: IntArray) -> IntArray:
         return self._monomials.factors(checked_ids(ids, self.n_terms) + 1)
-
-    def _term(self, factors: list[int]) -> Term:
-        if len(factors) == 1:
-            return monomial(factors)
-        return Term(product(*(self._deviations[p] for p in factors)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +98,7 @@ class Centred:
     degree: int = 2
 
     def __post_init__(self) -> None:
-        check_count("degree", self.degree)
-        check_degree(self.degree)
+        check_degree(self.degree, 1)
 
     def space(self, training: Training, rng: np.random.Generator) -> CentredSpace:  # noqa: ARG002  no randomness needed
         """Find the medians, and move them to short numbers nearby."""

@@ -17,7 +17,7 @@ from .._utils.arrays import FloatArray, IntArray
 from .expression import Number, Product, Scaled, Wave, evaluate
 from .knots import sorted_blocks
 from .scaling import Scaling
-from .space import TermSpace, Training, check_count, checked_ids, first_named, mentioned
+from .space import TermSpace, Training, check_count, first_named, mentioned
 from .term import Term
 
 WAVES = ("cos", "sin")
@@ -45,27 +45,16 @@ class FourierSpace(TermSpace):
         self.n_terms = int(counts.sum())
 
     def term(self, j: int) -> Term:
-        return self.terms(np.array([j]))[0]
-
-    def terms(self, ids: IntArray) -> tuple[Term, ...]:
-        low, span = self.scaling.half_minimum, self.scaling.half_span
-        found = ((kind, f, Scaled(p, (float(low[p]), float(span[p])))) for p, kind, f in self._parts(ids))
-        return tuple(Term(wave(kind, frequency, x)) for kind, frequency, x in found)
+        group = int(np.searchsorted(self._end, j, side="right"))
+        p, before_end = int(self.features[group]), j - int(self._end[group])  # negative: how far from its last wave
+        number = self.some.get(group, range(2 * self.n_frequencies))[before_end]
+        x = Scaled(p, (float(self.scaling.half_minimum[p]), float(self.scaling.half_span[p])))
+        return Term(wave(WAVES[number % 2], number // 2 + 1, x))
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
-        """Id of the wave with this name, None if there is none."""
         group = np.searchsorted(self._end, np.arange(self.n_terms), side="right")
         ids = np.flatnonzero(np.isin(self.features[group], mentioned(name, self.features, feature_names)))
         return first_named(self, name, feature_names, ids)
-
-    def _parts(self, ids: IntArray) -> list[tuple[int, str, int]]:
-        """Feature, wave and frequency of every id."""
-        ids = checked_ids(ids, self.n_terms)
-        group = np.searchsorted(self._end, ids, side="right").tolist()
-        before_end = ids - self._end[group]  # negative: how far from the end of the feature's waves
-        every = range(2 * self.n_frequencies)
-        numbers = [self.some.get(g, every)[k] for g, k in zip(group, before_end.tolist(), strict=True)]
-        return [(int(self.features[g]), WAVES[n % 2], n // 2 + 1) for g, n in zip(group, numbers, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

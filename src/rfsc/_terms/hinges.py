@@ -52,14 +52,13 @@ class HingeSpace(TermSpace):
         for hinges in self._hinges(ids).T:
             present = np.flatnonzero(hinges >= 0)
             feature, sign, at = self._parts(hinges[present])
-            out[present] *= _rise(table[feature], sign[:, None], self.knots[at][:, None])
+            out[present] *= np.maximum(sign[:, None] * table[feature] - sign[:, None] * self.knots[at][:, None], 0.0)
         return out
 
     def term(self, j: int) -> Term:
-        return self.terms(np.array([j]))[0]
-
-    def terms(self, ids: IntArray) -> tuple[Term, ...]:
-        return tuple(Term(product(*self._expressions(row[row >= 0]))) for row in self._hinges(ids))
+        hinges = self._hinges(np.array([j]))[0]
+        parts = zip(*(part.tolist() for part in self._parts(hinges[hinges >= 0])), strict=True)
+        return Term(product(*(hinge(p, sign, float(self.knots[k]), float(self.shown[k])) for p, sign, k in parts)))
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
         """Id of the hinge or product with this name, its hinges in any order; None if there is none."""
@@ -74,7 +73,6 @@ class HingeSpace(TermSpace):
         return next((j for j in (self._pair(*sorted(pair)) for pair in pairs) if j is not None), None)
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
-        """For every product its two hinges."""
         return [(a, b) if b >= 0 else () for a, b in self._hinges(ids).tolist()]
 
     def _pair(self, first: int, second: int) -> int | None:
@@ -103,10 +101,6 @@ class HingeSpace(TermSpace):
         falls = local >= n_knots
         at = self._first_knot[group] + np.where(falls, local - n_knots + 1, local)
         return self.features[group], np.where(falls, -1, 1), at
-
-    def _expressions(self, hinges: IntArray) -> list[Expression]:
-        parts = zip(*(part.tolist() for part in self._parts(hinges)), strict=True)
-        return [hinge(p, sign, float(self.knots[at]), float(self.shown[at])) for p, sign, at in parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +133,6 @@ class Hinge:
         empty = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
         features, n_knots, knots, shown = (np.concatenate(arrays) for arrays in zip(empty, *parts, strict=True))
         return HingeSpace(features, n_knots, knots, shown, products=bool(self.products))
-
-
-def _rise(x: FloatArray, sign: int | IntArray, knot: float | FloatArray) -> FloatArray:
-    return np.asarray(np.maximum(sign * x - sign * knot, 0.0))
 
 
 def _place(

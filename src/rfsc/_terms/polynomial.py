@@ -26,7 +26,7 @@ from .._utils.arrays import FloatArray, IntArray
 from .expression import Scaled, product
 from .naming import quoted
 from .score_tests import Part, centred, column_part, pair_part
-from .space import MAX_IDS, TermSpace, Training, check_count, checked_ids, mentioned
+from .space import TermSpace, Training, check_count, checked_ids, checked_size, mentioned
 from .term import Term
 
 AFTER_A_FACTOR = re.compile(r"(?:\^([1-9]))?(?:\*(?=.)|\Z)", re.DOTALL)
@@ -39,8 +39,9 @@ def monomial(factors: Iterable[int]) -> Term:
     return Term(product(*map(Scaled, factors)))
 
 
-def check_degree(degree: int) -> None:
-    """Refuse a degree beyond what terms are numbered for."""
+def check_degree(degree: int, least: int) -> None:
+    """Refuse a degree that is not an integer, or beyond what terms are numbered for."""
+    check_count("degree", degree, least)
     if degree > LARGEST_DEGREE:
         msg = f"degree must be at most {LARGEST_DEGREE}, got {degree}."
         raise ValueError(msg)
@@ -65,8 +66,7 @@ class Polynomial:
     max_features: int | None = None
 
     def __post_init__(self) -> None:
-        check_count("degree", self.degree, 0)
-        check_degree(self.degree)
+        check_degree(self.degree, 0)
         if not isinstance(self.interaction_only, bool | np.bool_):
             msg = f"interaction_only must be True or False, got {self.interaction_only!r}."
             raise ValueError(msg)
@@ -101,14 +101,7 @@ class MonomialSpace(TermSpace):
         self.features = np.asarray(features, dtype=np.int64)
         self.degree = degree
         n = self.features.size
-        count = math.comb(n + degree, degree)
-        if count > MAX_IDS:
-            msg = (
-                f"{n:,} features at degree {degree} give {count:.1e} terms, more than the {MAX_IDS:.1e} that can be "
-                "numbered. Lower degree, or keep fewer features with filter_significance."
-            )
-            raise ValueError(msg)
-        self.n_terms = count
+        self.n_terms = checked_size(math.comb(n + degree, degree))
         self._last = (np.empty(0, np.int64), np.empty((0, degree), np.int64))
         self._first = np.array([math.comb(n + d - 1, d - 1) if d else 0 for d in range(degree + 1)], dtype=np.int64)
 
@@ -123,7 +116,8 @@ class MonomialSpace(TermSpace):
         for d in range(1, self.degree + 1):
             rows = np.flatnonzero(degree_of == d)
             if rows.size:
-                local = _unrank(ids[rows] - self._first[d], self.features.size, d)
+                # multisets of size d out of n are subsets of n + d - 1, see above
+                local = unrank_subsets(ids[rows] - self._first[d], self.features.size + d - 1, d) - np.arange(d)
                 out[rows, self.degree - d :] = self.features[local]
         out.flags.writeable = False
         self._last = ids.copy(), out
@@ -136,11 +130,10 @@ class MonomialSpace(TermSpace):
         return tuple(monomial(p for p in row if p >= 0) for row in self.factors(ids).tolist())
 
     def rank(self, factors: Sequence[int]) -> int:
-        """Id of the product of the given feature indices."""
-        local = positions(self.features, sorted(factors))
-        if not local:
+        """Id of the product of the given features, all of them among those of the space."""
+        if not factors:
             return 0
-        d = len(local)
+        d, local = len(factors), np.searchsorted(self.features, sorted(factors)).tolist()
         return int(self._first[d]) + rank_subset([p + i for i, p in enumerate(local)], self.features.size + d - 1)
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
@@ -149,7 +142,6 @@ class MonomialSpace(TermSpace):
         return None if factors is None or len(factors) > self.degree else self.rank(factors)
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
-        """For every id the monomials of one degree less that divide it."""
         products = ([p for p in row if p >= 0] for row in self.factors(ids).tolist())
         return [tuple(self.rank(shorter) for shorter in quotients(factors)) for factors in products]
 
@@ -164,15 +156,11 @@ class MonomialSpace(TermSpace):
         return out
 
     def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
-        """The monomials but for the constant, degree by degree.
-
-        Of degree three and more they are tested as products of deviations from the means: on [0, 1] they would mostly
-        show what their factors do.
-        """
+        # of degree three and more as products of deviations: on [0, 1] they would mostly show what their factors do
         deviations = centred(table, weight) if self.degree > 2 else table
-        parts = [column_part(self, deviations, a, b, leans=True) for a, b in self.by_degree]
+        parts = [column_part(self.columns, deviations, a, b, leans=True) for a, b in self.by_degree]
         if self.degree > 0:
-            parts[0] = column_part(self, table, *self.by_degree[0])
+            parts[0] = column_part(self.columns, table, *self.by_degree[0])
         if self.degree > 1:
             parts[1] = pair_part(table, self.features, self.pair_ids, squares=True, leans=True)
         return parts
@@ -196,13 +184,7 @@ class RestrictedMonomialSpace(TermSpace):
         self._blocks += [(k, _compositions(d, k)) for d, k in sorted(set(shapes))]
         n = self.features.size
         sizes = [math.comb(n, k) * len(shares) for k, shares in self._blocks]
-        if sum(sizes) > MAX_IDS:
-            msg = (
-                f"{n:,} features give {sum(sizes):.1e} terms, more than the {MAX_IDS:.1e} that can be numbered. Lower "
-                "degree or max_features, or keep fewer features with filter_significance."
-            )
-            raise ValueError(msg)
-        self.n_terms = sum(sizes)
+        self.n_terms = checked_size(sum(sizes))
         self._first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
     def term(self, j: int) -> Term:
@@ -221,7 +203,7 @@ class RestrictedMonomialSpace(TermSpace):
         shape = tuple(times for _, times in powers)
         for first, (k, shares) in zip(self._first.tolist(), self._blocks, strict=False):
             if k == len(powers) and shape in shares:
-                chosen = positions(self.features, [p for p, _ in powers])
+                chosen = np.searchsorted(self.features, [p for p, _ in powers]).tolist()
                 return int(first + rank_subset(chosen, self.features.size) * len(shares) + shares.index(shape))
         return None
 
@@ -231,22 +213,20 @@ class RestrictedMonomialSpace(TermSpace):
         return None if factors is None else self.rank(factors)
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
-        """The same, as far as they are in the space."""
         ranks = ([self.rank(shorter) for shorter in quotients(self._factors(j))] for j in ids.tolist())
         return [tuple(j for j in row if j is not None) for row in ranks]
 
     def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
-        """The monomials but for the constant, shape by shape, tested as those of `MonomialSpace`."""
         deviations = centred(table, weight)
         parts = []
         for (k, shares), (first, last) in zip(self._blocks, pairwise(self._first.tolist()), strict=True):
             if shares == [(1,)]:
-                parts.append(column_part(self, table, first, last))
+                parts.append(column_part(self.columns, table, first, last))
             elif shares == [(1, 1)]:
                 pairs = pair_part(table, self.features, self._pair_rank, squares=False, leans=True)
                 parts.append(pairs.shifted(first))
             elif k:
-                parts.append(column_part(self, deviations, first, last, leans=True))
+                parts.append(column_part(self.columns, deviations, first, last, leans=True))
         return parts
 
     def _pair_rank(self, i: IntArray, j: IntArray) -> IntArray:
@@ -288,17 +268,6 @@ def read_product(text: str, labels: Mapping[str, int]) -> tuple[int, ...] | None
     return None
 
 
-def positions(features: IntArray, wanted: Sequence[int]) -> list[int]:
-    """Where in the ascending `features` the wanted ones stand; a KeyError if one is missing."""
-    at = np.searchsorted(features, wanted)
-    if not len(wanted):
-        return []
-    if at.max() >= features.size or not np.array_equal(features[at], wanted):
-        msg = "a factor is not among the features of the space."
-        raise KeyError(msg)
-    return [int(i) for i in at]
-
-
 def rank_subset(chosen: Sequence[int], n: int) -> int:
     """Lexicographic rank of an ascending subset of range(n) among those of its size."""
     k = len(chosen)
@@ -317,11 +286,6 @@ def _products(table: FloatArray, factors: IntArray) -> FloatArray:
         for p in own[2:]:
             row *= table[p]
     return out
-
-
-def _unrank(rank: IntArray, n: int, d: int) -> IntArray:
-    """Multisets of size d out of range(n) with the given lexicographic ranks, shape (n_ranks, d)."""
-    return unrank_subsets(rank, n + d - 1, d) - np.arange(d)
 
 
 def unrank_subsets(rank: IntArray, n: int, k: int) -> IntArray:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import expit
@@ -31,6 +31,7 @@ LEAST_OWN = 1e-9  # share of a column's sum of squares that must be its own, or 
 COLUMN_BYTES = 4 * 2**20  # of the columns tested together
 PAIR_FEATURES = 256  # features on each side of a block of pairs: its matrices of half a MiB stay near the core
 COLUMN_EFFORT = 20.0  # time for a value of a column, relative to that of a row in the matrix products of a pair
+Columns = Callable[[FloatArray, IntArray], FloatArray]  # `TermSpace.columns`
 DIGITS = 9  # of a statistic that count; terms that differ by rounding alone stand in the order of their ids
 
 
@@ -104,26 +105,6 @@ def _ratio(scores: FloatArray, squares: FloatArray, whole: FloatArray) -> FloatA
     return np.where(tested, np.abs(scores) / np.sqrt(np.where(tested, squares, 1.0)), 0.0)
 
 
-class HasColumns(Protocol):
-    """A space of terms, as far as tests look at it."""
-
-    def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
-        """Values of the terms `ids`, one row for each."""
-        ...
-
-
-class Block(Protocol):
-    """Some terms that are tested together."""
-
-    def statistics(self, test: ScoreTest) -> FloatArray:
-        """Of every term, in one row; negative for entries that are no term."""
-        ...
-
-    def ids(self, entries: IntArray) -> IntArray:
-        """Ids of the terms at these entries of the statistics."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """Terms of a space that are alike and are compared with each other."""
@@ -153,17 +134,17 @@ class Found:
 class ColumnBlock:
     """The terms first, ..., last - 1 of a space, by their columns."""
 
-    space: HasColumns
+    columns: Columns
     table: FloatArray
     first: int
     last: int
 
     def statistics(self, test: ScoreTest) -> FloatArray:
         """Of every term."""
-        return test.of_columns(self.space.columns(self.table, np.arange(self.first, self.last)))
+        return test.of_columns(self.columns(self.table, np.arange(self.first, self.last)))
 
     def ids(self, entries: IntArray) -> IntArray:
-        """Ids of the terms."""
+        """Ids of the terms at these entries of the statistics."""
         return self.first + entries
 
 
@@ -179,7 +160,7 @@ class PairBlock:
     number: Callable[[IntArray, IntArray], IntArray]  # from positions i <= j within `features` to ids
 
     def statistics(self, test: ScoreTest) -> FloatArray:
-        """Of every pair, by rows; on the diagonal, pairs that come twice are left out the second time."""
+        """Of every pair, by rows; on the diagonal, pairs that come twice are negative the second time."""
         found = test.of_products(*(self._features(side) for side in (self.left, self.right)))
         if self.left == self.right:
             found[np.tril_indices(len(found), -1 if self.squares else 0)] = -1.0
@@ -192,9 +173,11 @@ class PairBlock:
         return self.table[first : last + 1] if last - first + 1 == chosen.size else self.table[chosen]
 
     def ids(self, entries: IntArray) -> IntArray:
-        """Ids of the products."""
         i, j = np.divmod(entries, self.right[1] - self.right[0])
         return self.number(self.left[0] + i, self.right[0] + j)
+
+
+Block = ColumnBlock | PairBlock
 
 
 def centred(table: FloatArray, weight: FloatArray) -> FloatArray:
@@ -203,12 +186,12 @@ def centred(table: FloatArray, weight: FloatArray) -> FloatArray:
     return np.asarray(table - mean[:, None])
 
 
-def column_part(space: HasColumns, table: FloatArray, first: int, last: int, *, leans: bool = False) -> Part:
+def column_part(columns: Columns, table: FloatArray, first: int, last: int, *, leans: bool = False) -> Part:
     """The terms first, ..., last - 1, tested by their columns beside the constant."""
     size = max(COLUMN_BYTES // (8 * table.shape[1]), 1)
 
     def blocks() -> Iterable[Block]:
-        return (ColumnBlock(space, table, a, min(a + size, last)) for a in range(first, last, size))
+        return (ColumnBlock(columns, table, a, min(a + size, last)) for a in range(first, last, size))
 
     return Part(blocks, last - first, COLUMN_EFFORT, leans)
 

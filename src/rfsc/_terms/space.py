@@ -61,7 +61,7 @@ class TermSpace(ABC):
 
     def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:  # noqa: ARG002  the defaults need no weights
         """All terms but the constant, in the parts in which score tests go through them."""
-        return [column_part(self, table, 0, self.n_terms)]
+        return [column_part(self.columns, table, 0, self.n_terms)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,6 @@ class Basis(Protocol):
 
     def space(self, training: Training, rng: np.random.Generator) -> TermSpace:
         """The candidate terms, without the constant unless the family itself holds it."""
-        ...
 
 
 class UnionSpace(TermSpace):
@@ -88,14 +87,8 @@ class UnionSpace(TermSpace):
     def __init__(self, spaces: Sequence[TermSpace]) -> None:
         self._spaces = tuple(spaces)
         first = list(accumulate((space.n_terms for space in self._spaces), initial=0))
-        if first[-1] > MAX_IDS:
-            msg = (
-                f"the families give {first[-1]:.1e} terms together, more than the {MAX_IDS:.1e} that can be numbered. "
-                "Lower degree, or keep fewer features with filter_significance."
-            )
-            raise ValueError(msg)
+        self.n_terms = checked_size(first[-1])
         self._first = np.array(first, dtype=np.int64)
-        self.n_terms = first[-1]
 
     def term(self, j: int) -> Term:
         return self.terms(np.array([j]))[0]
@@ -113,7 +106,6 @@ class UnionSpace(TermSpace):
         return out
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
-        """Id of the term with this name in the first space that has it, None if none has."""
         for first, space in self._numbered():
             local = space.find(name, feature_names)
             if local is not None:
@@ -154,6 +146,17 @@ def check_count(name: str, value: Any, least: int = 1) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         msg = f"{name} must be an integer of at least {least}, got {value!r}."
         raise ValueError(msg)
+
+
+def checked_size(n_terms: int) -> int:
+    """The size of a space, or a ValueError if its terms cannot be numbered."""
+    if n_terms > MAX_IDS:
+        msg = (
+            f"the basis gives {n_terms:.1e} terms, more than the {MAX_IDS:.1e} that can be numbered. Lower degree or "
+            "max_features, or keep fewer features with filter_significance."
+        )
+        raise ValueError(msg)
+    return n_terms
 
 
 def mentioned(name: str, features: IntArray, feature_names: Sequence[str]) -> IntArray:

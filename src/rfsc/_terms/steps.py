@@ -41,13 +41,11 @@ class StepSpace(TermSpace):
         return Term(kind(Scaled(int(self.features[j])), float(self.knots[j]), float(self.shown[j])))
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
-        """Id of the step or level with this name, None if there is none."""
         ids = np.flatnonzero(np.isin(self.features, mentioned(name, np.unique(self.features), feature_names)))
         return first_named(self, name, feature_names, ids)
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The levels of each feature, if they are grouped."""
         if not self.grouped:
             return ()
         together: dict[int, list[int]] = {}
