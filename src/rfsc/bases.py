@@ -18,7 +18,6 @@ from ._terms.steps import Step
 
 __all__ = ["Centred", "Fourier", "Hinge", "Polynomial", "Radial", "Sigmoid", "Step"]
 
-CONSTANT = 0  # id of the constant in every space that `build_space` lays out
 FAMILIES: dict[str, type[Basis]] = {
     "polynomial": Polynomial,
     "centred": Centred,

@@ -21,7 +21,6 @@ from .._utils.arrays import FloatArray, IntArray
 from .._utils.determinism import Seed, child, seeds_of_searches, thread_count
 from .._utils.json_records import decode, encode
 from .._version import __version__
-from ..bases import auto_mixes, resolve
 from .basis_choice import BasisChoice, choose_basis
 from .executor import Executor
 from .output import SEARCH_TIME_SHARE, Job, OutputFit, OutputSearch, OutputSpec, pool_terms, start_by_size
@@ -101,6 +100,8 @@ def fit_rows(estimator: Any, rows: Rows, context: Context) -> FitResult:
 
 def _spec(estimator: Any, rows: Rows, layout_seed: int) -> OutputSpec:
     """How every output is fitted; without bases if these are to be chosen."""
+    from ..bases import resolve
+
     n_rows, search = rows.n_rows, settings_of(estimator)
     max_samples = sample_size(estimator.max_samples, n_rows, rows.targets.classes.size)
     observations = rows.n_observations * min(1.0, (max_samples or n_rows) / n_rows)
@@ -142,6 +143,8 @@ def _specs(
     """One spec for each mix of families: the one that was asked for or chosen, or all that are averaged."""
     if not _chooses_basis(estimator):
         return [spec], BasisChoice({}, {})
+    from ..bases import auto_mixes
+
     mixes = auto_mixes(estimator.n_features_in_)
     limited = context.within(BASIS_CHOICE_TIME_SHARE)
     choice = choose_basis(mixes, rows, features.allowed, spec, estimator.n_jobs, limited)

@@ -23,7 +23,6 @@ from .._terms import Basis, TermSpace, Training
 from .._terms.rules import Rules
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.determinism import Seed, stream
-from ..bases import CONSTANT, build_space
 from ..restrictions import Restrictions, rules_for
 from .rows import Rows
 
@@ -32,6 +31,7 @@ POOL_TERMS_IN_ALL = 20  # of all outputs together ...
 POOL_TERMS_AT_LEAST = 5  # ... unless that leaves fewer than this for each
 SCREENING_TIME_SHARE = 0.2  # of the time that an output has
 SEARCH_TIME_SHARE = 0.85  # of the time that an output has; the rest is for combining the restarts
+CONSTANT = 0  # id of the constant in every space
 FEW_TERMS = 2_000  # beyond, random draws find less than half of what screening finds, in ten times the time
 SCREENED_OBSERVATIONS = 5_000  # beyond, the tests show well what matters
 WIDE = 10.0  # terms for each observation beyond which every term of the answer has a price, if they are many
@@ -59,6 +59,8 @@ class OutputSpec:
 
     def space(self, rows: Rows, features: IntArray) -> TermSpace:
         """All terms of the families over some features."""
+        from ..bases import build_space  # with all families, which the import of the classifier need not load
+
         return build_space(self.bases, Training(rows.table, rows.weight, features, rows.scaling), self.layout_seed)
 
     def rules(self, rows: Rows, space: TermSpace) -> Rules | None:
