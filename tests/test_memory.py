@@ -74,7 +74,8 @@ from rfsc._terms.space import MAX_IDS
 
 now = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (now + 2**28, now + 2**28))
-drawn = sample_population(RIPs.uniform(MAX_IDS, 1 / MAX_IDS), 100, 60, np.random.default_rng(0))
+rips = RIPs(MAX_IDS, 1 / MAX_IDS, np.empty(0, np.int64), np.empty(0))
+drawn = sample_population(rips, 100, 60, np.random.default_rng(0))
 assert len(drawn) == 100 and 50 < drawn.ids.size < 150
 assert 0 <= drawn.ids.min() < 0.2 * MAX_IDS and 0.8 * MAX_IDS < drawn.ids.max() < MAX_IDS
 """
@@ -102,7 +103,7 @@ def test_screening_and_searching_12_million_terms_stays_small():
 
 @pytest.mark.parametrize("n_terms", [200_030_001, 2**55])
 def test_drawing_models_costs_what_is_drawn(n_terms):
-    rips = RIPs.uniform(n_terms, 1 / n_terms)
+    rips = RIPs(n_terms, 1 / n_terms, np.empty(0, np.int64), np.empty(0))
     tracemalloc.start()
     try:
         start = time.perf_counter()

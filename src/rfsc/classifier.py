@@ -154,7 +154,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "basis": "no_validation",
         "restrictions": [Restrictions, None],
-        "criterion": [StrOptions(Criterion.names())],
+        "criterion": [StrOptions({criterion.name.lower() for criterion in Criterion})],
         "significance": [Interval(Real, 0, 1, closed="neither")],
         "max_terms": [Interval(Integral, 1, None, closed="left")],
         "n_restarts": [Interval(Integral, 1, None, closed="left")],

@@ -23,3 +23,8 @@ def restarts(engine, n_terms, seed, n, **options):
 def watched(*observers):
     """A context with observers."""
     return Context(observers=observers)
+
+
+def dense(rips):
+    """All RIPs as one vector."""
+    return rips[np.arange(rips.n_terms)]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rfsc._engines import Evaluation, Supports
 from rfsc._search.rips import RIPs, importance, step_size, update
 from tests.reference import naive
+from tests.search.runs import dense
 
 
 def random_case(seed, n_terms=25, n_models=12):
@@ -38,10 +39,10 @@ def as_evaluation(member, score):
 def test_sparse_update_equals_the_dense_twin(unseen, seed):
     rips, drawn, member, score = random_case(seed)
     new, change = update(rips, as_supports(drawn), as_evaluation(member, score), unseen=unseen)
-    expected = naive.update(rips.dense(), drawn, member, score, unseen)
-    np.testing.assert_allclose(new.dense(), expected, atol=1e-12)
-    assert change == pytest.approx(np.abs(expected - rips.dense()).max(), abs=1e-12)
-    assert ((new.dense() >= 0) & (new.dense() <= 1)).all()
+    expected = naive.update(dense(rips), drawn, member, score, unseen)
+    np.testing.assert_allclose(dense(new), expected, atol=1e-12)
+    assert change == pytest.approx(np.abs(expected - dense(rips)).max(), abs=1e-12)
+    assert ((dense(new) >= 0) & (dense(new) <= 1)).all()
 
 
 @pytest.mark.parametrize("unseen", ["keep", "zero"])
@@ -51,7 +52,7 @@ def test_the_order_of_the_candidates_does_not_matter(unseen, seed):
     order = np.random.default_rng(seed).permutation(len(score))
     new, _ = update(rips, as_supports(drawn), as_evaluation(member, score), unseen=unseen)
     again, _ = update(rips, as_supports(drawn[order]), as_evaluation(member[order], score[order]), unseen=unseen)
-    np.testing.assert_allclose(new.dense(), again.dense(), atol=1e-12)
+    np.testing.assert_allclose(dense(new), dense(again), atol=1e-12)
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -67,11 +68,11 @@ def test_keep_leaves_undrawn_terms_and_punishes_pruned_ones():
     drawn[:, :2] = True
     member[:2, 0] = True  # term 0 is kept by two models, term 1 by none
     score = np.array([0.9, 0.8, 0.5, 0.4])
-    new = update(rips, as_supports(drawn), as_evaluation(member, score), unseen="keep")[0].dense()
+    new = dense(update(rips, as_supports(drawn), as_evaluation(member, score), unseen="keep")[0])
     assert new[0] > 0.2
     assert new[1] < 0.2
     assert new[2:].tolist() == [0.2, 0.2, 0.7, 0.2]
-    new = update(rips, as_supports(drawn), as_evaluation(member, score), unseen="zero")[0].dense()
+    new = dense(update(rips, as_supports(drawn), as_evaluation(member, score), unseen="zero")[0])
     assert (new[2:] < [0.2, 0.2, 0.7, 0.2]).all()
 
 

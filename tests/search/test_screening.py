@@ -19,7 +19,7 @@ from rfsc._terms.rules import Rules
 from rfsc._terms.scaling import Scaling
 from rfsc._terms.score_tests import Found, Part
 from tests.reference import naive_screening as naive
-from tests.search.runs import search
+from tests.search.runs import dense, search
 
 CONSTANT = 0
 
@@ -82,7 +82,7 @@ def test_rips_are_those_of_the_evidence_term_by_term(rng):
     best = Candidate.best_of(make_engine("numpy", problem).evaluate(together))
     for j, value in zip(*Screening(problem, 60, None, 1).beside(best), strict=True):
         expected[j] = max(expected[j], value)
-    np.testing.assert_allclose(rips_of(problem).dense(), np.maximum(expected, REST / space.n_terms), rtol=1e-5)
+    np.testing.assert_allclose(dense(rips_of(problem)), np.maximum(expected, REST / space.n_terms), rtol=1e-5)
 
 
 def test_nothing_is_excluded_and_models_are_of_readable_size(rng):
@@ -195,9 +195,9 @@ def test_raising_rips_is_a_maximum(listed, lifted, default):
         return np.array(sorted(values), dtype=np.int64), np.array([values[j] for j in sorted(values)])
 
     rips = RIPs(20, default, *arrays(listed))
-    expected = rips.dense()
+    expected = dense(rips)
     for j, value in lifted.items():
         expected[j] = max(expected[j], value)
     raised = rips.raised(*arrays(lifted))
-    assert np.array_equal(raised.dense(), expected)
+    assert np.array_equal(dense(raised), expected)
     assert np.all(np.diff(raised.ids) > 0)

@@ -52,7 +52,7 @@ def choose_engine(name: str, n_rows: int) -> str:
 
 def make_engine(name: str, problem: Problem, n_threads: int = 1) -> TyingEngine:
     """The engine that a name stands for, ready to fit supports of a problem."""
-    name = choose_engine(name, problem.n_rows)
+    name = choose_engine(name, problem.target.size)
     if name == "numpy":
         from .array_engine import ArrayEngine
 

@@ -26,7 +26,7 @@ from .base import (
     Ties,
 )
 from .problem import Problem, load_in_parts, slots_of
-from .stacks import ClassWeights, evaluate_in_stacks, score_of_sums
+from .stacks import evaluate_in_stacks, score_of_sums
 
 STACK_BYTES = 32 * 2**20  # terms of the models fitted together
 Derivatives = tuple[FloatArray, FloatArray, FloatArray]  # predictor, negative gradient, Hessian
@@ -51,7 +51,7 @@ class ArrayEngine:
         self._store = problem.store()
         self._t_quantiles = problem.t_quantiles()
         self.target, self.weight = problem.target, problem.weight
-        self.class_weights = ClassWeights.of(problem.target, problem.weight)
+        self.class_weights = problem.class_weights
 
     def evaluate(self, supports: Supports, ties: Ties | None = None) -> Evaluation:
         # one BLAS thread: more would only change the rounding; a vanishing column may have an infinite variance

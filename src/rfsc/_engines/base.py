@@ -41,11 +41,6 @@ class Criterion(enum.IntEnum):
         """Whether the score is computed from left-out predictions."""
         return self >= Criterion.LOO_ACCURACY
 
-    @classmethod
-    def names(cls) -> set[str]:
-        """Names as users write them."""
-        return {criterion.name.lower() for criterion in cls}
-
 
 class Status(enum.IntEnum):
     """How a fit ended."""

@@ -18,7 +18,7 @@ from .._utils.arrays import FloatArray, IntArray
 from .base import Supports
 from .cuda_device import Array, CudaDevice
 from .problem import Problem, load_in_parts
-from .stacks import PADDING, ClassWeights
+from .stacks import PADDING
 
 COLUMN_BYTES = 2 * 2**30  # columns that were uploaded
 BLOCK_BYTES = 64 * 2**20  # terms whose variances are computed together
@@ -48,7 +48,7 @@ class DeviceTable:
         padding = self.n_rows - n_rows
         self.target = device.put(np.concatenate([problem.target, np.ones(padding)]))
         self.weight = device.put(np.concatenate([problem.weight, np.zeros(padding)]))
-        self.class_weights = ClassWeights.of(problem.target, problem.weight)
+        self.class_weights = problem.class_weights
         self.degree = max(getattr(problem.space, "degree", 1), 1)  # most factors of a term, as far as terms were seen
         self._monomials: dict[int, tuple[int, ...] | None] = {}  # factors of each term; None for other terms
         self._slots: OrderedDict[int, int] = OrderedDict()  # of uploaded columns, those not used for longest first
@@ -101,7 +101,7 @@ class DeviceTable:
             terms = self.table[:, rows][index[0]]
             for one in index[1:]:
                 terms = terms * self.table[:, rows][one]
-            yield terms, self.weight[rows] / self.class_weights.total
+            yield terms, self.weight[rows] / self.class_weights[0]
 
     def _learn(self, ids: IntArray) -> None:
         """Find out what terms are made of."""

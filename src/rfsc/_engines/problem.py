@@ -37,9 +37,9 @@ class Problem:
         return replace(self, table=table, target=self.target[rows], weight=self.weight[rows], few_supports=True)
 
     @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return self.target.size
+    def class_weights(self) -> tuple[float, float]:
+        """Summed weights of all rows, and of those of the upper class."""
+        return float(np.sum(self.weight)), float(np.sum(np.where(self.target > 0.0, self.weight, 0.0)))
 
     def store(self) -> ColumnStore:
         """An empty store for the columns of this problem."""

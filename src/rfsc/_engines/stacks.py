@@ -6,7 +6,7 @@ padded with the id -1. A support whose terms all pass the test is done; what is 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -111,22 +111,12 @@ def held(passed: BoolArray, at: IntArray, ties: Ties) -> BoolArray:
     return stays
 
 
-class ClassWeights(NamedTuple):
-    """Summed weights of all rows, and of those of the upper class."""
-
-    total: float
-    upper: float
-
-    @classmethod
-    def of(cls, target: FloatArray, weight: FloatArray) -> ClassWeights:
-        """Those of a problem."""
-        return cls(float(np.sum(weight)), float(np.sum(np.where(target > 0.0, weight, 0.0))))
-
-
-def score_of_sums(criterion: Criterion, sums: FloatArray, weights: ClassWeights) -> tuple[FloatArray, FloatArray]:
+def score_of_sums(
+    criterion: Criterion, sums: FloatArray, class_weights: tuple[float, float]
+) -> tuple[FloatArray, FloatArray]:
     """Score and mean log-loss from the sums of `row_sums`: loss, hits of the upper class, hits of the lower one."""
     loss, hit_upper, hit_lower = sums.T
-    total, upper = weights
+    total, upper = class_weights
     mean, lower = loss / total, total - upper
     if criterion in (Criterion.LOG_LOSS, Criterion.LOO_LOG_LOSS):
         return np.exp(-mean), mean

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -31,14 +31,6 @@ MAPPED_CHUNK_CELLS = 2**22  # 32 MiB
 def max_sample_rows(n_features: int) -> int:
     """How many rows of a large table are held in memory; a table without more is fitted like any other."""
     return min(MAX_SAMPLE_ROWS, max(MAX_SAMPLE_CELLS // max(n_features, 1), 1))
-
-
-class RowSample(NamedTuple):
-    """Some rows of a table, in its order."""
-
-    X: FloatArray  # (n_rows, n_features), as in the table
-    y: np.ndarray[Any, Any]  # labels
-    weight: FloatArray  # positive; class_weight is included
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,8 +108,8 @@ class LargeTable:
         """Labels, sorted."""
         return self.encoding.classes
 
-    def sample(self, max_rows: int) -> RowSample:
-        """About `max_rows` rows, every class with its share and with at least 20; all rows, if there are no more.
+    def sample(self, max_rows: int) -> tuple[FloatArray, np.ndarray[Any, Any], FloatArray]:
+        """X, y and weight of about `max_rows` rows, every class with its share and with at least 20, in their order.
 
         The sample depends on the rows of each class alone, never on `random_state` or on where the table is cut.
         """
@@ -135,7 +127,7 @@ class LargeTable:
             if any(r.size for r in own):
                 tasks.append(take(*chunk, self.encoding, own))
         X, code, weight = zip(*dask.compute(*tasks, scheduler=self.scheduler), strict=True)
-        return RowSample(np.concatenate(X), self.classes[np.concatenate(code)], np.concatenate(weight))
+        return np.concatenate(X), self.classes[np.concatenate(code)], np.concatenate(weight)
 
     def total(self, work: Callable[..., Any], combine: Callable[[Sequence[Any]], Any], job: Any) -> Any:
         """What `work(X, y, weight, job)` finds in all chunks."""

@@ -64,7 +64,10 @@ def sortable() -> Iterator[None]:
 
 def row_weights(sample_weight: Any, class_weight: Any, X: FloatArray, y: np.ndarray[Any, Any]) -> FloatArray:
     """Weight of every row; a row of weight 2 counts as two observations, a row of weight 0 as none."""
-    weight = _sample_weights(sample_weight, X)
+    weight = checked_weights(sample_weight, X)
+    if not weight.any():
+        msg = "sample_weight is zero for every row; at least two rows of different classes need a positive weight."
+        raise ValueError(msg)
     if class_weight is not None:
         used = weight > 0
         weight[used] *= _class_weights(class_weight, y[used])
@@ -74,14 +77,6 @@ def row_weights(sample_weight: Any, class_weight: Any, X: FloatArray, y: np.ndar
         msg = (
             f"the weights must not sum to more than {MOST_OBSERVATIONS:g} observations. Divide them by a common factor."
         )
-        raise ValueError(msg)
-    return weight
-
-
-def _sample_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
-    weight = checked_weights(sample_weight, X)
-    if not weight.any():
-        msg = "sample_weight is zero for every row; at least two rows of different classes need a positive weight."
         raise ValueError(msg)
     return weight
 

@@ -17,9 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._terms import Mention, Term, monomial
 from .._terms.expression import Above, Number, Positive, Scaled, Sum
-from .._terms.naming import rounded
+from .._terms.naming import rounded, shown_in
 from .._terms.scaling import Scaling
-from .._terms.user_units import shown_in
 from .._utils.arrays import FloatArray
 from .predictor import FormulaPredictions, Predictor
 from .recipe import LevelOf, MissingIn, Recipe

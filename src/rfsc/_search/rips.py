@@ -6,7 +6,6 @@ No postponed annotations: checkpoints read the class by its types.
 """
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
@@ -25,11 +24,6 @@ class RIPs:
     default: float  # RIP of every term that is not listed
     ids: IntArray  # terms whose RIP differs, ascending
     values: FloatArray  # their RIPs
-
-    @classmethod
-    def uniform(cls, n_terms: int, value: float) -> Self:
-        """The same RIP for every term."""
-        return cls(n_terms, value, np.empty(0, np.int64), np.empty(0))
 
     def __getitem__(self, ids: IntArray) -> FloatArray:
         """RIPs of the terms `ids`."""
@@ -72,12 +66,6 @@ class RIPs:
         """As the history keeps them: only terms that were drawn or screened and have not fallen to zero."""
         alive = self.values > 0.0
         return RIPs(self.n_terms, 0.0, self.ids[alive], self.values[alive])
-
-    def dense(self) -> FloatArray:
-        """All RIPs as one vector; for small spaces and for tests."""
-        out = np.full(self.n_terms, self.default)
-        out[self.ids] = self.values
-        return out
 
 
 def step_size(score: FloatArray) -> float:

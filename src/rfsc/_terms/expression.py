@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import math
 import sys
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add, mul
+from typing import Generic, TypeVar
 
 import numpy as np
 from scipy.special import expit
 
 from .._utils.arrays import FloatArray
 
+T = TypeVar("T")
 Interval = tuple[float, float]
 ROUNDING = 1e-9  # relative, of exponentials and logistic functions, by which their bounds are widened
 
@@ -149,15 +152,6 @@ def as_line(node: Expression) -> tuple[Number, list[tuple[Number, Scaled]]] | No
     return None
 
 
-def factors_of(node: Expression) -> tuple[int, ...] | None:
-    """Features whose plain product an expression is, repeated for powers, () for the constant 1; None for others."""
-    if node == Number(1.0):
-        return ()
-    parts = node.parts if isinstance(node, Product) else (node,)
-    found = tuple(part.feature for part in parts if isinstance(part, Scaled))
-    return found if len(found) == len(parts) else None
-
-
 def parts_of(node: Expression) -> tuple[Expression, ...]:
     """The expressions directly below a node."""
     match node:
@@ -237,25 +231,21 @@ def interval(node: Expression, ranges: Mapping[int, Interval]) -> Interval:
         case Product(parts):
             powers = [_power(interval(part, ranges), times) for part, times in Counter(parts).items()]
             return reduce(_times, powers)
-        case Divided(part, by):
-            low, high = interval(part, ranges)
-            return low / by, high / by
-        case Positive(part):
-            low, high = interval(part, ranges)
-            return max(low, 0.0), max(high, 0.0)
-        case Exp(part):
-            low, high = interval(part, ranges)
-            return _widened(float(np.exp(min(low, 0.0))), float(np.exp(min(high, 0.0))))
-        case Ramp(part):
-            low, high = interval(part, ranges)
-            return _widened(float(expit(low)), float(expit(high)))
         case Wave():
             return -1.0, 1.0
-        case Above(part, knot):
-            low, high = interval(part, ranges)
+    low, high = interval(node.part, ranges)
+    match node:
+        case Divided(_, by):
+            return low / by, high / by
+        case Positive():
+            return max(low, 0.0), max(high, 0.0)
+        case Exp():
+            return _widened(float(np.exp(min(low, 0.0))), float(np.exp(min(high, 0.0))))
+        case Ramp():
+            return _widened(float(expit(low)), float(expit(high)))
+        case Above(_, knot):
             return float(low > knot), float(high > knot)
-        case Equals(part, level):
-            low, high = interval(part, ranges)
+        case Equals(_, level):
             return float(low == level == high), float(low <= level <= high)
 
 
@@ -275,3 +265,99 @@ def _times(one: Interval, other: Interval) -> Interval:
 def _widened(low: float, high: float) -> Interval:
     """Bounds of a value between 0 and 1, for functions that libraries do not round in one and the same way."""
     return low * (1.0 - ROUNDING), min(1.0, high * (1.0 + ROUNDING) + sys.float_info.min)
+
+
+class Visitor(ABC, Generic[T]):
+    """Turns an expression into text, or into nodes of another library: whatever prints expressions is a subclass."""
+
+    def visit(self, node: Expression) -> T:
+        """What the expression becomes."""
+        match bare(node):
+            case Number(value):
+                return self.number(value)
+            case Scaled(feature):
+                return self.feature(feature)
+            case Sum(parts):
+                return self.total(parts)
+            case Product(parts):
+                return self.product(parts)
+            case Divided(part, by):
+                return self.quotient(part, by)
+            case Positive(part):
+                return self.positive(part)
+            case Exp(part):
+                return self.exp(part)
+            case Ramp(part):
+                return self.ramp(part)
+            case Wave(kind, part):
+                return self.wave(kind, part)
+            case Above(part, knot):
+                return self.above(part, knot)
+            case Equals(part, level):
+                return self.equals(part, level)
+
+    @abstractmethod
+    def number(self, value: float) -> T:
+        """A constant."""
+
+    @abstractmethod
+    def feature(self, feature: int) -> T:
+        """The value of a feature."""
+
+    @abstractmethod
+    def total(self, parts: tuple[Expression, ...]) -> T:
+        """The parts added from left to right; at least two."""
+
+    @abstractmethod
+    def product(self, parts: tuple[Expression, ...]) -> T:
+        """The parts multiplied from left to right; at least two."""
+
+    @abstractmethod
+    def quotient(self, part: Expression, by: float) -> T:
+        """A part over a positive number."""
+
+    @abstractmethod
+    def positive(self, part: Expression) -> T:
+        """max(0, part)."""
+
+    @abstractmethod
+    def exp(self, part: Expression) -> T:
+        """The exponential of a part that is never above zero."""
+
+    @abstractmethod
+    def ramp(self, part: Expression) -> T:
+        """1 / (1 + exp(-part))."""
+
+    @abstractmethod
+    def wave(self, kind: str, part: Expression) -> T:
+        """The sine ("sin") or cosine ("cos") of a part."""
+
+    @abstractmethod
+    def above(self, part: Expression, knot: float) -> T:
+        """1 if a part exceeds the knot, else 0."""
+
+    @abstractmethod
+    def equals(self, part: Expression, level: float) -> T:
+        """1 if a part is exactly the level, else 0."""
+
+
+def bare(node: Expression) -> Expression:
+    """The expression without sums and products of one part, and without adding zero, which changes nothing."""
+    match node:
+        case Sum(parts):
+            kept = tuple(part for part in parts if part != Number(0.0)) or parts[:1]
+            return bare(kept[0]) if len(kept) == 1 else Sum(kept)
+        case Product((part,)):
+            return bare(part)
+        case _:
+            return node
+
+
+def without_sign(node: Expression) -> tuple[bool, Expression]:
+    """Whether a number or a leading factor is negative, and the expression without that sign."""
+    match node:
+        case Number(value) if value < 0:
+            return True, Number(-value)
+        case Product((Number(value), *rest)) if value < 0:
+            return True, bare(Product(tuple(rest) if value == -1.0 else (Number(-value), *rest)))
+    return False, node

@@ -10,9 +10,9 @@ import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
 from .expression import Ramp
+from .naming import line
 from .space import TermSpace, Training, check_count
 from .term import Term
-from .user_units import line
 
 MAX_ROWS = 10_000  # enough to know a quantile; more only take time
 MIDDLE_QUANTILES = (0.05, 0.95)  # between which ramps are centred: a name must not show the extreme observations

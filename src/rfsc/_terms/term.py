@@ -31,10 +31,9 @@ from .expression import (
     Wave,
     bound,
     evaluate,
-    factors_of,
     features_of,
 )
-from .naming import name_of, quoted
+from .naming import name_of, quoted, unscaled
 from .scaling import Scaling
 
 LABEL_MARKS = "≈,"  # what could be misread in the name of a feature within a label
@@ -77,7 +76,11 @@ class Term:
     @property
     def factors(self) -> tuple[int, ...] | None:
         """Features whose plain product the term is, repeated for powers; () for the constant, None for other terms."""
-        return factors_of(self.expression)
+        if self.expression == Number(1.0):
+            return ()
+        parts = self.expression.parts if isinstance(self.expression, Product) else (self.expression,)
+        found = tuple(part.feature for part in parts if isinstance(part, Scaled))
+        return found if len(found) == len(parts) else None
 
     def name(self, feature_names: Sequence[str]) -> str:
         """How a person writes the term."""
@@ -93,8 +96,6 @@ class Term:
 
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:
         """The same function of the features in the user's own units, as weights of terms."""
-        from .user_units import unscaled  # a fit does not need it
-
         return {Term(part, self.label): weight for part, weight in unscaled(self.expression, scaling).items()}
 
     def bound(self, ranges: Mapping[int, Interval]) -> float:
@@ -146,15 +147,11 @@ def _as_list(node: Expression) -> Any:
             return ["equals", _as_list(part), at, *([] if shown is None else [shown])]
 
 
-def _squared(part: Expression) -> Expression:
-    return Product((part, part))
-
-
 class _Reader:
     """Reads nested lists as an expression, up to a depth and a number of nodes."""
 
     FUNCTIONS: Mapping[str, Callable[[Expression], Expression]] = {
-        "square": _squared,
+        "square": lambda part: Product((part, part)),
         "max0": Positive,
         "exp": Exp,
         "logistic": Ramp,

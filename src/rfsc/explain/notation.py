@@ -11,9 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from .._terms.expression import Divided, Expression, Number, Product, Scaled, Sum
+from .._terms.expression import Divided, Expression, Number, Product, Scaled, Sum, Visitor, bare, without_sign
 from .._terms.naming import label, quoted, written
-from .._terms.visitor import Visitor, bare, without_sign
 
 MOST_HALF_PERIODS = 1000  # a constant is written as a multiple of pi up to here
 EXPONENT = re.compile(r"(.*)e([+-])0*(\d+)")

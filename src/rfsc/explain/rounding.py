@@ -12,10 +12,9 @@ import numpy as np
 from .._model import SparseModel
 from .._model.access import one_model
 from .._terms import Term
-from .._terms.expression import Divided, Exp, Expression, Number, Positive, Product, Ramp, Sum, Wave, bound
+from .._terms.expression import Divided, Exp, Expression, Number, Positive, Product, Ramp, Sum, Wave, bare, bound
 from .._terms.naming import rounded as rounded_number
 from .._terms.naming import written
-from .._terms.visitor import bare
 from .._utils.arrays import FloatArray
 from .._utils.validation import check_choice
 

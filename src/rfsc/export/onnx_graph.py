@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf
-from .._terms.expression import Expression
+from .._terms.expression import Expression, Visitor
 from .._terms.scaling import FAR
-from .._terms.visitor import Visitor
 from .program import Program
 
 NO_TEXT = ""  # a missing text: tensors of texts have no missing values

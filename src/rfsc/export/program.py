@@ -10,8 +10,7 @@ from typing import Any
 from .._model import SparseModel
 from .._model.access import as_predictor
 from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
-from .._terms.expression import Divided, Expression, Number, Product, Sum
-from .._terms.visitor import Visitor, bare, without_sign
+from .._terms.expression import Divided, Expression, Number, Product, Sum, Visitor, bare, without_sign
 
 LONGEST_COMMENT = 80  # characters of a name that a comment shows
 

@@ -19,9 +19,9 @@ from .._terms.expression import (
     Scaled,
     Sum,
     Wave,
+    bare,
 )
 from .._terms.scaling import FAR
-from .._terms.visitor import bare
 from .program import CodePrinter, Program, writable
 
 LARGEST = math.nextafter(math.inf, 0.0)
