@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,7 +141,12 @@ def test_global_random_state_screen_and_folder_are_left_alone(tmp_path):
         "DGCPlus(1, 3, random_state=0).fit(*load_iris(return_X_y=True))\n"
         "assert all(np.array_equal(a, b) for a, b in zip(before, np.random.get_state()[1:]))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    path = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]),
+    }
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not list(tmp_path.iterdir())
 
