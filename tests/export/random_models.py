@@ -72,7 +72,7 @@ def random_model(seed, *, families=FAMILIES, ranges=None, label="yes", n_terms=N
     ranges : sequence of (float, float), default=None
         Training range of every feature; drawn where None.
     label : object
-        The class that the model speaks for.
+        The class that f > 0 predicts.
     n_terms : int, default=None
         Number of terms; drawn where None.
     names : sequence of str, default=None

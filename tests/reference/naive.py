@@ -142,16 +142,14 @@ def stratified_rows(is_upper, size, rng):
     return sorted(chosen)
 
 
-def search(problem, draw, n_iterations, unseen, leave_one_out=None, sample=None, start=None, rescreen=None, every=None):
+def search(problem, draw, n_iterations, unseen, leave_one_out=None, sample=None, start=None):
     """Algorithm 1; `draw(rip, common)` gives the supports of an iteration, where `common` is the RIP of a term that
     was never drawn, and `sample()` the rows that they are scored on, where these are not all. Yields (RIPs, common,
-    scores, mean sizes). `start`, where given, is (first RIPs, common); every so many iterations `rescreen(ids)` of the
-    best model says to which RIPs some terms are lifted.
+    scores, mean sizes). `start`, if given, is (first RIPs, common).
     """
     n = problem.space.n_terms
     rip, common = (np.full(n, 1.0 / n), 1.0 / n) if start is None else start
-    best = None
-    for iteration in range(1, n_iterations + 1):
+    for _ in range(n_iterations):
         supports = draw(rip, common)
         part = problem
         if sample is not None:
@@ -163,13 +161,8 @@ def search(problem, draw, n_iterations, unseen, leave_one_out=None, sample=None,
         scores = np.zeros(len(supports))
         for m, ids in enumerate(supports):
             kept, _, scores[m] = evaluate(part, ids, leave_one_out)
-            if best is None or scores[m] > best[0] + 1e-12:
-                best = scores[m], kept
             drawn[m, ids], member[m, kept] = True, True
         rip = update(rip, drawn, member, scores, unseen)
         if unseen == "zero":
             common = max(common - scores.mean() / (10.0 * (scores.max() - scores.mean()) + 0.1), 0.0)
         yield rip, common, scores, drawn.sum(axis=1).mean(), member.sum(axis=1).mean()
-        if every is not None and iteration % every == 0:
-            for j, value in zip(*rescreen(best[1]), strict=True):
-                rip[j] = max(rip[j], value)

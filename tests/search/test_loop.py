@@ -12,6 +12,7 @@ from rfsc._engines.base import Evaluation
 from rfsc._fit.output import _average
 from rfsc._search.context import Context, Verdict
 from rfsc._search.rips import RIPs, sample_population
+from rfsc._search.screening import Screening
 from rfsc._utils.determinism import stream
 from tests.reference import naive
 from tests.search.runs import restarts, search, watched
@@ -55,6 +56,25 @@ def test_agrees_step_by_step_with_the_naive_search(unseen, criterion, engine, ma
         assert record.best_score == pytest.approx(scores.max(), abs=1e-6)
         assert record.mean_size_drawn == pytest.approx(drawn_size)
         assert record.mean_size_kept == pytest.approx(kept_size)
+
+
+def test_agrees_with_the_naive_search_from_screened_rips(rng, make_problem):
+    problem = make_problem(rng, n_rows=120, n_features=3, ridge=0.1, max_terms=10)
+    engine = Memo(make_engine("numba", problem))
+    start = Screening(problem, 10, None, 1).first_rips(0, engine)
+    result = search(engine, 10, 5, max_terms=10, start=start, n_models=30, max_iter=6, tol=0.0)
+    draws = (stream(np.random.SeedSequence(5), iteration) for iteration in itertools.count(1))
+
+    def draw(rip, common):
+        population = sample_population(sparse(rip, common), 30, 10, next(draws))
+        return [population[m] for m in range(30)]
+
+    first = start.dense(), start.default
+    slow = naive.search(problem, draw, 6, "keep", naive.one_step_left_out_predictor, start=first)
+    for record, (rip, _, scores, drawn_size, _) in zip(result.history, slow, strict=True):
+        np.testing.assert_allclose(record.rips.values, rip[record.rips.ids], atol=1e-5)
+        assert record.mean_score == pytest.approx(scores.mean(), abs=1e-6)
+        assert record.mean_size_drawn == pytest.approx(drawn_size)
 
 
 def test_a_search_from_unequal_rips_that_has_drawn_nothing_yet_goes_on(rng, make_problem):
