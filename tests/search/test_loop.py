@@ -69,7 +69,7 @@ def test_agrees_with_the_naive_search_from_screened_rips(rng, make_problem):
         population = sample_population(sparse(rip, common), 30, 10, next(draws))
         return [population[m] for m in range(30)]
 
-    first = start.dense(), start.default
+    first = start[np.arange(10)], start.default
     slow = naive.search(problem, draw, 6, "keep", naive.one_step_left_out_predictor, start=first)
     for record, (rip, _, scores, drawn_size, _) in zip(result.history, slow, strict=True):
         np.testing.assert_allclose(record.rips.values, rip[record.rips.ids], atol=1e-5)
