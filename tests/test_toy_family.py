@@ -12,7 +12,7 @@ import pytest
 
 from rfsc import RFSCClassifier
 from rfsc._terms import Mention, Term, TermSpace
-from rfsc._terms.expression import Divided, Number, Positive, Product, Scaled, Sum, falling, minus
+from rfsc._terms.expression import Divided, Number, Positive, Product, Scaled, Sum, bound, falling, minus
 from rfsc.explain import definitions, equation, explain, legend, rounded, summary
 from rfsc.export import load, save, to_onnx, to_sql
 
@@ -113,7 +113,7 @@ def test_explanations(fitted):
     raw = model.unscaled()
     by_hand = sum(coef * term.column(X.to_numpy().T, len(X)) for term, coef in raw.items())
     np.testing.assert_allclose(by_hand, fitted.decision_function(X), rtol=1e-9, atol=1e-9)
-    assert all(term.bound({0: (-1e3, 1e3), 1: (-1e3, 1e3)}) <= 1.0 for term in model.terms)
+    assert all(bound(term.expression, {0: (-1e3, 1e3), 1: (-1e3, 1e3)}) <= 1.0 for term in model.terms)
     assert 0.0 < rounded(fitted, 2).largest_change < np.inf
     assert all(name in summary(fitted) for name in model.names if name != "1")
     assert bool(definitions(fitted)) == fitted.basis.is_named  # what a label does not say is written out

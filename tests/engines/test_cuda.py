@@ -19,7 +19,7 @@ from rfsc._engines import Criterion, FitOptions, Problem, Restricted, Status, Su
 from rfsc._engines.array_engine import ArrayEngine
 from rfsc._engines.base import MAX_NEWTON
 from rfsc._engines.cuda_device import current_device, reason_against_cuda
-from rfsc._engines.cuda_engine import SOME_ROWS, CudaEngine
+from rfsc._engines.cuda_engine import SHARE, TILE, CudaEngine
 from rfsc._terms import MonomialSpace, Training
 from rfsc._terms.rules import Rules
 from rfsc._terms.scaling import Scaling
@@ -225,7 +225,7 @@ def test_first_steps_on_some_rows_do_not_change_the_answer(device, ordered, make
         problem = Problem(problem.space, table, problem.target[order], problem.weight, problem.options, 20)
         assert (problem.target[seen] == 1.0).all()
     engine = CudaEngine(problem, device)
-    assert engine.first_level == SOME_ROWS
+    assert engine.chunk_rows >= SHARE * TILE
     supports = random_supports(rng, 21, 10, largest=12)
     assert_alike(engine.evaluate(supports), ArrayEngine(problem).evaluate(supports))
 

@@ -18,6 +18,7 @@ from rfsc._terms.expression import (
     Scaled,
     Sum,
     Wave,
+    bound,
     falling,
     minus,
 )
@@ -137,9 +138,9 @@ def test_expressions_of_any_shape_are_known_in_the_units_of_the_user(node, rng):
 
 def test_a_square_is_not_a_product_of_two_unrelated_factors():
     square = Sum((Product((X, X)), Number(0.0)))
-    assert Term(square).bound({0: (-2.0, 1.0)}) == 4.0
-    assert Term(Exp(Product((Number(-1.0), square)))).bound({0: (-2.0, 1.0)}) == 1.0
-    assert Term(Exp(Product((Number(-1.0), square)))).bound({0: (1.0, 2.0)}) == pytest.approx(np.exp(-1.0))
+    assert bound(square, {0: (-2.0, 1.0)}) == 4.0
+    assert bound(Exp(Product((Number(-1.0), square))), {0: (-2.0, 1.0)}) == 1.0
+    assert bound(Exp(Product((Number(-1.0), square))), {0: (1.0, 2.0)}) == pytest.approx(np.exp(-1.0))
 
 
 def test_the_constant_reads_nothing():

@@ -102,12 +102,8 @@ class CudaEngine:
         penalty = self._problem.options.ridge * self.rows.variances(ids)
         stack = CudaStack(self, self.rows.factors(ids), penalty, start)
         # what is left of a pruned support starts close to its minimum: nothing to gain from coarse steps
-        return stack.run(np.where(start.any(axis=1), ALL_ROWS, self.first_level))
-
-    @property
-    def first_level(self) -> int:
-        """Which rows a fit begins on."""
-        return SOME_ROWS if self.chunk_rows >= SHARE * TILE else ALL_ROWS
+        first_level = SOME_ROWS if self.chunk_rows >= SHARE * TILE else ALL_ROWS
+        return stack.run(np.where(start.any(axis=1), ALL_ROWS, first_level))
 
     def kernels(self, width: int, degree: int) -> CudaKernels:
         """The kernels for models of so many terms, each a product of so many rows."""

@@ -103,8 +103,7 @@ class Centred:
     def space(self, training: Training, rng: np.random.Generator) -> CentredSpace:  # noqa: ARG002  no randomness needed
         """Find the medians, and move them to short numbers nearby."""
         parts = [_centres(*block, training.scaling) for block in sorted_blocks(training)]
-        empty = (np.empty(0, np.int64), np.empty(0), np.empty(0))
-        features, centres, shown = (np.concatenate(arrays) for arrays in zip(empty, *parts, strict=True))
+        features, centres, shown = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return CentredSpace(features, centres, shown, int(self.degree))
 
 

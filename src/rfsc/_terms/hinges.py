@@ -130,8 +130,7 @@ class Hinge:
             _place(block, values, quantile_positions(cumulative, int(self.n_knots)), training.scaling)
             for block, values, cumulative in sorted_blocks(training)
         ]
-        empty = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
-        features, n_knots, knots, shown = (np.concatenate(arrays) for arrays in zip(empty, *parts, strict=True))
+        features, n_knots, knots, shown = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return HingeSpace(features, n_knots, knots, shown, products=bool(self.products))
 
 

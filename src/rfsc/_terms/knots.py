@@ -18,12 +18,15 @@ BLOCK = 2**20  # numbers sorted at once
 
 
 def sorted_blocks(training: Training) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
-    """Features that vary, a few at a time, with their sorted values and the weight up to and including each."""
+    """Features that vary, a few at a time, with their sorted values and the weight up to and including each.
+
+    There is at least one block, which may be empty.
+    """
     features = training.features[~training.scaling.constant[training.features]]
     rows = np.flatnonzero(training.weight > 0)
     weight = training.weight[rows]
     size = max(1, BLOCK // max(rows.size, 1))
-    for first in range(0, features.size, size):
+    for first in range(0, max(features.size, 1), size):
         block = features[first : first + size]
         values = training.table[np.ix_(block, rows)]
         if np.all(weight == 1.0):  # many times faster than sorting the weights too

@@ -79,8 +79,7 @@ class Step:
 
     def space(self, training: Training, rng: np.random.Generator) -> StepSpace:  # noqa: ARG002  no randomness needed
         """Place the cuts, and list the levels if asked for."""
-        nothing = (np.empty(0, np.int64), np.empty(0), np.empty(0))
-        steps, levels = [nothing], [nothing]
+        steps, levels = [], []
         for features, values, cumulative in sorted_blocks(training):
             cut = _choose(values, cumulative, int(self.n_knots))
             steps.append(_place(features, values, cut, training.scaling))

@@ -20,7 +20,6 @@ from .expression import (
     Equals,
     Exp,
     Expression,
-    Interval,
     Number,
     Positive,
     Product,
@@ -29,7 +28,6 @@ from .expression import (
     Scaled,
     Sum,
     Wave,
-    bound,
     evaluate,
     features_of,
 )
@@ -97,10 +95,6 @@ class Term:
     def unscaled(self, scaling: Scaling) -> dict[Term, float]:
         """The same function of the features in the user's own units, as weights of terms."""
         return {Term(part, self.label): weight for part, weight in unscaled(self.expression, scaling).items()}
-
-    def bound(self, ranges: Mapping[int, Interval]) -> float:
-        """A number that the absolute value of the term does not exceed if every feature is within its range."""
-        return bound(self.expression, ranges)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, texts and lists that `from_dict` turns back into an equal term."""

@@ -141,7 +141,7 @@ def check_digits(digits: object) -> None:
 def _bounds(model: SparseModel, parts: Mapping[Term, float], units: str) -> dict[Term, float]:
     """Largest absolute value of every term within the training ranges."""
     ranges = training_ranges(model) if units == "original" else dict.fromkeys(model.features, (0.0, 1.0))
-    return {term: term.bound(ranges) for term in parts}
+    return {term: bound(term.expression, ranges) for term in parts}
 
 
 def _shortened(parts: Mapping[Term, float], digits: int, largest: Mapping[Term, float]) -> tuple[FloatArray, float]:
