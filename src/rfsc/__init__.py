@@ -1,7 +1,6 @@
-"""Small, readable, accurate classifiers: sparse polynomials found by a randomised search (RFSC).
+"""Small, readable, accurate classifiers found by a randomised search (RFSC).
 
-To read the code, take five files from top to bottom: `classifier.py`, `search/loop.py`, `search/rips.py`,
-`engines/base.py`, and the kernels (`engines/array_engine.py` in plain array code, `engines/kernels.py` compiled).
+To read the code, begin with `classifier.py`, `_search/loop.py` and `_search/rips.py`; `docs/architecture.md` has the map.
 """
 
 from importlib import import_module
