@@ -1,6 +1,6 @@
 """Small, readable, accurate classifiers found by a randomised search (RFSC).
 
-To read the code, begin with `classifier.py`, `_search/loop.py` and `_search/rips.py`; `docs/architecture.md` has the map.
+To read the code, begin with `classifier.py`, `_search/loop.py` and `_search/rips.py`; the map is docs/architecture.md.
 """
 
 from importlib import import_module
