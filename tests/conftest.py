@@ -14,7 +14,7 @@ from rfsc._terms import MonomialSpace
 from rfsc._terms.scaling import Scaling
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
-settings.register_profile("rfsc", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("rfsc", deadline=None, max_examples=20, derandomize=True)
 settings.load_profile("rfsc")
 
 

@@ -62,6 +62,7 @@ def test_tables_that_are_refused_are_refused_by_the_filter_too(case):
     assert vars(estimator) == vars(DistanceCorrelationFilter())
 
 
+@pytest.mark.slow
 @named([case for case in TABLES if case.expected_report not in (None, WORKS) or case.name in REPORTED])
 def test_tables_through_the_report(case):
     table_through_report(case)
@@ -85,6 +86,7 @@ def test_files_through_the_command_line(case, command, folder):
     file_through(command, case, folder)
 
 
+@pytest.mark.slow
 @named([case for case in FILES if case.expected("report") != WORKS or case.name in REPORTED])
 def test_files_through_reports_of_the_command_line(case, folder):
     file_through("report", case, folder)
