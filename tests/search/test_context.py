@@ -269,7 +269,9 @@ def test_other_handlers_of_ctrl_c_are_left_alone():
     finally:
         signal.signal(signal.SIGINT, before)
     found = []
-    thread = threading.Thread(target=lambda: found.append(RFSCClassifier(n_restarts=1).fit(*table(100, 3))))
+    thread = threading.Thread(
+        target=lambda: found.append(RFSCClassifier(n_restarts=1, random_state=0).fit(*table(100, 3)))
+    )
     thread.start()
     thread.join()
     assert found
