@@ -19,6 +19,7 @@ from rfsc._tables.example_table import patients
 from rfsc._tables.table_files import read_table
 from rfsc._tables.training_data import ColumnChoice, encoder_of, training_table
 from rfsc.cli import main
+from rfsc.explain import equation
 from rfsc.export import from_json, load, to_json
 from rfsc.export.compare import compared_text
 
@@ -112,6 +113,15 @@ def test_two_commands_from_a_table_to_a_report(hospital, tmp_path, capsys):
     assert "diagnosis" in html
     assert "P4" not in html  # no identifier of a patient
     assert "Wrote " in capsys.readouterr().err
+
+
+def test_the_code_in_a_report_runs_as_it_is_printed(hospital, tmp_path):
+    assert fit(hospital / "patients.csv", "--drop", "patient", "--cv", "0", "--report", tmp_path / "r.json", "-q") == 0
+    code = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["settings"]["code"]
+    training = training_table(read_table(str(hospital / "patients.csv")), "diagnosis", DROP)
+    made = {"X": training.X, "y": training.y}
+    exec(code, made)
+    assert equation(made["model"]) == equation(load(hospital / "model.json"))
 
 
 @pytest.mark.parametrize("options", [["--cv", "0"], ["--test-size", "0.25"]])
