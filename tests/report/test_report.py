@@ -88,6 +88,12 @@ def test_page_is_accessible(report):
     assert dict(tags)["html"] == {"lang": "en"}
 
 
+def test_the_rule_is_stated(report_two, report_three):
+    assert "f > 0 predicts class" in report_two.markdown()
+    assert "The class with the largest f is predicted." in report_three.markdown()
+    assert "f > 0" not in report_three.markdown()
+
+
 def test_hostile_names_are_text_everywhere(report_hostile):
     text = "".join(Page(report_hostile.html()).texts)
     for name in (*HOSTILE, *LABELS, "<i>target</i>", "<h1>{{ 6*6 }}</h1>"):

@@ -55,7 +55,7 @@ class Contributions:
     sides : ForAgainst
         y+, y- and the confidence, by term as in the paper.
     label : object
-        The class that f > 0 predicts.
+        The class that f > 0 predicts; of several outputs, the largest f decides.
     by : {"term", "feature"}
         What the columns are.
     """

@@ -83,7 +83,7 @@ def equation(
     >>> print(equation(clf, digits=2, tolerance=None))
     f = - 4.1 - 3.7*(x1>1.65) + 3.5*(x0>2) + 3.5*(x1>0.8) - 3.2*(x0>4.95)
     """
-    model = one_model(source, label)
+    model = one_model(source, label, or_else=", or call equations(clf) for all of them")
     check_choice("units", units, UNITS)
     check_choice("form", form, FORMS)
     check_digits(DIGITS if digits is None else digits)
@@ -113,7 +113,7 @@ def equations(
     Returns
     -------
     dict
-        From the class that f > 0 predicts to the equation.
+        From class to equation. With two classes f > 0 predicts the one that is the key; else the largest f decides.
     """
     return {
         model.label: equation(source, units=units, digits=digits, form=form, tolerance=tolerance, label=model.label)

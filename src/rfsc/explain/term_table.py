@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from .._model import SparseModel
-from .._model.access import one_model, predictor_if_readable, yes_or_no_features
+from .._model.access import models_of, one_model, predictor_if_readable, yes_or_no_features
 from .._terms import Term
 from .._terms.expression import Above, Equals, Positive, Scaled, as_difference
 from .._utils.arrays import BoolArray, FloatArray
@@ -309,7 +309,9 @@ def summary(source: Any, *, label: object = None, width: int = 100) -> str:
     table = term_table(model)
     shown = [name for name in SUMMARY_COLUMNS if name in table.columns]
     lines = [
-        f"f > 0 predicts class {model.label}",
+        f"f of class {model.label}; the class with the largest f is predicted"
+        if len(models_of(source)) > 1
+        else f"f > 0 predicts class {model.label}",
         *(line for words in legend(model, ranges=False) for line in textwrap.wrap(words, width)),
         "",
         *equation_lines(model, width),
