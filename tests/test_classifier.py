@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from rfsc import RFSCClassifier, SearchSettings
 from rfsc._search.progress import ConsoleProgress
 from rfsc.explain import equation, summary
 from tests.making import make
@@ -203,6 +204,11 @@ def test_scikit_learn_tools_set_and_copy_parameters(wdbc, fitted):
     grid = GridSearchCV(make(**QUICK), {"criterion": ["accuracy", "kappa"]}, cv=2).fit(X.iloc[:, :5], y)
     assert grid.best_params_["criterion"] in ("accuracy", "kappa")
     assert make(paper=True, n_restarts=3).search.unseen == "zero"
+    grid = GridSearchCV(make(**QUICK), {"search__ridge": [0.1, 1.0]}, cv=2).fit(X.iloc[:, :5], y)
+    assert grid.best_estimator_.search == replace(make(**QUICK).search, ridge=grid.best_params_["search__ridge"])
+    assert RFSCClassifier().set_params(search__tol=0.1, n_restarts=3).search == SearchSettings(tol=0.1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'rigde'"):
+        RFSCClassifier().set_params(search__rigde=0.1)
     assert "criterion='kappa'" in repr(make(criterion="kappa"))
     assert pickle.loads(pickle.dumps(fitted)).score(X, y) == fitted.score(X, y)
 

@@ -261,6 +261,14 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         self._warn_unless_settled()
         return self
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``search__ridge`` is the field `ridge` of `search`, also in a grid search."""
+        nested = [name for name in params if name.startswith("search__")]
+        if nested:
+            fields = {name.removeprefix("search__"): params.pop(name) for name in nested}
+            params["search"] = replace(params.get("search") or settings_of(self), **fields)
+        return super().set_params(**params)  # type: ignore[no-any-return]
+
     def _progress(self) -> Any:
         """The progress bar, if it was asked for."""
         if not self.verbose:
