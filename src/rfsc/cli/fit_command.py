@@ -29,7 +29,7 @@ from .arguments import (
 )
 from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
 from .fit_score import FitTimeLimit
-from .model_commands import model_as_dict, summaries, write_report
+from .model_commands import REPORT_ENDINGS, model_as_dict, summaries, write_report
 
 if TYPE_CHECKING:
     from .. import Checkpoint
@@ -40,7 +40,7 @@ MOST_COLUMNS_SHOWN = 40
 
 Columns = list[str] | None
 ModelFile = Annotated[str | None, file_option("Model file to write; - is stdout.", "-o", "--output")]
-ReportFile = Annotated[str | None, file_option("HTML report to write.", "--report")]
+ReportFile = Annotated[str | None, file_option("Report to write (.html, .md or .json).", "--report")]
 Basis = Annotated[
     str, typer.Option(metavar="NAMES", help=f"Families of terms, separated by commas: {', '.join(BASIS_NAMES)}.")
 ]
@@ -154,7 +154,8 @@ def _checked_results(
     if output is not None:
         output = check_writable(output, force=force, inputs={"the table": data, "the report": report})
     if report is not None:
-        report = check_writable(report, force=force, inputs={"the table": data, "the model": output})
+        inputs = {"the table": data, "the model": output}
+        report = check_writable(report, force=force, inputs=inputs, endings=REPORT_ENDINGS)
     if report == "-" or (as_json and output == "-"):
         msg = "only one result can go to stdout; give --report a file, and with --json also -o."
         raise CommandError(msg, 2)
