@@ -397,7 +397,7 @@ def test_standard_errors_of_skewed_features():
 
 def test_warning_names_the_cause(wdbc):
     X, y = wdbc
-    with pytest.warns(ConvergenceWarning, match="scale it to count observations"):
+    with pytest.warns(ConvergenceWarning, match="sum of sample_weight, is only 1, too small for the t-test"):
         make(**QUICK).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
     constant = make(**QUICK).fit(np.ones((200, 3)), np.arange(200) < 20)  # finds the constant: no warning
     assert constant.models_[0].names == ("1",)

@@ -51,6 +51,7 @@ def run(arguments: list[str]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _one_line
+            warnings.filterwarnings("ignore", "No term of output")  # names parameters of Python; fit warns itself
             warnings.filterwarnings("ignore", "(overflow|invalid value) encountered", RuntimeWarning)  # of huge numbers
             status = typer.main.get_command(app).main(arguments, prog_name="rfsc", standalone_mode=False)
         return _finished(int(status or 0) if arguments else 2)  # older versions of Typer return 0

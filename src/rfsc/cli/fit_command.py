@@ -242,8 +242,8 @@ def _prepare(job: FitJob) -> Prepared:
     table = training_table(raw, job.target, job.columns)
     for name, share in table.nearly_numbers.items():
         job.messages.warn(
-            f"{name!r} is read as text, although {share:.0%} of its cells are numbers (<5 is not one). Pass "
-            f"--number {shlex.quote(name)} to read it as numbers, with other cells as blanks, or correct those cells."
+            f"{name!r} is read as text, although {share:.0%} of its cells are numbers. Pass --number "
+            f"{shlex.quote(name)} to read it as numbers, with other cells as blanks, or correct those cells."
         )
     folds = fit_score.choose_folds(table.y, job.cv, job.test_size, job.search.random_state, job.time_limit)
     pipeline = make_pipeline(encoder_of(table.columns), job.search)
@@ -285,7 +285,10 @@ def _fit(job: FitJob, prepared: Prepared) -> bool:
     if search.stop_reason_ == "time_limit":
         job.messages.warn("the time limit ended the search early; with more time the model may differ")
     if not any(len(model.terms) for model in search.models_):
-        job.messages.warn("the model is empty: no column has a significant relation to the class")
+        rows = plural(table.n_rows, "row")
+        job.messages.warn(f"the model is empty: no column has a significant relation to the class in {rows}")
+    elif search.stop_reason_ == "finished" and any(all(s.limit is None for s in one) for one in search.searches_):
+        job.messages.warn("the search came to no decision; more rows, or --set max_iter=1000, may help")
     return bool(search.stop_reason_ == "interrupted")
 
 
