@@ -97,10 +97,17 @@ def test_a_constant_that_wins_alone_outweighs_the_rest(binary):
     assert re.search(r"because the constant \(\+\d+\.\d\d\) outweighs .*bmi", text)
 
 
+@pytest.mark.parametrize(("age", "words"), [("x", "column 'age' must hold numbers"), (None, "in 1 column .*: 'age'")])
+def test_a_cell_without_a_number_is_named_by_its_column(binary, age, words):
+    for row in ({"age": age, "bmi": 30.0}, [age, 30.0]):
+        with pytest.raises(ValueError, match=words):
+            explain(binary[0], row)
+
+
 def test_outside_of_the_training_range(binary):
     clf, _ = binary
     text = explain(clf, {"age": 120.0, "bmi": 30.0})
-    assert "outside of the training range lies age = 120 (20 to 80)" in text
+    assert "the row is outside the training range: age = 120 (20 to 80)" in text
     assert "training range" not in explain(clf, {"age": 50.0, "bmi": 30.0})
 
 
