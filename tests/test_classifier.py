@@ -308,7 +308,7 @@ def test_an_error_in_a_callback_leaves_the_estimator_untouched(wdbc, fitted):
 
 
 def test_callbacks_that_cannot_be_called_are_refused(wdbc):
-    with pytest.raises(TypeError, match="got a int"):
+    with pytest.raises(TypeError, match="got an object of type int"):
         make(callbacks=3).fit(*wdbc)
 
 

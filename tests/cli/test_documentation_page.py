@@ -38,7 +38,9 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
         found = capsys.readouterr()
         said = [line.rstrip() for line in found.err.splitlines() if line.strip()]
         assert said == [line for line in shown if line in said], command
-        heads = [[line.split() for line in lines if line.startswith("term ")] for lines in (shown, found.out.splitlines())]
+        heads = [
+            [line.split() for line in lines if line.startswith("term ")] for lines in (shown, found.out.splitlines())
+        ]
         assert heads[0] == heads[1], command
         n_same += len(said)
     assert n_same > 20

@@ -48,7 +48,7 @@ def as_predictor(source: Any) -> Predictor:
         named, manifest = hasattr(clf, "feature_names_in_"), getattr(clf, "manifest_", None)
         return Predictor(clf.models_, clf.classes_, None, clf.get_params(), named=named, manifest=manifest)
     inside = " Pass its best_estimator_." if hasattr(source, "best_estimator_") else ""
-    msg = f"expected {EXPECTED}, got a {type(source).__name__}.{inside}"
+    msg = f"expected {EXPECTED}, got an object of type {type(source).__name__}.{inside}"
     raise TypeError(msg)
 
 

@@ -59,7 +59,7 @@ def run(arguments: list[str]) -> int:
         text = error.format_message().rstrip(".")
         if text:  # empty if help was shown because no command was given
             hint = f" Try '{error.ctx.command_path} --help'." if error.ctx else ""
-            sys.stderr.write(f"rfsc: {text}.{hint}\n")
+            sys.stderr.write(f"rfsc: {text}{'' if text.endswith('?') else '.'}{hint}\n")
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return _finished(130)
