@@ -130,7 +130,7 @@ def test_other_scores(hospital, capsys, options):
     assert main([*line, "--quiet"]) == 0
     found = capsys.readouterr()
     assert found.err == ""
-    assert ("(40 rows, " in found.out) == ("--test-size" in options)
+    assert ("(40 rows, ± standard deviation over random resamples)" in found.out) == ("--test-size" in options)
     assert ("Score on held-out rows" in found.out) == ("--test-size" in options)
 
 

@@ -320,7 +320,7 @@ def test_models_from_python(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", "is not a model file: not JSON, incomplete or too deep. Pass a file that rfsc fit -o wrote."),
+        ("", "is not a model file: not JSON, or nested too deeply. Pass a file that rfsc fit -o wrote."),
         ("{}", "not a model file of rfsc. Pass a file that rfsc fit -o wrote."),
         ("a,b\n1,2\n", "is not a model file"),
         (

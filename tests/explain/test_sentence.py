@@ -122,7 +122,7 @@ def test_raw_rows_are_described_by_the_columns_of_the_user(raw):
         assert f"age missing, taken as {taken:g} (" in explain(pipe, {"age": gap, "city": "Oslo"})
     assert explain(pipe, X.iloc[[5]]) == explain(pipe, X.iloc[5])
     low, high = X.age.min(), X.age.max()
-    assert f"outside of the training range lies age = 300 ({low:g} to {high:g})" in explain(
+    assert f"the row is outside the training range: age = 300 ({low:g} to {high:g})" in explain(
         pipe, {"age": 300, "city": "Rome"}
     )
 
@@ -173,7 +173,7 @@ def test_certainty_is_never_claimed():
         ({"age": 3.0}, r"lacks 1 of the 2 columns that the model was fitted to: 'bmi'"),
         ([1.0, 2.0, 3.0], r"expected one row of 2 values"),
         (pd.DataFrame({"age": [1, 2], "bmi": [3, 4]}), "expected one row, got a table of 2"),
-        ({"age": np.nan, "bmi": 30.0}, "NaN"),
+        ({"age": np.nan, "bmi": 30.0}, "missing or infinite values in 1 column"),
     ],
 )
 def test_bad_rows(binary, row, match):

@@ -294,9 +294,9 @@ def _explain_scales(model: SparseModel, ranges: bool) -> list[str]:
     listed = ", ".join(f"{names[p]} from {six_digits(ends[p][0])} to {six_digits(ends[p][1])}" for p in used)
     listed = f": {listed}." if ranges else "."
     if used and others:
-        lines.append(f"scaled({names[used[0]]}) is {names[used[0]]} brought to [0, 1] by its training range{listed}")
+        lines.append(f"scaled({names[used[0]]}) is {names[used[0]]} scaled to [0, 1] by its training range{listed}")
     elif used:
-        lines.append(f"Features are brought to [0, 1] by their training ranges{listed}")
+        lines.append(f"Features are scaled to [0, 1] by their training ranges{listed}")
     unscaled = [term.unscaled(model.scaling) for term in others]
     if any(weight != 1.0 for parts in unscaled if len(parts) == 1 for weight in parts.values()):
         lines.append(

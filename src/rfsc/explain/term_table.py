@@ -25,7 +25,7 @@ from .stability import stability
 WIDEST = 48  # of a name in a table of plain text; longer ones keep both ends
 NAIVE = (
     "p-values and intervals are naive: they take the terms as given, and the search that found them makes them look "
-    "better than they are. They are those of the penalised fit (ridge), which draws coefficients towards zero."
+    "better than they are. They come from the penalised fit (ridge), which shrinks coefficients towards zero."
 )
 ODDS = (
     "odds ×: what the odds are multiplied by when this term alone changes as the next column says, in the units of the "
