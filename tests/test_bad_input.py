@@ -44,7 +44,7 @@ BAD_SEARCH_SETTINGS = {
 }
 
 BAD_CLASS_WEIGHTS = {
-    "label left out": ({"other": 1.0}, "class_weight"),
+    "label left out": ({"other": 1.0}, r"class_weight has keys that are not labels of y \(1\)"),
     "all zero": ({"SECRET a": 0.0, "SECRET b": 0.0}, "(?i)class"),
     "not a number": ({"SECRET a": "much", "SECRET b": 1.0}, "class_weight"),
 }

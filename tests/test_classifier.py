@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from rfsc import RFSCClassifier, SearchSettings
 from rfsc._search.progress import ConsoleProgress
 from rfsc.explain import equation, summary
 from tests.making import make
@@ -203,6 +204,11 @@ def test_scikit_learn_tools_set_and_copy_parameters(wdbc, fitted):
     grid = GridSearchCV(make(**QUICK), {"criterion": ["accuracy", "kappa"]}, cv=2).fit(X.iloc[:, :5], y)
     assert grid.best_params_["criterion"] in ("accuracy", "kappa")
     assert make(paper=True, n_restarts=3).search.unseen == "zero"
+    grid = GridSearchCV(make(**QUICK), {"search__ridge": [0.1, 1.0]}, cv=2).fit(X.iloc[:, :5], y)
+    assert grid.best_estimator_.search == replace(make(**QUICK).search, ridge=grid.best_params_["search__ridge"])
+    assert RFSCClassifier().set_params(search__tol=0.1, n_restarts=3).search == SearchSettings(tol=0.1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'rigde'"):
+        RFSCClassifier().set_params(search__rigde=0.1)
     assert "criterion='kappa'" in repr(make(criterion="kappa"))
     assert pickle.loads(pickle.dumps(fitted)).score(X, y) == fitted.score(X, y)
 
@@ -302,7 +308,7 @@ def test_an_error_in_a_callback_leaves_the_estimator_untouched(wdbc, fitted):
 
 
 def test_callbacks_that_cannot_be_called_are_refused(wdbc):
-    with pytest.raises(TypeError, match="got a int"):
+    with pytest.raises(TypeError, match="got an object of type int"):
         make(callbacks=3).fit(*wdbc)
 
 
@@ -391,7 +397,7 @@ def test_standard_errors_of_skewed_features():
 
 def test_warning_names_the_cause(wdbc):
     X, y = wdbc
-    with pytest.warns(ConvergenceWarning, match="scale it to count observations"):
+    with pytest.warns(ConvergenceWarning, match="sum of sample_weight, is only 1, too small for the t-test"):
         make(**QUICK).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
     constant = make(**QUICK).fit(np.ones((200, 3)), np.arange(200) < 20)  # finds the constant: no warning
     assert constant.models_[0].names == ("1",)

@@ -77,10 +77,10 @@ def _space_of(basis: Basis, training: Training, rng: np.random.Generator) -> Ter
     """The terms of a family, checked: it may be written by a user."""
     space, name = basis.space(training, rng), type(basis).__name__
     if not isinstance(space, TermSpace) or not isinstance(getattr(space, "n_terms", None), int | np.integer):
-        msg = f"{name}.space must return a TermSpace that sets n_terms, got a {type(space).__name__}."
+        msg = f"{name}.space must return a TermSpace that sets n_terms, got an object of type {type(space).__name__}."
         raise TypeError(msg)
     if space.n_terms and not isinstance(space.term(0), Term):
-        msg = f"the space of {name} must give Term(expression) for every id, got a {type(space.term(0)).__name__}."
+        msg = f"the space of {name} must give Term(expression) for every id, got {type(space.term(0)).__name__}."
         raise TypeError(msg)
     return space
 
@@ -108,6 +108,6 @@ def _flat(basis: Any) -> list[Basis]:
         msg = 'basis="auto" chooses families by itself and cannot stand in a list. Pass it alone, or name the families.'
         raise ValueError(msg)
     known = ", ".join(repr(name) for name in (*FAMILIES, "auto"))
-    got = repr(basis) if isinstance(basis, str) else f"a {type(basis).__name__}"
+    got = repr(basis) if isinstance(basis, str) else f"an object of type {type(basis).__name__}"
     msg = f"basis must be one of {known}, a family from rfsc.bases, or a list of these; got {got}."
     raise ValueError(msg)

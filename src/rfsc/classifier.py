@@ -261,6 +261,14 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         self._warn_unless_settled()
         return self
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``search__ridge`` is the field `ridge` of `search`, also in a grid search."""
+        nested = [name for name in params if name.startswith("search__")]
+        if nested:
+            fields = {name.removeprefix("search__"): params.pop(name) for name in nested}
+            params["search"] = replace(params.get("search") or settings_of(self), **fields)
+        return super().set_params(**params)  # type: ignore[no-any-return]
+
     def _progress(self) -> Any:
         """The progress bar, if it was asked for."""
         if not self.verbose:
@@ -311,13 +319,15 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         """What a user can do about a search that came to no decision."""
         n = self.models_[output].n_observations
         if self.n_terms_[output] == 1:
-            if settings_of(self).filter_significance is None and self.constant_features_.size < self.n_features_in_:
+            if self.constant_features_.size == self.n_features_in_:
+                return "All features are constant: check X."
+            if settings_of(self).filter_significance is None:
                 return "The basis offers no term but the constant for these rows: add rows, or 'polynomial' to basis."
-            return "No feature varies and passes the filter: raise filter_significance or check X."
+            return "No feature passes the filter: raise filter_significance or check X."
         if n < FEW_OBSERVATIONS:
             return (
-                f"The rows count for only {n:.3g} observations, too few for the t-test: add rows, raise significance "
-                "or, if sample_weight was scaled to a small sum, scale it to count observations."
+                f"The number of rows, or the sum of sample_weight, is only {n:.3g}, too small for the t-test: add "
+                "rows, raise significance, or pass a sample_weight with a larger sum."
             )
         more = "max_iter" if self.max_samples in (None, "auto") else "max_samples, max_iter"
         return f"Raise {more} or n_models, or check that the features carry information about y."

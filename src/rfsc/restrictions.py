@@ -273,7 +273,7 @@ def _did_you_mean(names: Sequence[str]) -> str:
 def _items(field: str, value: Any, pattern: str | None = None) -> list[Any]:
     """The items of a list, tuple, array or index; texts, mappings and sets, which have no order, are refused."""
     if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
-        got = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
+        got = repr(value) if isinstance(value, str) else f"an object of type {type(value).__name__}"
         msg = (
             f"{field} must be a list or tuple, got {got}. Write brackets around a name: {pattern or f'{field}=[...]'}."
         )
@@ -283,7 +283,7 @@ def _items(field: str, value: Any, pattern: str | None = None) -> list[Any]:
 
 def _text(field: str, value: Any) -> str:
     if not isinstance(value, str):
-        msg = f"{field} must hold names of terms or features as texts, got a {type(value).__name__} among them."
+        msg = f"{field} must hold names of terms or features as texts, but one is of type {type(value).__name__}."
         raise TypeError(msg)
     return str(value)
 

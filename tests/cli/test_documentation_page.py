@@ -38,6 +38,10 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
         found = capsys.readouterr()
         said = [line.rstrip() for line in found.err.splitlines() if line.strip()]
         assert said == [line for line in shown if line in said], command
+        heads = [
+            [line.split() for line in lines if line.startswith("term ")] for lines in (shown, found.out.splitlines())
+        ]
+        assert heads[0] == heads[1], command
         n_same += len(said)
     assert n_same > 20
     assert {path.name for path in tmp_path.iterdir()} >= {"patients.csv", "model.json", "report.html", "model.sql"}

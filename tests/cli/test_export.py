@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 
 import numpy as np
 import pandas as pd
@@ -118,7 +119,7 @@ def test_equations_of_several_classes(tmp_path, capsys):
         (["--to", "sql", "--name", "f"], "--name goes with --to python or --to c, not with --to sql", 2),
         (["--to", "xlsx-formula", "--cell", "age"], "--cell expects COLUMN=LETTER", 2),
         (["--to", "xlsx-formula", "--cell", "age=7"], "--cell expects COLUMN=LETTER", 2),
-        (["--to", "xlsx-formula", "--cell", "age=C"], "where the columns that the model reads are", 1),
+        (["--to", "xlsx-formula", "--cell", "age=C"], "for every column that the model reads; ", 1),
         (["--to", "sql", "--dialect", "oracle"], "dialect", 1),
         (["--to", "text", "--units", "furlongs"], "units must be", 1),
         (["--to", "c", "--name", "no name"], "no name", 1),
@@ -128,3 +129,8 @@ def test_refusals(hospital, refused, tmp_path, options, words, status):
     line = ["export", hospital / "model.json", *options, "-o", tmp_path / "out"]
     assert words in refused(*line, status=status)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_terminal_gets_no_binary_format(hospital, refused, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert refused("export", hospital / "model.json", "--to", "onnx") == "onnx is a binary format; pass -o FILE.\n"

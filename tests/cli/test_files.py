@@ -63,6 +63,14 @@ def test_one_file_for_two_purposes(tmp_path, monkeypatch, refused, line, words):
     assert (tmp_path / "t.csv").read_text() == "precious"
 
 
+@pytest.mark.parametrize(
+    "line", [["report", "m.json", "t.csv", "-t", "x", "-o"], ["fit", "t.csv", "-t", "x", "--report"]]
+)
+def test_the_name_of_a_report_says_its_format(tmp_path, monkeypatch, refused, line):
+    monkeypatch.chdir(tmp_path)
+    assert "ends with one of .html, .md, .json, got new.txt" in refused(*line, "new.txt", status=2)
+
+
 def test_both_results_may_go_to_the_null_device(hospital):
     line = ["fit", hospital / "none.csv", "-t", "x", "-o", os.devnull, "--report", os.devnull]
     assert run(*line) == 1  # because there is no such table

@@ -19,6 +19,7 @@ from rfsc._tables.example_table import patients
 from rfsc._tables.table_files import read_table
 from rfsc._tables.training_data import ColumnChoice, encoder_of, training_table
 from rfsc.cli import main
+from rfsc.explain import equation
 from rfsc.export import from_json, load, to_json
 from rfsc.export.compare import compared_text
 
@@ -114,13 +115,22 @@ def test_two_commands_from_a_table_to_a_report(hospital, tmp_path, capsys):
     assert "Wrote " in capsys.readouterr().err
 
 
+def test_the_code_in_a_report_runs_as_it_is_printed(hospital, tmp_path):
+    assert fit(hospital / "patients.csv", "--drop", "patient", "--cv", "0", "--report", tmp_path / "r.json", "-q") == 0
+    code = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["settings"]["code"]
+    training = training_table(read_table(str(hospital / "patients.csv")), "diagnosis", DROP)
+    made = {"X": training.X, "y": training.y}
+    exec(code, made)
+    assert equation(made["model"]) == equation(load(hospital / "model.json"))
+
+
 @pytest.mark.parametrize("options", [["--cv", "0"], ["--test-size", "0.25"]])
 def test_other_scores(hospital, capsys, options):
     line = ["fit", str(hospital / "patients.csv"), "-t", "diagnosis", "--drop", "patient", *QUICK[:-2], *options]
     assert main([*line, "--quiet"]) == 0
     found = capsys.readouterr()
     assert found.err == ""
-    assert ("(40 rows, " in found.out) == ("--test-size" in options)
+    assert ("(40 rows, ± standard deviation over random resamples)" in found.out) == ("--test-size" in options)
     assert ("Score on held-out rows" in found.out) == ("--test-size" in options)
 
 
@@ -160,8 +170,7 @@ def test_a_text_column_with_many_numbers(tmp_path, capsys):
     options = ["--drop", "patient", "--cv", "0", "--set", "max_iter=80"]
     assert fit(tmp_path / "t.csv", *options) == 0
     err = capsys.readouterr().err
-    assert "Warning: 'age' is read as text, although 80% of its cells are numbers" in err
-    assert "Pass --number age to read it as numbers" in err
+    assert "Warning: 'age' is read as text, although 80% of its cells are numbers. Pass --number age" in err
     assert fit(tmp_path / "t.csv", *options, "--number", "age", "--json") == 0
     found = capsys.readouterr()
     assert "Warning" not in found.err
@@ -320,7 +329,21 @@ def test_of_very_many_columns_only_some_are_shown(tmp_path, capsys):
     assert len(json.loads(found.out)["columns"]) == 308
 
 
-@pytest.mark.filterwarnings("ignore:No term of output 0 reached")
+def test_few_rows_and_a_search_without_a_decision(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=60).round(3), "y": ["a", "b"] * 30})
+    table[:10].to_csv(tmp_path / "ten.csv", index=False)
+    assert fit(tmp_path / "ten.csv", "--cv", "0", target="y") == 0
+    said = capsys.readouterr().err
+    assert "no column has a significant relation to the class in 10 rows\n" in said
+    assert not any(word in said for word in ("max_iter", "sample_weight", "output 0"))
+    patients(160, 5).to_csv(tmp_path / "t.csv", index=False)
+    assert fit(tmp_path / "t.csv", "--drop", "patient", "--cv", "0", "--set", "max_iter=1") == 0
+    said = capsys.readouterr().err
+    assert "Warning: the search came to no decision" in said
+    assert "output 0" not in said
+
+
 def test_nothing_to_learn(tmp_path, capsys):
     pd.DataFrame({"x": np.arange(40) % 7, "y": ["a", "b"] * 20}).to_csv(tmp_path / "t.csv", index=False)
     assert fit(tmp_path / "t.csv", "-o", tmp_path / "m.json", target="y") == 0

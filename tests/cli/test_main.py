@@ -36,6 +36,7 @@ def test_no_command(capsys):
     ("arguments", "words"),
     [
         (["nonsense"], "No such command 'nonsense'. Try 'rfsc --help'."),
+        (["fti"], "No such command 'fti'"),
         (["fit", "t.csv"], "Missing option '--target' / '-t'. Try 'rfsc fit --help'."),
         (["fit", "t.csv", "-t", "x", "--seed", "-1"], "Invalid value for '--seed': "),
         (["fit", "t.csv", "-t", "x", "--jobs", "0"], "'n_jobs' parameter of RFSCClassifier must be"),
@@ -48,6 +49,7 @@ def test_usage(capsys, arguments, words):
     assert found.out == ""
     assert found.err.count("\n") == 1
     assert found.err.startswith("rfsc: ")
+    assert "?." not in found.err
     assert words in found.err
 
 

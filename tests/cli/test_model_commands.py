@@ -299,6 +299,9 @@ def test_models_from_python(tmp_path, capsys):
     assert capsys.readouterr().out.split()[1:] == [str(label) for label in clf.predict(X)]
     run("explain", tmp_path / "m.json", tmp_path / "x.csv", "--row", 1)
     run("info", tmp_path / "m.json")
+    out = capsys.readouterr().out
+    assert all(f"f of class {label}; the class with the largest f is predicted" in out for label in range(3))
+    assert "f > 0" not in out
     named = RFSCClassifier(basis="polynomial", n_restarts=1, search=SearchSettings(max_iter=10), random_state=0).fit(
         pd.DataFrame(X, columns=list("abcd")), y
     )
@@ -317,7 +320,7 @@ def test_models_from_python(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", "is not a model file: not JSON, incomplete or too deep. Pass a file that rfsc fit -o wrote."),
+        ("", "is not a model file: not JSON, or nested too deeply. Pass a file that rfsc fit -o wrote."),
         ("{}", "not a model file of rfsc. Pass a file that rfsc fit -o wrote."),
         ("a,b\n1,2\n", "is not a model file"),
         (

@@ -87,7 +87,7 @@ def test_ctrl_c_saves_the_best_model(hospital, tmp_path):
             "--checkpoint",
             kept,
             "--report",
-            tmp_path / "r",
+            tmp_path / "r.html",
         )
     )
     until(kept.exists)

@@ -105,7 +105,7 @@ def test_contributions_of_frames_rows_and_several_classes():
     np.testing.assert_array_equal(contributions(clf, X.to_numpy(), label=2).values, found.values)
     for row in (X.iloc[4], X.iloc[4].to_dict(), X.iloc[4].tolist()):
         np.testing.assert_array_equal(contributions(clf, row, label=2).values, found.values[[4]])
-    with pytest.raises(ValueError, match="pass label"):
+    with pytest.raises(ValueError, match="Pass label, one of 0, 1, 2"):
         contributions(clf, X)
     with pytest.raises(ValueError, match="by must be 'term' or 'feature'"):
         contributions(clf, X, by="row", label=2)

@@ -204,6 +204,9 @@ def test_equations_of_all_outputs():
     assert list(found) == [0, 1, 2]
     assert found == {model.label: equation(model, units="original") for model in clf.models_}
     assert list(equations(clf.models_[1])) == [1]
+    with pytest.raises(ValueError, match=r"one of 0, 1, 2, or call equations\(clf\) for all of them\.$"):
+        equation(clf)
+    assert summary(clf, label=1).startswith("f of class 1; the class with the largest f is predicted\n")
 
 
 def test_extreme_ranges_do_not_break_the_formula():

@@ -97,10 +97,17 @@ def test_a_constant_that_wins_alone_outweighs_the_rest(binary):
     assert re.search(r"because the constant \(\+\d+\.\d\d\) outweighs .*bmi", text)
 
 
+@pytest.mark.parametrize(("age", "words"), [("x", "column 'age' must hold numbers"), (None, "in 1 column .*: 'age'")])
+def test_a_cell_without_a_number_is_named_by_its_column(binary, age, words):
+    for row in ({"age": age, "bmi": 30.0}, [age, 30.0]):
+        with pytest.raises(ValueError, match=words):
+            explain(binary[0], row)
+
+
 def test_outside_of_the_training_range(binary):
     clf, _ = binary
     text = explain(clf, {"age": 120.0, "bmi": 30.0})
-    assert "outside of the training range lies age = 120 (20 to 80)" in text
+    assert "the row is outside the training range: age = 120 (20 to 80)" in text
     assert "training range" not in explain(clf, {"age": 50.0, "bmi": 30.0})
 
 
@@ -115,7 +122,7 @@ def test_raw_rows_are_described_by_the_columns_of_the_user(raw):
         assert f"age missing, taken as {taken:g} (" in explain(pipe, {"age": gap, "city": "Oslo"})
     assert explain(pipe, X.iloc[[5]]) == explain(pipe, X.iloc[5])
     low, high = X.age.min(), X.age.max()
-    assert f"outside of the training range lies age = 300 ({low:g} to {high:g})" in explain(
+    assert f"the row is outside the training range: age = 300 ({low:g} to {high:g})" in explain(
         pipe, {"age": 300, "city": "Rome"}
     )
 
@@ -166,7 +173,7 @@ def test_certainty_is_never_claimed():
         ({"age": 3.0}, r"lacks 1 of the 2 columns that the model was fitted to: 'bmi'"),
         ([1.0, 2.0, 3.0], r"expected one row of 2 values"),
         (pd.DataFrame({"age": [1, 2], "bmi": [3, 4]}), "expected one row, got a table of 2"),
-        ({"age": np.nan, "bmi": 30.0}, "NaN"),
+        ({"age": np.nan, "bmi": 30.0}, "missing or infinite values in 1 column"),
     ],
 )
 def test_bad_rows(binary, row, match):

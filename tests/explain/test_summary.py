@@ -73,4 +73,4 @@ def test_yes_or_no_features_are_on_their_own_scale():
     text = summary(model)
     assert "f = 1*a + 2*scaled(b) + 3*max(0, b-50)/" in text
     assert "scaled(a)" not in text
-    assert "scaled(b) is b brought to [0, 1]" in text
+    assert "scaled(b) is b scaled to [0, 1]" in text

@@ -148,9 +148,9 @@ def test_label_picks_the_output():
     X, y = load_iris(return_X_y=True)
     clf = RFSCClassifier(basis="step", n_restarts=1, random_state=0).fit(X, y)
     assert term_table(clf, label=2).term == clf.models_[2].names
-    with pytest.raises(ValueError, match="there are 3 outputs: pass label, one of 0, 1, 2"):
+    with pytest.raises(ValueError, match=r"has 3 outputs, one for each class\. Pass label, one of 0, 1, 2\.$"):
         term_table(clf)
-    with pytest.raises(ValueError, match="got 'setosa'"):
+    with pytest.raises(ValueError, match="label must be one of 0, 1, 2, got 'setosa'"):
         term_table(clf, label="setosa")
 
 

@@ -94,7 +94,7 @@ def test_axes_of_the_wrong_kind_or_number():
     ax = Figure().subplots()
     with pytest.raises(ValueError, match="sequence of 2 Axes"):
         make_axes(ax, (3, 2), (1, 1))
-    with pytest.raises(ValueError, match=r"one Axes, a Figure or None, got 1 object\(s\) of type str"):
+    with pytest.raises(ValueError, match=r"one Axes, a Figure or None, got 1 of type str"):
         make_axes("here", (3, 2))
 
 

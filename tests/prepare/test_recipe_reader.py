@@ -230,7 +230,7 @@ def test_scaling_comes_after_everything():
     [
         (OrdinalEncoder(), "OrdinalEncoder cannot be turned into plain data. Supported are ColumnTransformer"),
         (PolynomialFeatures(), "PolynomialFeatures cannot"),
-        (FunctionTransformer(np.abs), "FunctionTransformer with a function of its own cannot"),
+        (FunctionTransformer(np.abs), "FunctionTransformer with a custom function cannot"),
         (MinMaxScaler(clip=True), "MinMaxScaler with clip=True cannot"),
         (SimpleImputer(missing_values=0.0), "SimpleImputer with missing_values other than NaN or None cannot"),
         (make_pipeline(StandardScaler(), OneHotEncoder()), "scaled or encoded before"),

@@ -6,6 +6,7 @@ import html
 import itertools
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -86,6 +87,14 @@ def test_page_is_accessible(report):
     assert all(a.get("aria-label") for tag, a in tags if tag == "svg")
     assert all("scope" in a for tag, a in tags if tag == "th")
     assert dict(tags)["html"] == {"lang": "en"}
+
+
+def test_the_rule_is_stated(report_two, report_three):
+    assert "f > 0 predicts class" in report_two.markdown()
+    unnamed = report_two.content | {"task": report_two.content["task"] | {"target": "the target"}}
+    assert "Predict the target from" in replace(report_two, content=unnamed).markdown()
+    assert "The class with the largest f is predicted." in report_three.markdown()
+    assert "f > 0" not in report_three.markdown()
 
 
 def test_hostile_names_are_text_everywhere(report_hostile):
@@ -266,7 +275,9 @@ def test_a_score_can_be_passed(two_classes):
 
 def test_error_messages_show_no_label(two_classes):
     clf, X, y = two_classes
-    with pytest.raises(ValueError, match=r"y holds 1 label\(s\) that are not among the 2 classes") as caught:
+    with pytest.raises(
+        ValueError, match=r"y holds labels that are not among the 2 classes of the model \(1\)"
+    ) as caught:
         Report.from_estimator(clf, X, y.replace("ill", "secret"))
     assert "secret" not in str(caught.value)
     with pytest.raises(ValueError, match="one label for each of the 300 rows"):

@@ -45,7 +45,7 @@ def test_identifiers_and_dates(name, cells):
         (np.where(CODE == 1, "yes", "no"), "each of its values occurs with one class only"),
         (CODE, "each of its values occurs with one class only"),
         (np.where(CODE == 1, RNG.choice(["a", "b"], N), RNG.choice(["c", "d"], N)), "one class only"),
-        (CODE + 0.5 * RNG.random(N), "separates the classes without an error"),
+        (CODE + 0.5 * RNG.random(N), "separates the classes perfectly"),
         (np.where(CODE == 1, RNG.integers(0, 30, N).astype(str), ""), "its blanks alone reveal the class"),
     ],
 )

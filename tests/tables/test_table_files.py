@@ -159,10 +159,13 @@ def test_decimal_commas_are_points(tmp_path_factory, column, delimiter):
         (b"a,b\n", "a header row and rows of data, got 1 row. "),
         (
             b"a,b,a\n1,2,3\n",
-            "line 1: expected a different name for every column, got an empty or repeated one ('a')",
+            "line 1: expected a different name for every column, got an empty or repeated one in column 3 ('a')",
         ),
-        (b"a,\n1,2\n", "line 1: expected a different name for every column, got an empty or repeated one. Rename it"),
-        (b"5.1,SECRET,SECRET\n1,2,3\n", "every column, got an empty or repeated one. Rename it, or put a line"),
+        (
+            b"a,\n1,2\n",
+            "line 1: expected a different name for every column, got an empty or repeated one in column 2. R",
+        ),
+        (b"5.1,SECRET,SECRET\n1,2,3\n", "got an empty or repeated one in column 3. Rename it, or put a line"),
         (b"a,b\n1,2\n1\n", "line 3: expected 2 cells as in the header, got 1"),
         (b'a,b\n1,2\n"1,2\n', "line 3: expected 2 cells as in the header, got 1"),
         (b"1,2\n3,4\n", "expected a header row with the names of the columns, got numbers"),

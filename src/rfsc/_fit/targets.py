@@ -121,6 +121,6 @@ def _class_weights(class_weight: Any, y: np.ndarray[Any, Any]) -> FloatArray:
         present = set(_distinct(y)[0].tolist())
         unknown = sum(label not in present for label in class_weight)
         if unknown:
-            msg = f"class_weight names {unknown} label(s) that y does not hold. Use the labels of y as keys."
+            msg = f"class_weight has keys that are not labels of y ({unknown}). Use the labels of y as keys."
             raise ValueError(msg)
     return np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)

@@ -48,7 +48,7 @@ def as_predictor(source: Any) -> Predictor:
         named, manifest = hasattr(clf, "feature_names_in_"), getattr(clf, "manifest_", None)
         return Predictor(clf.models_, clf.classes_, None, clf.get_params(), named=named, manifest=manifest)
     inside = " Pass its best_estimator_." if hasattr(source, "best_estimator_") else ""
-    msg = f"expected {EXPECTED}, got a {type(source).__name__}.{inside}"
+    msg = f"expected {EXPECTED}, got an object of type {type(source).__name__}.{inside}"
     raise TypeError(msg)
 
 
@@ -70,16 +70,17 @@ def models_of(source: Any) -> list[SparseModel]:
     return [model.renamed(_names_after(source, model)) for model in as_predictor(source[-1]).models_]
 
 
-def one_model(source: Any, label: object = None) -> SparseModel:
-    """The one model of a source, or the one for a class."""
+def one_model(source: Any, label: object = None, *, or_else: str = "") -> SparseModel:
+    """The one model of a source, or the one for a class; `or_else` ends the advice if no class was given."""
     models = models_of(source)
     if label is None and len(models) == 1:
         return models[0]
     found = [model for model in models if label is not None and model.label == label]
     if len(found) != 1:
         labels = ", ".join(map(repr, np.array([model.label for model in models]).tolist()))  # never np.int64(0)
-        outputs = f"{len(models)} outputs: pass label, one of" if len(models) > 1 else "one output, for label"
-        msg = f"there {'are' if len(models) > 1 else 'is'} {outputs} {labels}; got {label!r}."
+        msg = f"label must be {'one of ' if len(models) > 1 else ''}{labels}, got {label!r}."
+        if label is None:
+            msg = f"the model has {len(models)} outputs, one for each class. Pass label, one of {labels}{or_else}."
         raise ValueError(msg)
     return found[0]
 

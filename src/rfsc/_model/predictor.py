@@ -224,11 +224,11 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         table = self.recipe_.table(X)
         bad = np.flatnonzero(~np.isfinite(table).all(axis=0))
         if bad.size:
-            from .._utils.words import listed  # only this message needs it
+            from .._utils.words import listed, plural  # only this message needs it
 
             gaps = sorted({self.recipe_.columns[self.recipe_.features[j].column].name for j in bad})
             msg = (
-                f"missing or infinite values in {len(gaps)} column(s) for which the model has no fill value: "
+                f"missing or infinite values in {plural(len(gaps), 'column')} for which the model has no fill value: "
                 f"{listed(list(map(repr, gaps)), 5)}. Fill them first, or drop those rows."
             )
             raise ValueError(msg)

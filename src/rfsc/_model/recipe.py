@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray
-from .._utils.words import listed
+from .._utils.words import listed, plural
 
 Level = str | float | None  # None stands for a missing cell
 
@@ -126,8 +126,8 @@ def _cells(column: Any, raw: RawColumn) -> tuple[np.ndarray[Any, Any], BoolArray
         n_strange = sum((None if gone else cell) not in known for cell, gone in zip(column, missing, strict=True))
         if n_strange:
             msg = (
-                f"column {raw.name!r} holds levels that the model has not seen in {n_strange} row(s). Drop those rows, "
-                "or fit with OneHotEncoder(handle_unknown='ignore')."
+                f"column {raw.name!r} holds levels that the model has not seen in {plural(n_strange, 'row')}. "
+                "Drop those rows, or fit with OneHotEncoder(handle_unknown='ignore')."
             )
             raise ValueError(msg)
     if raw.kind == "text":

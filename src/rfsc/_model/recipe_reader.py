@@ -114,7 +114,7 @@ def _unsupported(step: Any, setting: str = "") -> TypeError:
     name = step if isinstance(step, str) else type(step).__name__
     return TypeError(
         f"{name}{f' with {setting}' if setting else ''} cannot be turned into plain data. Supported are {SUPPORTED}. "
-        "Or pass the pipeline's last step, pipeline[-1], with what the steps before it make of the rows."
+        "Or pass the last step, pipeline[-1], with rows transformed by the steps before it, pipeline[:-1].transform(X)."
     )
 
 
@@ -156,7 +156,7 @@ def _places(columns: Any, names: list[str], n_columns: int) -> Iterable[int]:
 def _after_function(step: FunctionTransformer, state: _State) -> _State:
     """ColumnTransformer puts one without a function in the place of 'passthrough'."""
     if step.func is not None:
-        raise _unsupported(step, "a function of its own")
+        raise _unsupported(step, "a custom function")
     return state
 
 

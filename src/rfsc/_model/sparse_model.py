@@ -70,7 +70,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseModel:
-    """The model of one output: f(x) = sum_j coef_j term_j(scaled x); f > 0 predicts the class.
+    """The model of one output: f(x) = sum_j coef_j term_j(scaled x).
 
     Parameters
     ----------
@@ -81,11 +81,11 @@ class SparseModel:
     standard_error : ndarray of shape (n_terms,) or None
         Standard errors of the coefficients, given the terms; None for an average of several models.
     scaling : Scaling
-        How the features are brought to [0, 1].
+        How the features are scaled to [0, 1].
     feature_names : tuple of str
         Names of all features of the table.
     label : object
-        The class that f > 0 predicts.
+        The class that f > 0 predicts; of several outputs, the largest f decides.
     n_observations : float
         Sum of the weights of the training rows.
     score : float or None

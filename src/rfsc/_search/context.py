@@ -156,7 +156,7 @@ def _read_verdict(answer: object, observer: object) -> Verdict:
         return Verdict(answer)
     except ValueError as error:
         words = ", ".join(repr(v.value) for v in Verdict)
-        msg = f"callback {type(observer).__name__} returned a {type(answer).__name__}; expected None or one of {words}."
+        msg = f"callback {type(observer).__name__} returned {type(answer).__name__}; expected None or one of {words}."
         raise TypeError(msg) from error
 
 
@@ -166,8 +166,8 @@ def checked_callbacks(callbacks: Any) -> tuple[Any, ...]:
     for callback in found:
         if not callable(getattr(callback, "on_iteration", callback)):
             msg = (
-                f"callbacks must be functions of a record or objects with a method on_iteration, got a "
-                f"{type(callback).__name__}. Pass None, one of these, or a list of them."
+                f"callbacks must be functions of a record or objects with a method on_iteration, got "
+                f"an object of type {type(callback).__name__}. Pass None, one of these, or a list of them."
             )
             raise TypeError(msg)
     if sum(isinstance(callback, Checkpoint) for callback in found) > 1:

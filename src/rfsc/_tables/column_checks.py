@@ -83,7 +83,7 @@ def _like_class(column: Column, code: IntArray) -> str | None:
     if column.kind == "number":
         in_order = present[np.argsort(values, kind="stable")]
         if (np.diff(in_order) != 0).sum() == len(set(present.tolist())) - 1:
-            return "it alone separates the classes without an error"
+            return "on its own it separates the classes perfectly"
     return None
 
 

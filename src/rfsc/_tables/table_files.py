@@ -153,11 +153,13 @@ def _check_header(path: Path, line: int, header: list[str]) -> None:
     """Every column needs a name of its own; if some are numbers, the line may be a row, which is not shown."""
     numbers = [number_of(name) is not None for name in header]
     repeated = [repr(name) for name, n in Counter(header).items() if n > 1 and name]
+    first = next((k for k, name in enumerate(header, start=1) if not name or name in header[: k - 1]), 0)
     if all(numbers):
         raise line_error(path, line, "a header row with the names of the columns", "numbers", "Add one")
-    if "" in header or repeated:
+    if first:
         shown = f" ({listed(repeated, 3)})" if repeated and not any(numbers) else ""
-        got, advice = f"an empty or repeated one{shown}", "Rename it, or put a line with the names first"
+        got = f"an empty or repeated one in column {first}{shown}"
+        advice = "Rename it, or put a line with the names first"
         raise line_error(path, line, "a different name for every column", got, advice)
 
 

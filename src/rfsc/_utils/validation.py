@@ -96,7 +96,7 @@ def codes_of(labels: np.ndarray[Any, Any], classes: Any) -> IntArray:
     if (code < 0).any():
         unknown = len(set(labels[code < 0].tolist()))
         msg = (
-            f"y holds {unknown} label(s) that are not among the {len(place)} classes of the model. "
+            f"y holds labels that are not among the {len(place)} classes of the model ({unknown}). "
             "Leave those rows out, or check that y is the column that the model predicts."
         )
         raise ValueError(msg)

@@ -51,6 +51,7 @@ def run(arguments: list[str]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _one_line
+            warnings.filterwarnings("ignore", "No term of output")  # names parameters of Python; fit warns itself
             warnings.filterwarnings("ignore", "(overflow|invalid value) encountered", RuntimeWarning)  # of huge numbers
             status = typer.main.get_command(app).main(arguments, prog_name="rfsc", standalone_mode=False)
         return _finished(int(status or 0) if arguments else 2)  # older versions of Typer return 0
@@ -58,7 +59,7 @@ def run(arguments: list[str]) -> int:
         text = error.format_message().rstrip(".")
         if text:  # empty if help was shown because no command was given
             hint = f" Try '{error.ctx.command_path} --help'." if error.ctx else ""
-            sys.stderr.write(f"rfsc: {text}.{hint}\n")
+            sys.stderr.write(f"rfsc: {text}{'' if text.endswith('?') else '.'}{hint}\n")
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return _finished(130)

@@ -40,7 +40,7 @@ Output = Annotated[
     str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.", show_default="stdout")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No messages but errors.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show errors only.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Random seed; the same gives the same model.")]
 Jobs = Annotated[

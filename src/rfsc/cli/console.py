@@ -98,7 +98,7 @@ def _table(headers: Sequence[str], rows: Iterable[Sequence[str]], dim: Sequence[
 # ---- files
 
 
-def check_writable(path: str, *, force: bool, inputs: Mapping[str, str | None]) -> str:
+def check_writable(path: str, *, force: bool, inputs: Mapping[str, str | None], endings: Sequence[str] = ()) -> str:
     """Raise before any work is done if a result could not be written; "-" for any name of stdout."""
     if path in STDOUT_NAMES:
         return "-"
@@ -115,6 +115,9 @@ def check_writable(path: str, *, force: bool, inputs: Mapping[str, str | None]) 
         if other not in (None, "-") and file.resolve() == Path(str(other)).resolve():
             msg = f"{path} is also the name of {what}; choose another name for one of them."
             raise CommandError(msg, 2)
+    if endings and file.suffix.lower() not in endings:
+        msg = f"expected a file name that ends with one of {', '.join(endings)}, got {path}. Rename it."
+        raise CommandError(msg, 2)
     if file.exists() and not force:
         msg = f"{path} already exists; pass --force to overwrite it, or choose another name."
         raise CommandError(msg)

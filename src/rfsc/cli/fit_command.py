@@ -29,7 +29,7 @@ from .arguments import (
 )
 from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
 from .fit_score import FitTimeLimit
-from .model_commands import model_as_dict, summaries, write_report
+from .model_commands import REPORT_ENDINGS, model_as_dict, summaries, write_report
 
 if TYPE_CHECKING:
     from .. import Checkpoint
@@ -40,7 +40,7 @@ MOST_COLUMNS_SHOWN = 40
 
 Columns = list[str] | None
 ModelFile = Annotated[str | None, file_option("Model file to write; - is stdout.", "-o", "--output")]
-ReportFile = Annotated[str | None, file_option("HTML report to write.", "--report")]
+ReportFile = Annotated[str | None, file_option("Report to write (.html, .md or .json).", "--report")]
 Basis = Annotated[
     str, typer.Option(metavar="NAMES", help=f"Families of terms, separated by commas: {', '.join(BASIS_NAMES)}.")
 ]
@@ -154,7 +154,8 @@ def _checked_results(
     if output is not None:
         output = check_writable(output, force=force, inputs={"the table": data, "the report": report})
     if report is not None:
-        report = check_writable(report, force=force, inputs={"the table": data, "the model": output})
+        inputs = {"the table": data, "the model": output}
+        report = check_writable(report, force=force, inputs=inputs, endings=REPORT_ENDINGS)
     if report == "-" or (as_json and output == "-"):
         msg = "only one result can go to stdout; give --report a file, and with --json also -o."
         raise CommandError(msg, 2)
@@ -241,8 +242,8 @@ def _prepare(job: FitJob) -> Prepared:
     table = training_table(raw, job.target, job.columns)
     for name, share in table.nearly_numbers.items():
         job.messages.warn(
-            f"{name!r} is read as text, although {share:.0%} of its cells are numbers (<5 is not one). Pass "
-            f"--number {shlex.quote(name)} to read it as numbers, with other cells as blanks, or correct those cells."
+            f"{name!r} is read as text, although {share:.0%} of its cells are numbers. Pass --number "
+            f"{shlex.quote(name)} to read it as numbers, with other cells as blanks, or correct those cells."
         )
     folds = fit_score.choose_folds(table.y, job.cv, job.test_size, job.search.random_state, job.time_limit)
     pipeline = make_pipeline(encoder_of(table.columns), job.search)
@@ -284,7 +285,10 @@ def _fit(job: FitJob, prepared: Prepared) -> bool:
     if search.stop_reason_ == "time_limit":
         job.messages.warn("the time limit ended the search early; with more time the model may differ")
     if not any(len(model.terms) for model in search.models_):
-        job.messages.warn("the model is empty: no column has a significant relation to the class")
+        rows = plural(table.n_rows, "row")
+        job.messages.warn(f"the model is empty: no column has a significant relation to the class in {rows}")
+    elif search.stop_reason_ == "finished" and any(all(s.limit is None for s in one) for one in search.searches_):
+        job.messages.warn("the search came to no decision; more rows, or --set max_iter=1000, may help")
     return bool(search.stop_reason_ == "interrupted")
 
 

@@ -123,8 +123,8 @@ def score_text(score: Any) -> str:
     """A score as a table; without the Brier score, so that it fits 80 columns."""
     from ..report.honest_score import METRICS
 
-    is_single = score.n_folds == 1
-    how = f"{len(score.code)} rows, ± uncertainty" if is_single else f"{score.n_folds} folds, mean ± standard deviation"
+    single = f"{len(score.code)} rows, ± standard deviation over random resamples"
+    how = single if score.n_folds == 1 else f"{score.n_folds} folds, mean ± standard deviation"
     rows = [
         [method.name, *(f"{mean:.3f} ± {spread:.3f}" for mean, spread in list(_figures(method))[:4])]
         for method in score.methods

@@ -23,6 +23,7 @@ from .console import (
 from .new_rows import labels_for_model, load_model, read_model_and_table, rows_for_model, unusual
 
 PARQUET_ENDINGS = ("parquet", "pq")
+REPORT_ENDINGS = (".html", ".md", ".json")
 
 
 # ---- predict
@@ -167,7 +168,8 @@ def report(
     or .json gives Markdown or the numbers. The model is scored on the rows of the table, which should be rows that it
     was not fitted to. To cross-validate, use `rfsc fit --report` instead.
     """
-    output = check_writable(output, force=force, inputs={"the table": data, "the model file": model})
+    inputs = {"the table": data, "the model file": model}
+    output = check_writable(output, force=force, inputs=inputs, endings=REPORT_ENDINGS)
     messages = Messages(quiet=quiet)
     predictor, table = read_model_and_table(messages, model, data, target)
     rows, labels = labels_for_model(predictor, table, target)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._model import Predictor, SparseModel
 from .._model.access import as_predictor, one_model
-from .._model.recipe import columns_lacking
+from .._model.recipe import Recipe, columns_lacking
 from .._utils.arrays import FloatArray
 from .._utils.validation import check_choice
 
@@ -55,7 +55,7 @@ class Contributions:
     sides : ForAgainst
         y+, y- and the confidence, by term as in the paper.
     label : object
-        The class that f > 0 predicts.
+        The class that f > 0 predicts; of several outputs, the largest f decides.
     by : {"term", "feature"}
         What the columns are.
     """
@@ -151,7 +151,8 @@ def feature_table(predictor: Predictor, X: Any) -> FloatArray:
     if isinstance(X, Mapping) or np.ndim(X) == 1:
         cells = np.empty((1, len(predictor.column_names)), dtype=object)
         cells[0] = row_cells(predictor, X)
-        X = cells
+        recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)  # whose messages name the column
+        return Predictor(predictor.models_, predictor.classes_, recipe, named=False).features(cells)
     # an array is no mistake here, so scikit-learn need not warn of its missing names
     named = hasattr(X, "columns") and hasattr(predictor, "feature_names_in_")
     return Predictor(predictor.models_, predictor.classes_, predictor.recipe_, named=named).features(X)

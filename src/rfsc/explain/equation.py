@@ -83,7 +83,7 @@ def equation(
     >>> print(equation(clf, digits=2, tolerance=None))
     f = - 4.1 - 3.7*(x1>1.65) + 3.5*(x0>2) + 3.5*(x1>0.8) - 3.2*(x0>4.95)
     """
-    model = one_model(source, label)
+    model = one_model(source, label, or_else=", or call equations(clf) for all of them")
     check_choice("units", units, UNITS)
     check_choice("form", form, FORMS)
     check_digits(DIGITS if digits is None else digits)
@@ -113,7 +113,7 @@ def equations(
     Returns
     -------
     dict
-        From the class that f > 0 predicts to the equation.
+        From class to equation. With two classes f > 0 predicts the one that is the key; else the largest f decides.
     """
     return {
         model.label: equation(source, units=units, digits=digits, form=form, tolerance=tolerance, label=model.label)
@@ -294,9 +294,9 @@ def _explain_scales(model: SparseModel, ranges: bool) -> list[str]:
     listed = ", ".join(f"{names[p]} from {six_digits(ends[p][0])} to {six_digits(ends[p][1])}" for p in used)
     listed = f": {listed}." if ranges else "."
     if used and others:
-        lines.append(f"scaled({names[used[0]]}) is {names[used[0]]} brought to [0, 1] by its training range{listed}")
+        lines.append(f"scaled({names[used[0]]}) is {names[used[0]]} scaled to [0, 1] by its training range{listed}")
     elif used:
-        lines.append(f"Features are brought to [0, 1] by their training ranges{listed}")
+        lines.append(f"Features are scaled to [0, 1] by their training ranges{listed}")
     unscaled = [term.unscaled(model.scaling) for term in others]
     if any(weight != 1.0 for parts in unscaled if len(parts) == 1 for weight in parts.values()):
         lines.append(

@@ -17,7 +17,7 @@ from .contributions import feature_table, row_cells, split
 from .rounding import six_digits, training_ranges
 
 MOST_FOR, MOST_AGAINST = 3, 2  # terms that the sentence names
-MOST_OUTSIDE = 5  # features outside of their range that it names
+MOST_OUTSIDE = 5  # features outside their range that it names
 MOST_VALUES = 3  # features of a term whose values it shows
 MISSING = "missing"
 TINY = 1e-12  # of a range: rounding
@@ -45,7 +45,7 @@ def explain(source: Any, row: Any) -> str:
 
     The sentence gives the class with its probability and the confidence delta, the strongest terms for and against it
     with what each adds to f and with the values of the row behind it, with more than two classes also the runner-up,
-    and which features lie outside of their training range. With two classes what counts against one favours the other;
+    and which features lie outside their training range. With two classes what counts against one favours the other;
     with more, the terms are those of the predicted class's own formula.
 
     Parameters
@@ -123,7 +123,7 @@ def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
 
 
 def _outside(row: _Row, models: Sequence[SparseModel]) -> str:
-    """Features that the models read and that lie outside of their training range, with that range."""
+    """Features that the models read and that lie outside their training range, with that range."""
     found: dict[str, None] = {}
     for model in models:
         scaled = model.scaling.rows(row.features, model.features)
@@ -133,8 +133,8 @@ def _outside(row: _Row, models: Sequence[SparseModel]) -> str:
                 found[f"{row.value(p)} ({low} to {high})"] = None
     if not found:
         return ""
-    lie = "lies" if len(found) == 1 else "lie"
-    return f"; take it with care, because outside of the training range {lie} {listed(list(found), MOST_OUTSIDE)}"
+    values = listed(list(found), MOST_OUTSIDE)
+    return f"; treat it with caution, because the row is outside the training range: {values}"
 
 
 def _probability(value: float) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from .._model import SparseModel
-from .._model.access import one_model, predictor_if_readable, yes_or_no_features
+from .._model.access import models_of, one_model, predictor_if_readable, yes_or_no_features
 from .._terms import Term
 from .._terms.expression import Above, Equals, Positive, Scaled, as_difference
 from .._utils.arrays import BoolArray, FloatArray
@@ -25,7 +25,7 @@ from .stability import stability
 WIDEST = 48  # of a name in a table of plain text; longer ones keep both ends
 NAIVE = (
     "p-values and intervals are naive: they take the terms as given, and the search that found them makes them look "
-    "better than they are. They are those of the penalised fit (ridge), which draws coefficients towards zero."
+    "better than they are. They come from the penalised fit (ridge), which shrinks coefficients towards zero."
 )
 ODDS = (
     "odds ×: what the odds are multiplied by when this term alone changes as the next column says, in the units of the "
@@ -309,7 +309,9 @@ def summary(source: Any, *, label: object = None, width: int = 100) -> str:
     table = term_table(model)
     shown = [name for name in SUMMARY_COLUMNS if name in table.columns]
     lines = [
-        f"f > 0 predicts class {model.label}",
+        f"f of class {model.label}; the class with the largest f is predicted"
+        if len(models_of(source)) > 1
+        else f"f > 0 predicts class {model.label}",
         *(line for words in legend(model, ranges=False) for line in textwrap.wrap(words, width)),
         "",
         *equation_lines(model, width),

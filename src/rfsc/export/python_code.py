@@ -94,7 +94,7 @@ def to_python(source: Any, name: str = "predict") -> str:
         missing (None or NaN).
     """
     if not name.isidentifier() or keyword.iskeyword(name) or name in (*HELPERS, "math"):
-        msg = f"name must be a name that Python allows and that the code does not use itself, got {name!r}."
+        msg = f"name must be a valid Python identifier that the generated code does not already use, got {name!r}."
         raise ValueError(msg)
     program = Program.of(source)
     body = "\n".join(_body(program))

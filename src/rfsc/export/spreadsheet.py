@@ -226,7 +226,7 @@ def _inputs(program: Program, cells: Mapping[str, str] | None) -> tuple[list[She
     missing = [program.columns[j].name for j in program.read if program.columns[j].name not in cells]
     if missing:
         shown = listed(list(map(repr, missing)), 5)
-        msg = f"cells must say where the columns that the model reads are; it lacks {len(missing)}: {shown}."
+        msg = f"cells must name a cell for every column that the model reads; {len(missing)} missing: {shown}."
         raise ValueError(msg)
     return [], {j: _letters(_number_of(cells[program.columns[j].name])) for j in program.read}
 

@@ -183,7 +183,7 @@ def make_axes(ax: Any, size: tuple[float, float], ratios: Sequence[float] = (1,)
     axes = np.asarray(ax, dtype=object).ravel()
     if axes.size != len(ratios) or not all(hasattr(one, "plot") for one in axes):
         what = "one Axes" if len(ratios) == 1 else f"a sequence of {len(ratios)} Axes"
-        msg = f"ax must be {what}, a Figure or None, got {axes.size} object(s) of type {type(axes.flat[0]).__name__}."
+        msg = f"ax must be {what}, a Figure or None, got {axes.size} of type {type(axes.flat[0]).__name__}."
         raise ValueError(msg)
     return axes
 

@@ -116,7 +116,7 @@ class RowContributionsDisplay(TermRowsDisplay):
     names : tuple of str
         Names of the terms.
     label : object
-        The class that f > 0 predicts.
+        The class that f > 0 predicts; of several outputs, the largest f decides.
     max_terms : int, default=20
         Largest number of terms to draw; the others share one bar.
     """

@@ -173,7 +173,7 @@ def _fit_findings(model: SparseModel, features: FloatArray, target: FloatArray) 
         return
     separated = separation(columns, target)
     if separated == 1.0:
-        yield "separation", "the terms separate the rows of the classes without an error"
+        yield "separation", "the terms separate the classes perfectly on these rows"
     elif separated > 0.0:
         yield "partial_separation", f"{percent(separated)} of the rows"
     events = int(min((target > 0).sum(), (target < 0).sum()))

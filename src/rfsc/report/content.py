@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix
 
+from .. import __all__ as rfsc_names
 from .. import bases
 from .._model import SparseModel
 from .._model.predictor import Predictor
@@ -297,8 +298,8 @@ def _call(opening: str, parts: list[str], closing: str, indent: int) -> str:
 
 
 def _public_module(cls: type) -> str:
-    """Where a user imports a class from: the public beginning of the name of its module."""
+    """Where a user imports a class from: the public beginning of the name of its module, if it is public."""
     module = cls.__module__
     if module.startswith("rfsc."):
-        return "rfsc.bases" if module.startswith("rfsc._terms.") else "rfsc"
+        return "rfsc" if cls.__name__ in rfsc_names else "rfsc.bases" if cls.__name__ in bases.__all__ else module
     return ".".join(takewhile(lambda part: not part.startswith("_"), module.split(".")))

@@ -44,7 +44,7 @@ class Metric:
 
 METRICS = (
     Metric("accuracy", "accuracy", "share of the rows that get the right class", True),
-    Metric("balanced_accuracy", "balanced accuracy", "mean over the classes of that share", True),
+    Metric("balanced_accuracy", "balanced accuracy", "accuracy within each class, averaged over the classes", True),
     Metric("auc", "AUC", "probability that a row of a class is ranked above a row of another; 0.5 is chance", True),
     Metric("log_loss", "log-loss", "penalises probabilities that were confident and wrong", False),
     Metric("brier", "Brier", "mean squared error of the probabilities", False),
