@@ -242,7 +242,7 @@ def broken(X, y):
         "mixes labels": (dX, da.from_array(np.array([0, "a"] * (N // 2), dtype=object), chunks=300)),
         "different name for every column": (dd.concat([text, text], axis=1), [0, 1] * 3),
         "more than 100 different labels": (dX, np.arange(N)),
-        "class_weight names 1 label": (dX, dy, None, {5: 0.0}),
+        "class_weight has keys that are not labels of y": (dX, dy, None, {5: 0.0}),
     }
 
 

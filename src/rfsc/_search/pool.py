@@ -54,16 +54,14 @@ def pool(searches: Sequence[SearchResult], elimination: Elimination, context: Co
             small.append(leader)
     if not small and context.stop_reason:
         return []
-    found = sorted(small or [leader], key=lambda candidate: _priced(candidate, elimination.price))
+    price = elimination.price
+    found = sorted(
+        small or [leader], key=lambda one: (one.log_loss + price * one.ids.size if price else 0.0, *one.rank)
+    )
     if elimination.all_rows is None:
         return found
     finalists = Supports.from_lists(candidate.ids for candidate in found[:N_FINALISTS])
     return [Candidate.best_of(elimination.all_rows.evaluate(finalists))]
-
-
-def _priced(model: Candidate, price: float) -> tuple[float, ...]:
-    """Sorts better models first; a price of 0 sorts as the search does."""
-    return (model.log_loss + price * model.ids.size, *model.rank) if price else model.rank
 
 
 def _one_step_down(support: IntArray, rules: Rules | None) -> Supports:

@@ -40,7 +40,7 @@ def verify(
     may differ: see --tolerance.
     """
     from .._tables.table_files import read_table
-    from .._tables.training_data import is_larger_than_memory
+    from .._tables.training_data import ColumnChoice, chunked_table, is_larger_than_memory
 
     messages = Messages(quiet=quiet)
     check_stdin(model, data)
@@ -52,7 +52,9 @@ def verify(
         raise CommandError(msg)
     search = _search(predictor, jobs)
     if is_larger_than_memory(data):
-        again = _refit_chunked(predictor, search, data, target)
+        names = list(predictor.models_[0].feature_names)
+        chunks = chunked_table(data, target, ColumnChoice(keep=names, only=names))
+        again = search.fit(chunks.X, chunks.y)
     else:
         table = _known_columns(predictor, read_table(data), target)
         messages.info(f"Fitting again with seed {manifest['seed']} ...")
@@ -118,14 +120,6 @@ def _refit(messages: Messages, predictor: Predictor, search: RFSCClassifier, tab
     names = [str(name) for name in table.frame.columns if name != target]
     training = training_table(table, target, ColumnChoice(keep=names))
     return make_pipeline(encoder_of(training.columns), search).fit(training.X, training.y)
-
-
-def _refit_chunked(predictor: Predictor, search: RFSCClassifier, data: str, target: str) -> Any:
-    from .._tables.training_data import ColumnChoice, chunked_table
-
-    names = list(predictor.models_[0].feature_names)
-    table = chunked_table(data, target, ColumnChoice(keep=names, only=names))
-    return search.fit(table.X, table.y)
 
 
 def _answer(predictor: Predictor, again: Any, tolerance: float) -> dict[str, Any]:

@@ -155,7 +155,8 @@ def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: 
     ranges = training_ranges(model)
     found: dict[str, str] = {}
     for raw in (raw for term in model.terms for raw in term.unscaled(model.scaling)):
-        if _is_shortened(raw):
+        # with rounded numbers, or by a label alone
+        if raw.label is not None or any(isinstance(node, Exp | Ramp | Wave) for node in _nodes(raw.expression)):
             name, formula = _written(model, raw, short), full.visit(rounded_expression(raw.expression, error, ranges))
             if formula != name:
                 found[name] = formula
@@ -257,11 +258,6 @@ def _written(model: SparseModel, raw: Term, notation: Text) -> str:
         return notation.true(name) if isinstance(expression, Above | Equals) else name
     error = RAMP_ERROR if isinstance(expression, Ramp) else WAVE_ERROR if isinstance(expression, Wave) else 0.0
     return notation.factor(rounded_expression(expression, error, training_ranges(model)))
-
-
-def _is_shortened(term: Term) -> bool:
-    """Whether the equation shows a term with rounded numbers, or by a label alone."""
-    return term.label is not None or any(isinstance(node, Exp | Ramp | Wave) for node in _nodes(term.expression))
 
 
 def _nodes(node: Expression) -> list[Expression]:

@@ -60,7 +60,8 @@ class Text(Visitor[str]):
                 return self._with_number(other, value)
         numbers = [part for part in parts if isinstance(part, Number)]
         others = [part for part in parts if not isinstance(part, Number)]
-        return self.signed([self._signed(part) for part in (*others, *numbers)])
+        pairs = [without_sign(bare(part)) for part in (*others, *numbers)]
+        return self.signed([(negative, self.visit(rest)) for negative, rest in pairs])
 
     def _with_number(self, part: Expression, value: float) -> str:
         """``age-52``, ``age+52`` or ``52-age``."""
@@ -68,10 +69,6 @@ class Text(Visitor[str]):
         if negative:
             return self.infix(self.number(value), "-", self.factor(rest))
         return self.infix(self.visit(part), "-" if value < 0 else "+", self.number(abs(value)))
-
-    def _signed(self, part: Expression) -> tuple[bool, str]:
-        negative, rest = without_sign(bare(part))
-        return negative, self.visit(rest)
 
     def product(self, parts: tuple[Expression, ...]) -> str:
         negative, rest = without_sign(Product(parts))

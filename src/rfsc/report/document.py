@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, Self
@@ -107,7 +108,7 @@ class Report:
         require("A report", ["jinja2", "matplotlib"], "report")  # now, not after minutes of cross-validation
         subject = Subject.read(estimator, X, y)
         others = default_baselines(random_state) if baselines is None else baselines
-        progress = _to_stderr if verbose else None
+        progress = partial(print, file=sys.stderr) if verbose else None
         score = _score(subject, X, cv=cv, baselines=others, random_state=random_state, progress=progress)
         target = target or str(getattr(y, "name", None) or "the target")
         content = collect(subject, X, score, target=target, title=title or f"A readable model of {target}")
@@ -191,10 +192,6 @@ def _score(subject: Subject, X: Any, *, cv: Any, random_state: int | None, **opt
         return on_given_rows(subject.proba, subject.code, random_state=random_state)
     classes = subject.predictor.classes_
     return cross_validated(subject.estimator, X, subject.labels, classes, cv=cv, random_state=random_state, **options)
-
-
-def _to_stderr(text: str) -> None:
-    sys.stderr.write(text + "\n")
 
 
 def no_break(sentence: str) -> str:
