@@ -153,7 +153,8 @@ def _check_header(path: Path, line: int, header: list[str]) -> None:
     """Every column needs a name of its own; if some are numbers, the line may be a row, which is not shown."""
     numbers = [number_of(name) is not None for name in header]
     repeated = [repr(name) for name, n in Counter(header).items() if n > 1 and name]
-    first = next((k for k, name in enumerate(header, start=1) if not name or name in header[: k - 1]), 0)
+    seen: dict[str, int] = {}
+    first = next((k for k, name in enumerate(header, start=1) if not name or seen.setdefault(name, k) < k), 0)
     if all(numbers):
         raise line_error(path, line, "a header row with the names of the columns", "numbers", "Add one")
     if first:
