@@ -51,6 +51,7 @@ def test_small_spaces_begin_uniform():
     assert screened.score(X, y) > 0.9
 
 
+@pytest.mark.slow
 def test_long_tables_begin_screened_and_find_interactions_that_draws_give_up():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6_000, 12))

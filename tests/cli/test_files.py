@@ -34,6 +34,7 @@ def test_devices_need_no_force(hospital):
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
 
 
+@pytest.mark.slow
 def test_stdout_by_its_other_name(hospital, tmp_path):
     """Also if the shell redirects it to a file, which then exists."""
     line = [sys.executable, "-m", "rfsc", "export", str(hospital / "model.json"), "--to", "json", "-o", "/dev/stdout"]

@@ -62,6 +62,7 @@ def model_of(path, out, *options):
     return from_json(out.read_text()).models_[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("little_memory")
 def test_file_and_folder_give_the_same_model_which_can_be_verified(folder, tmp_path, capsys):
     first, second = (

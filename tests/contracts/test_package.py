@@ -45,6 +45,7 @@ def test_import_is_light_and_compiles_nothing():
     assert out.stderr == ""
 
 
+@pytest.mark.slow
 def test_works_without_numba():
     code = (
         "import sys; sys.modules['numba'] = None\n"

@@ -185,6 +185,7 @@ def test_what_is_not_ours_is_refused():
         to_onnx(make_pipeline(StandardScaler(), PCA(2)).fit(FILLED))
 
 
+@pytest.mark.slow
 def test_importing_the_classifier_loads_no_exporter():
     loaded = "[name for name in sys.modules if 'onnx' in name or name.startswith('rfsc.export')]"
     code = f"import sys; from rfsc import RFSCClassifier; print({loaded})"

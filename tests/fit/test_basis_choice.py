@@ -86,6 +86,7 @@ def test_loss_is_that_of_a_cross_validation():
     assert auto.basis_losses_["polynomial"] == pytest.approx(log_loss(y, proba), rel=0.25)
 
 
+@pytest.mark.slow
 def test_average_of_mixes_is_the_mean_of_their_models():
     """The slow twin: every mix fitted alone, from the same generators, and the outputs averaged by hand."""
     X, y = hazy(200, np.random.default_rng(0))
@@ -161,6 +162,7 @@ def test_progress_of_the_comparison(capsys):
     assert [line.split(": ")[1].rsplit(" ", 1)[0] for line in said] == list(auto_mixes(6))
 
 
+@pytest.mark.slow
 def test_long_tables_are_compared_on_some_of_their_rows(monkeypatch):
     X, y = blobs(300, np.random.default_rng(0))
     whole = make(basis="auto", **QUICK).fit(X, y)

@@ -74,6 +74,7 @@ def test_observers_see_the_same_and_can_stop(iris, answer):
         assert compared_text(there) == compared_text(here)
 
 
+@pytest.mark.slow
 def test_a_fit_continues_on_another_backend(iris, tmp_path):
     whole = compared_text(make(**QUICK).fit(*iris))
     path = tmp_path / "fit.checkpoint"
@@ -91,6 +92,7 @@ def test_a_fit_continues_on_another_backend(iris, tmp_path):
         assert compared_text(make(**QUICK, callbacks=Checkpoint(path)).fit(*iris)) == whole
 
 
+@pytest.mark.slow
 def test_a_time_limit_ends_a_fit_on_a_backend(iris, monkeypatch):
     monkeypatch.setattr(context_module.time, "time", Clock())
     with away():
@@ -99,6 +101,7 @@ def test_a_time_limit_ends_a_fit_on_a_backend(iris, monkeypatch):
     assert min(len(own) for own in clf.searches_) >= 1
 
 
+@pytest.mark.slow
 def test_what_was_finished_before_a_limit_is_kept(iris, tmp_path):
     path = tmp_path / "fit.checkpoint"
     settings = QUICK | {"n_restarts": 2000}

@@ -70,6 +70,7 @@ def test_labels_that_are_far_apart_stay_where_they_are(wanted):
     np.testing.assert_allclose(spread_apart(wanted, 0.5 * np.diff(np.sort(wanted)).min(), 0.0, 1.0), wanted, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_by_drawing_and_pyplot_only_used_if_already_imported():
     assert plt.get_fignums() == []
     make_axes(None, (3, 2))

@@ -164,6 +164,7 @@ def test_content_is_right(report_two, two_classes):
     assert len(content["filter"]) == 1
 
 
+@pytest.mark.slow
 def test_pyplot_keeps_no_figures_and_its_style_is_not_used(two_classes):
     import matplotlib.pyplot as plt
 
@@ -237,6 +238,7 @@ def test_a_model_from_a_file_is_scored_on_the_rows_given(tmp_path):
     assert fresh.content["settings"]["can_be_fitted_again"]
 
 
+@pytest.mark.slow
 def test_single_models_and_pipelines_with_pca():
     X, y = load_iris(return_X_y=True)
     clf = RFSCClassifier(**QUICK).fit(X, y)
@@ -293,6 +295,7 @@ def test_missing_packages_are_named_before_anything_is_fitted(two_classes, monke
         Report.from_estimator(*two_classes, cv="never looked at")
 
 
+@pytest.mark.slow
 def test_progress_goes_to_stderr(two_classes, capsys):
     Report.from_estimator(*two_classes, cv=2, baselines={}, verbose=1)
     printed = capsys.readouterr()

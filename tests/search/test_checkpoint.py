@@ -48,7 +48,9 @@ def stop_after(n):
     [
         {"basis": "polynomial"},
         {"basis": "auto", "search": SearchSettings(max_iter=12)},
-        {"basis": "auto", "combine": "average", "search": SearchSettings(max_iter=6)},
+        pytest.param(
+            {"basis": "auto", "combine": "average", "search": SearchSettings(max_iter=6)}, marks=pytest.mark.slow
+        ),
         {"basis": "hinge", "max_samples": 0.6},
         {"basis": "polynomial", "search": SearchSettings(max_iter=25, initial_rip="screened")},
     ],

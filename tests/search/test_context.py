@@ -89,6 +89,7 @@ def test_a_limit_that_is_not_reached_changes_nothing():
     assert watched.stop_reason_ == plain.stop_reason_ == "finished"
 
 
+@pytest.mark.slow
 def test_a_comparison_of_bases_that_was_cut_short_is_reported_and_keeps_no_searches(tmp_path):
     """With more time another basis might be chosen, so its searches must not be taken for those of that one."""
     X, y = table(300, 8)
@@ -110,6 +111,7 @@ def test_seconds_are_positive(seconds):
         StopAfter(seconds)
 
 
+@pytest.mark.slow
 def test_a_fit_that_a_limit_ended_continues_to_the_same_bits(tmp_path, monkeypatch):
     X, y = table(300, 8)
     settings = {"n_restarts": 3, "search": SearchSettings(max_iter=60), "random_state": 1}
