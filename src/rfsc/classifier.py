@@ -301,19 +301,22 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         self._spaces = [[fit.space for fit in own for _ in fit.searches] for own in fits]
 
     def _warn_unless_settled(self) -> None:
-        """Warn of outputs for which no restart came to a decision, unless the searches were cut short."""
+        """Warn of an interrupted fit, and of outputs for which no restart came to a decision."""
         if self.stop_reason_ == INTERRUPTED:
             warnings.warn("The fit was interrupted; this is the best model so far.", ConvergenceWarning, stacklevel=3)
-        if self.stop_reason_ != "finished":
-            return
-        for output, searches in enumerate(self.searches_):
-            if all(search.limit is None for search in searches):
-                msg = (
-                    f"No term of output {output} reached an inclusion probability of {CUTOFF} within "
-                    f"max_iter={settings_of(self).max_iter} iterations; the best model visited is returned. "
-                    f"{self._advice(output)}"
-                )
-                warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+        for output in self._undecided:
+            msg = (
+                f"No term of output {output} reached an inclusion probability of {CUTOFF} within "
+                f"max_iter={settings_of(self).max_iter} iterations; the best model visited is returned. "
+                f"{self._advice(output)}"
+            )
+            warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+
+    @property
+    def _undecided(self) -> list[int]:
+        """Outputs for which no restart came to a decision, although the searches were not cut short."""
+        is_whole = self.stop_reason_ == "finished"
+        return [k for k, own in enumerate(self.searches_) if is_whole and all(one.limit is None for one in own)]
 
     def _advice(self, output: int) -> str:
         """What a user can do about a search that came to no decision."""

@@ -1,4 +1,4 @@
-"""The training rows as every output sees them, and the features that each output may use."""
+"""The training rows, scaled and encoded, and the features that each output may use."""
 
 from __future__ import annotations
 

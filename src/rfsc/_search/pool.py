@@ -54,10 +54,7 @@ def pool(searches: Sequence[SearchResult], elimination: Elimination, context: Co
             small.append(leader)
     if not small and context.stop_reason:
         return []
-    price = elimination.price
-    found = sorted(
-        small or [leader], key=lambda one: (one.log_loss + price * one.ids.size if price else 0.0, *one.rank)
-    )
+    found = sorted(small or [leader], key=lambda one: (one.log_loss + elimination.price * one.ids.size, *one.rank))
     if elimination.all_rows is None:
         return found
     finalists = Supports.from_lists(candidate.ids for candidate in found[:N_FINALISTS])

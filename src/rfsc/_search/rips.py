@@ -1,6 +1,6 @@
 """Inclusion probabilities (RIPs) of all terms: stored sparsely, drawn from, and moved by what the models show.
 
-Almost all terms of a large space share one RIP: nothing was ever learnt about them. So the RIPs are one default value
+Almost all terms of a large space share one RIP, because no model has drawn them. So the RIPs are one default value
 and a list of exceptions, and drawing and updating cost what the drawn terms cost, not what the space holds.
 No postponed annotations: checkpoints read the class by its types.
 """

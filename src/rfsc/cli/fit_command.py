@@ -287,7 +287,7 @@ def _fit(job: FitJob, prepared: Prepared) -> bool:
     if not any(len(model.terms) for model in search.models_):
         rows = plural(table.n_rows, "row")
         job.messages.warn(f"the model is empty: no column has a significant relation to the class in {rows}")
-    elif search.stop_reason_ == "finished" and any(all(s.limit is None for s in one) for one in search.searches_):
+    elif search._undecided:
         job.messages.warn("the search came to no decision; more rows, or --set max_iter=1000, may help")
     return bool(search.stop_reason_ == "interrupted")
 
