@@ -24,9 +24,11 @@ $(VENV)/extra-%: $(VENV)/package
 demo: $(VENV)/extra-demo  ## fit the breast-cancer data and print the model found
 	$(BIN)/python examples/demo.py
 
-# a folder with bupa.csv, ionosphere.csv and sonar.csv, which scikit-learn does not ship; empty: fetch them from OpenML
+# a folder with bupa.csv, ionosphere.csv and sonar.csv, which scikit-learn does not ship, and tabmini/ with the sets of
+# TabMini; empty: fetch them from OpenML and with pmlb
 RFSC_DATA ?= $(wildcard ../shared/data)
-PYTEST := RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m pytest -q -n 2 --durations=10
+# two workers with one thread each
+PYTEST := RFSC_DATA=$(RFSC_DATA) LOKY_MAX_CPU_COUNT=1 $(BIN)/python -m pytest -q -n 2 --durations=10
 
 test: $(VENV)/extra-test  ## run the tests that guard correctness (under three minutes on two cores)
 	$(PYTEST) -m "not slow" tests
@@ -58,7 +60,9 @@ audit: $(VENV)/extra-all $(VENV)/extra-audit  ## known vulnerabilities of all pa
 docs: $(VENV)/extra-docs  ## the documentation as a site, in docs/_build/html
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
 
-bench: $(VENV)/extra-bench  ## measure the speed bars (most of an hour); writes docs/performance.md
+# extra-cli: `rfsc fit` is one of the rows
+bench: $(VENV)/extra-bench $(VENV)/extra-cli  ## measure the speed bars (more than an hour); writes docs/performance.md
+	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m benchmarks.default_fits --write docs/performance.md
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m benchmarks.speed --write docs/performance.md
 	$(BIN)/python -m benchmarks.long --write docs/performance.md
 	$(BIN)/python -m benchmarks.wide --write docs/performance.md

@@ -76,7 +76,7 @@ class Wdbc:
     def problem(self, options: FitOptions) -> Problem:
         """What to fit."""
         target, weight = np.where(self.label == 1, 1.0, -1.0), np.ones(self.label.size)
-        return Problem(self.space, self.table, target, weight, options, RFSCClassifier().max_terms)
+        return Problem(self.space, self.table, target, weight, options, SearchSettings().max_drawn)
 
     def full(self) -> FitOptions:
         """The evaluation of a search with default settings."""

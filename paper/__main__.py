@@ -1,7 +1,8 @@
 """The paper's experiments and the accuracy study: `python -m paper reproduce` and `python -m paper accuracy`.
 
 Every finished fold is kept in the output folder, so an interrupted run continues where it stopped. Bupa, Ionosphere and
-Sonar come from the folder named by the environment variable RFSC_DATA, or from OpenML if it is not set.
+Sonar come from the folder named by the environment variable RFSC_DATA, or from OpenML if it is not set; TabMini's sets
+from its folder tabmini, or from the package pmlb.
 """
 
 from __future__ import annotations
@@ -13,17 +14,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .accuracy import Study, run_study
+from .agreement import REAL_SETS, agreement_section
+from .by_size import size_section
 from .methods import ONLY_ON_REQUEST, all_methods, study_methods
+from .noise import noise_section
 from .optimistic import optimistic_section
 from .plan import Plan
 from .printed import SETS
 from .protocols import PROTOCOLS
 from .recovery import recovery_section
 from .reproduce import reproduce
+from .small_sets import small_section
 from .synthetic import FAMILIES
 from .tables import replace_section
+from .tabmini import SMALL_SETS, load_small
 
-ACCURACY_PARTS = ("study", "recovery", "settings")
+ACCURACY_PARTS = ("study", "tabmini", "by-size", "noise", "agreement", "recovery", "settings")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -37,7 +43,8 @@ def parser() -> argparse.ArgumentParser:
     paper.add_argument("--write", type=Path, metavar="PAGE", help="page whose section 'main' is replaced")
     study = commands.add_parser("accuracy", help="RFSC beside what a user would choose today")
     _add_common(study, sets=(*SETS, *FAMILIES), methods=list(study_methods()))
-    study.add_argument("--parts", nargs="+", choices=ACCURACY_PARTS, default=ACCURACY_PARTS)
+    text = "what to run (default: all); --sets, --methods and --seeds are for the part study"
+    study.add_argument("--parts", nargs="+", choices=ACCURACY_PARTS, default=ACCURACY_PARTS, help=text)
     study.add_argument("--output", type=Path, default=Path("accuracy"), help="folder (default: %(default)s)")
     study.add_argument("--write", type=Path, metavar="PAGE", help="page whose sections are replaced")
     return root
@@ -77,14 +84,31 @@ def study_of(options: argparse.Namespace) -> Study:
 
 def accuracy_sections(options: argparse.Namespace) -> dict[str, str]:
     """Markdown by section of the page."""
+    folder, jobs, parts, quick = options.output, options.jobs, options.parts, options.quick
+    link = os.path.relpath(folder, options.write.parent) if options.write else str(folder)
+    small = SMALL_SETS[:4] if quick else SMALL_SETS
+    for name in small if {"tabmini", "by-size"} & set(parts) else ():
+        load_small(name)  # a missing one is reported before hours of work
+    folder.mkdir(parents=True, exist_ok=True)
     sections: dict[str, str] = {}
-    if "study" in options.parts:
-        link = os.path.relpath(options.output, options.write.parent) if options.write else str(options.output)
-        sections |= run_study(study_of(options), options.output, n_jobs=options.jobs, link=link)
-    if "recovery" in options.parts:
-        sections["recovery"] = recovery_section(options.jobs)
-    if "settings" in options.parts:
-        sections["paper protocol"] = optimistic_section(options.jobs)
+    if "study" in parts:
+        sections |= run_study(study_of(options), folder, n_jobs=jobs, link=link)
+    if "tabmini" in parts:
+        sections["tabmini"] = small_section(folder, n_jobs=jobs, sets=small)
+    if "by-size" in parts:
+        sets = SETS[:1] if quick else SETS
+        sections["by size"] = size_section(folder, n_jobs=jobs, link=link, small=small, sets=sets)
+    if "noise" in parts:
+        sections["noise"] = noise_section(folder, n_jobs=jobs, **({"n_tables": 4} if quick else {}))
+    if "agreement" in parts:
+        fewer = {"sets": REAL_SETS[-1:], "n_seeds": 3} if quick else {}
+        sections["agreement"] = agreement_section(folder, n_jobs=jobs, **fewer)
+    if "recovery" in parts:
+        sections["recovery"] = recovery_section(jobs)
+    if "settings" in parts:
+        sections["paper protocol"] = optimistic_section(jobs)
+    for name in {"tabmini", "by size", "noise", "agreement"} & set(sections) if quick else ():
+        sections[name] = f"**This was a quick look** at a small part.\n\n{sections[name]}"
     return sections
 
 

@@ -13,7 +13,7 @@ from .accuracy_tables import Outcome
 from .cells import Cell, CellStore, Task, run_missing
 from .datasets import load, table_hash
 from .keel import N_FOLDS
-from .methods import AVERAGE, DEFAULT, by_cost, same_settings, study_methods
+from .methods import DEFAULT, LARGER, by_cost, same_settings, study_methods
 from .printed import SETS
 from .protocols import fit_task, honest_cell
 from .results import Results
@@ -121,7 +121,7 @@ def _image(by: str, path: str) -> str:
 # ---- the accuracy that is required
 
 MEAN = "mean of the six sets"
-MOST_TERMS = 15.0
+MOST_TERMS = 9.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +147,11 @@ class Bar:
 
 FLOORS = {"Bupa": 0.70, "Ionosphere": 0.88, "Iris": 0.95, "Sonar": 0.75, "WDBC": 0.96, "Wine": 0.97}
 BARS = (
-    Bar(MEAN, 0.895, most_terms=MOST_TERMS),
-    Bar(MEAN, 0.907, (AVERAGE,)),
-    Bar("Ionosphere", 0.93, (DEFAULT, AVERAGE)),
-    Bar("WDBC", 0.97, (DEFAULT, AVERAGE)),
-    Bar("Sonar", 0.80, (DEFAULT, AVERAGE)),
+    Bar(MEAN, 0.894, most_terms=MOST_TERMS),
+    Bar(MEAN, 0.907, (LARGER,)),
+    Bar("Ionosphere", 0.93, (DEFAULT, LARGER)),
+    Bar("WDBC", 0.97, (DEFAULT, LARGER)),
+    Bar("Sonar", 0.80, (DEFAULT, LARGER)),
     *(Bar(data, floor, most_terms=MOST_TERMS) for data, floor in FLOORS.items()),
 )
 

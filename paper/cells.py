@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from joblib import Parallel, delayed
 
@@ -19,7 +19,7 @@ class Task:
 
     data: str
     method: str
-    folds: str  # "stratified", "keel" or "synthetic"
+    folds: str  # "stratified", "keel", "synthetic", "tabmini", "noise" or "all rows"
     seed: int  # of the folds and of the method; on synthetic data the number of the draw, each of which is one fold
     fold: int  # from 0
     fingerprint: str  # of the method's settings and of the data: an outcome with another one is not used
@@ -30,7 +30,7 @@ class Cell:
     """The outcome of a task under one protocol."""
 
     task: Task
-    protocol: str  # "honest", "paper" or "keel"
+    protocol: str  # "honest", "paper", "keel", or what a part of the accuracy study compares
     accuracy: float
     kappa: float
     confusion: list[list[int]]  # counts by true class (rows) and predicted class
@@ -39,6 +39,8 @@ class Cell:
     seconds: float  # time of the fit
     log_loss: float | None = None  # mean of -log(probability of the true class); None without probabilities
     terms_per_output: float | None = None  # mean over the outputs; None without a formula
+    auc: float | None = None  # mean over the classes against the rest; None without probabilities
+    notes: dict[str, Any] | None = None  # what a part of the study needs beside the figures
 
 
 class CellStore:
@@ -114,3 +116,16 @@ def run_missing(
             store.add(task, cells)
             bar.set_description_str(f"{task.method} on {task.data}", refresh=False)
             bar.update(thousandths[task])
+
+
+def finished_cells(
+    tasks: Sequence[Task],
+    folder: Path,
+    run: Callable[[Task], list[Cell]],
+    cost: Callable[[Task], float],
+    n_jobs: int,
+) -> list[Cell]:
+    """The cells of these tasks; what is not yet in the folder's `cells.jsonl` is run."""
+    store = CellStore(folder / "cells.jsonl")
+    run_missing(tasks, store, run, cost, n_jobs)
+    return store.cells(tasks)

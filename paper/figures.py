@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from .results import Ranks
 N_SHOWN = 20  # validation samples of Figure 3
 DPI = 110
 GROUP_COLOUR = "#0072B2"
+LINE_COLOURS = ("#000000", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#E69F00")  # told apart by everyone
+NOTE_STYLE = {"ha": "right", "va": "top", "fontsize": 8, "color": "0.4"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,6 +166,23 @@ def _name_rank(axis: Any, label: str, rank: float, end: float, level: float) -> 
     text = f"{label}  {rank:.2f} " if left else f" {rank:.2f}  {label}"
     weight = "bold" if label.startswith("RFSC") else "normal"
     axis.text(end, level, text, ha="right" if left else "left", va="center", fontsize=9, weight=weight)
+
+
+def draw_by_size(panels: dict[str, dict[str, list[float]]], sizes: Sequence[int], path: Path) -> None:
+    """One panel for each measure: a line for each method over the number of terms; RFSC's is thick."""
+    figure = _figure(10, 4.2)
+    for axis, (measure, curves) in zip(figure.subplots(1, len(panels)), panels.items(), strict=True):
+        for (method, curve), colour in zip(curves.items(), LINE_COLOURS, strict=False):
+            axis.plot(sizes, curve, "o-", color=colour, lw=3 if method == "RFSC" else 1.5, ms=4, label=method)
+        axis.set(xlabel="number of terms", title=f"{measure} of left-out rows", xticks=sizes)
+        values = np.array(list(curves.values()))
+        if values.max() > 2 * values.min():  # trees that are sure and wrong would flatten all other lines
+            axis.set_ylim(0.95 * values.min(), 2 * values.min())
+            axis.text(0.99, 0.98, "lines that leave the panel go on above", **NOTE_STYLE, transform=axis.transAxes)
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=len(curves), frameon=False)
+    figure.savefig(path, dpi=DPI)
 
 
 def _figure(width: float, height: float) -> Any:

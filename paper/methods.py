@@ -147,12 +147,12 @@ def all_methods() -> dict[str, Method]:
 # settings of RFSC by row; rows with equal settings are run and shown once, under the first name
 VARIANTS: dict[str, dict[str, Any]] = {
     "RFSC": {},
-    "RFSC, average": {"combine": "average"},
+    "RFSC, 15 terms": {"max_terms": 15},
     "RFSC polynomial": {"basis": "polynomial"},
     "RFSC hinge": {"basis": "hinge"},
 }
 DEFAULT = "RFSC"
-AVERAGE = "RFSC, average"
+LARGER = "RFSC, 15 terms"
 TIME_REFERENCE = "RFSC polynomial"  # whose time is 1
 ONLY_ON_REQUEST = ("EBM",)
 _COST_BY_BASIS = {"polynomial": 1.0, "hinge": 1.2, "auto": 3.5}

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.metrics import accuracy_score, cohen_kappa_score, confusion_matrix
+from sklearn.metrics import accuracy_score, cohen_kappa_score, confusion_matrix, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from rfsc import RFSCClassifier, SparseModel
@@ -28,6 +28,7 @@ from .datasets import data_folder, load
 from .keel import N_FOLDS, read_keel_folds
 from .methods import Method, all_methods
 from .synthetic import draw
+from .tabmini import load_small, small_folds
 
 PROTOCOLS = ("honest", "paper", "keel")
 SMALLEST_PROBABILITY = 1e-15  # for the log-loss: a row with probability zero would cost without limit
@@ -63,8 +64,12 @@ def read_fold(data: str, folds: str, seed: int, fold: int) -> Fold:
         code = {label: k for k, label in enumerate(train.labels)}
         y_train, y_test = (np.array([code[label] for label in table.target]) for table in (train, test))
         return Fold(train.scaled(), y_train, test.scaled(), y_test)
-    X, y = load(data)[:2]
-    rows, held_out = list(StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(X, y))[fold]
+    if folds == "tabmini":
+        X, y = load_small(data)
+        rows, held_out = small_folds(X, y)[fold]
+    else:
+        X, y = load(data)[:2]
+        rows, held_out = list(StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(X, y))[fold]
     return Fold(X[rows], y[rows], X[held_out], y[held_out])
 
 
@@ -97,16 +102,44 @@ def honest_cell(task: Task, fold: Fold, estimator: Any, seconds: float) -> Cell:
         size, per_output = model_size(estimator), terms_per_output(estimator)
     protocol = "keel" if task.folds == "keel" else "honest"
     cell = _cell(task, protocol, fold, estimator.predict(fold.X_test), size, seconds)
-    loss = (
-        log_loss_of(estimator.predict_proba(fold.X_test), fold.y_test) if hasattr(estimator, "predict_proba") else None
-    )
-    return replace(cell, log_loss=loss, terms_per_output=None if np.isnan(per_output) else per_output)
+    cell = replace(cell, terms_per_output=None if np.isnan(per_output) else per_output)
+    if not hasattr(estimator, "predict_proba"):
+        return cell
+    probability = estimator.predict_proba(fold.X_test)
+    return replace(cell, log_loss=log_loss_of(probability, fold.y_test), auc=auc_of(probability, fold.y_test))
 
 
 def log_loss_of(probability: FloatArray, y: IntArray) -> float:
     """Mean of -log(probability of the true class), with classes numbered from 0; a column for each class."""
     of_truth = probability[np.arange(len(y)), y]
     return float(-np.mean(np.log(np.clip(of_truth, SMALLEST_PROBABILITY, 1.0))))
+
+
+def auc_of(probability: FloatArray, y: IntArray) -> float:
+    """Area under the ROC curve; of more than two classes the mean over each class against the rest."""
+    classes = [1] if probability.shape[1] == 2 else np.unique(y)
+    return float(np.mean([roc_auc_score(y == c, probability[:, c]) for c in classes]))
+
+
+def probability_cell(
+    task: Task,
+    protocol: str,
+    fold: Fold,
+    probability: FloatArray,
+    n_terms: float,
+    *,
+    seconds: float = 0.0,
+    notes: dict[str, Any] | None = None,
+) -> Cell:
+    """How these probabilities do on the test rows; the number of features is not known."""
+    cell = _cell(task, protocol, fold, probability.argmax(axis=1), (fold.X_train.shape[1], n_terms), seconds)
+    loss, auc = log_loss_of(probability, fold.y_test), auc_of(probability, fold.y_test)
+    return replace(cell, log_loss=loss, auc=auc, notes=notes)
+
+
+def shares(fold: Fold) -> FloatArray:
+    """What a model without terms predicts for the test rows: the shares of the classes among the training rows."""
+    return np.tile(np.bincount(fold.y_train) / len(fold.y_train), (len(fold.y_test), 1))
 
 
 def best_restart(clf: RFSCClassifier, X: FloatArray, y: IntArray) -> tuple[IntArray, list[SparseModel]]:

@@ -29,6 +29,7 @@ class Figures:
     log_loss: float | None = None  # this and what follows: None if some fold has none
     log_loss_spread: float | None = None
     terms_per_output: float | None = None
+    auc: float | None = None
 
     @property
     def size(self) -> float:
@@ -95,6 +96,7 @@ def _figures(cells: list[Cell]) -> Figures:
         log_loss=_mean(losses),
         log_loss_spread=None if None in losses else float(np.std([v for v in losses if v is not None])),
         terms_per_output=_mean([c.terms_per_output for c in cells]),
+        auc=_mean([c.auc for c in cells]),
     )
 
 

@@ -47,7 +47,8 @@ def _mixed(normal: FloatArray) -> Rows:
     return X, u
 
 
-def _independent(rng: np.random.Generator, n_rows: int, n_features: int) -> Rows:
+def independent(rng: np.random.Generator, n_rows: int, n_features: int) -> Rows:
+    """Independent features in mixed units, and the same standardised."""
     return _mixed(rng.standard_normal((n_rows, n_features)))
 
 
@@ -55,7 +56,7 @@ def _even(rng: np.random.Generator, n_rows: int, n_features: int, n_irrelevant: 
     """Evenly spread features in several units with irrelevant mixed ones behind them; and the former on [0, 1]."""
     v = rng.random((n_rows, n_features))
     units = 10.0 ** (np.arange(n_features) % 3 * 2 - 1)  # 0.1, 10, 1000
-    return np.hstack([v * units, _independent(rng, n_rows, n_irrelevant)[0]]), v
+    return np.hstack([v * units, independent(rng, n_rows, n_irrelevant)[0]]), v
 
 
 def _two(logit: FloatArray) -> FloatArray:
@@ -70,7 +71,7 @@ def _nearly_sure(second: BoolArray, sure: float) -> FloatArray:
 
 def linear(rng: np.random.Generator, n_rows: int) -> Rows:
     """Logistic regression: eight features, all of them at work."""
-    X, u = _independent(rng, n_rows, 8)
+    X, u = independent(rng, n_rows, 8)
     return X, _two(1.5 * u @ np.array([1.0, -0.9, 0.8, -0.7, 0.6, -0.5, 0.4, -0.3]))
 
 
@@ -85,13 +86,13 @@ def correlated(rng: np.random.Generator, n_rows: int) -> Rows:
 
 def pairs(rng: np.random.Generator, n_rows: int) -> Rows:
     """Products of two features and nothing else: 2 u0 u1 - 2 u2 u3 + 1.5 u4 u6, ten features."""
-    X, u = _independent(rng, n_rows, 10)
+    X, u = independent(rng, n_rows, 10)
     return X, _two(2.0 * u[:, 0] * u[:, 1] - 2.0 * u[:, 2] * u[:, 3] + 1.5 * u[:, 4] * u[:, 6])
 
 
 def curved(rng: np.random.Generator, n_rows: int) -> Rows:
     """A cubic: 2 u0^3 - 4 u0 + 1.5 u3^3 - 2 u1 + 1, six features."""
-    X, u = _independent(rng, n_rows, 6)
+    X, u = independent(rng, n_rows, 6)
     return X, _two(2.0 * u[:, 0] ** 3 - 4.0 * u[:, 0] + 1.5 * u[:, 3] ** 3 - 2.0 * u[:, 1] + 1.0)
 
 
@@ -112,7 +113,7 @@ def islands(rng: np.random.Generator, n_rows: int) -> Rows:
 
 def rules(rng: np.random.Generator, n_rows: int) -> Rows:
     """Two boxes, right in 95 % of the rows: u0 > 0 and u1 < 0.3, or x2 at least 6 and u3 > 0.2; eight features."""
-    X, u = _independent(rng, n_rows, 8)
+    X, u = independent(rng, n_rows, 8)
     return X, _nearly_sure(((u[:, 0] > 0) & (u[:, 1] < 0.3)) | ((X[:, 2] >= 6) & (u[:, 3] > 0.2)), 0.95)
 
 
@@ -125,7 +126,7 @@ def checkerboard(rng: np.random.Generator, n_rows: int) -> Rows:
 
 def thresholds(rng: np.random.Generator, n_rows: int) -> Rows:
     """Effects that begin at a knot and level off: of u0, u1, u3 and u5, each clipped to a stretch; eight features."""
-    X, u = _independent(rng, n_rows, 8)
+    X, u = independent(rng, n_rows, 8)
     rise = 4.0 * np.clip(u[:, 0], 0.0, 1.0) + 4.0 * np.clip(u[:, 3], -0.5, 0.5)
     fall = 3.0 * np.clip(u[:, 1], -0.5, 0.5) + 4.0 * np.maximum(u[:, 5] - 0.5, 0.0)
     return X, _two(rise - fall - 0.3)
@@ -133,19 +134,19 @@ def thresholds(rng: np.random.Generator, n_rows: int) -> Rows:
 
 def irrelevant(rng: np.random.Generator, n_rows: int) -> Rows:
     """Three of sixty features: 2 u0 - 2 u1 + 1.5 (u3^2 - 1)."""
-    X, u = _independent(rng, n_rows, 60)
+    X, u = independent(rng, n_rows, 60)
     return X, _two(2.0 * u[:, 0] - 2.0 * u[:, 1] + 1.5 * (u[:, 3] ** 2 - 1.0))
 
 
 def imbalance(rng: np.random.Generator, n_rows: int) -> Rows:
     """About 7 % of the rows are of the second class: 1.5 u0 - 1.2 u1 + u0 u4 - 4, eight features."""
-    X, u = _independent(rng, n_rows, 8)
+    X, u = independent(rng, n_rows, 8)
     return X, _two(1.5 * u[:, 0] - 1.2 * u[:, 1] + u[:, 0] * u[:, 4] - 4.0)
 
 
 def label_noise(rng: np.random.Generator, n_rows: int) -> Rows:
     """A curved border and 20 % of the labels flipped: u0 + u1 - u3 + u4^2 > 0.8, eight features."""
-    X, u = _independent(rng, n_rows, 8)
+    X, u = independent(rng, n_rows, 8)
     return X, _nearly_sure(u[:, 0] + u[:, 1] - u[:, 3] + u[:, 4] ** 2 > 0.8, 0.8)
 
 
@@ -157,7 +158,7 @@ def periodic(rng: np.random.Generator, n_rows: int) -> Rows:
 
 def three_classes(rng: np.random.Generator, n_rows: int) -> Rows:
     """Scores 2 u0, 2 u1 + u3 and 1.5 u4^2 - u0 compete by a softmax; eight features."""
-    X, u = _independent(rng, n_rows, 8)
+    X, u = independent(rng, n_rows, 8)
     scores = np.column_stack([2.0 * u[:, 0], 2.0 * u[:, 1] + u[:, 3], 1.5 * u[:, 4] ** 2 - u[:, 0]])
     return X, softmax(1.5 * scores, axis=1)
 

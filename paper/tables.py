@@ -95,3 +95,8 @@ def best_cells(
             if len(column) > 1:
                 best |= {(i, first_column + j) for i, v in column.items() if v == max(column.values())}
     return frozenset(best)
+
+
+def verdict(bar: str, is_met: bool, figures: str) -> str:
+    """One line of a list: a bar, whether it is met, and the figures that show it."""
+    return f"- {bar}: {'met' if is_met else '**MISSED**'} ({figures})"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from rfsc._engines import FitOptions, Problem
+from rfsc._fit import choice
 from rfsc._search import context
 from rfsc._terms import MonomialSpace
 from rfsc._terms.scaling import Scaling
@@ -16,12 +17,36 @@ from rfsc._terms.scaling import Scaling
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
 settings.register_profile("rfsc", deadline=None, max_examples=20, derandomize=True)
 settings.load_profile("rfsc")
+WHOLE_CHOICE = (
+    "test_choice",
+    "golden/",
+    "contracts/",
+    "test_documentation_page",
+    "test_wide",
+    "test_restrictions",
+    "hostile/",
+    "test_resume",  # these fit in other processes, too
+    "test_resources",
+    "test_checkpoint_faults",
+    "test_same_answer",
+    "paper/",
+)
+N_FOLDS, choice.N_FOLDS = choice.N_FOLDS, 2  # other fits inside of this process are quick
 
 
 @pytest.fixture(autouse=True)
 def no_press_before():
     """Forget Ctrl-C of the test before."""
     context._LastPress.time = -float("inf")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def all_folds(request):
+    """Where the choice itself is the point, it is made as for users."""
+    with pytest.MonkeyPatch.context() as patch:
+        if any(part in request.node.nodeid for part in WHOLE_CHOICE):
+            patch.setattr(choice, "N_FOLDS", N_FOLDS)
+        yield
 
 
 @pytest.fixture

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
+import numpy as np
 import pytest
-from benchmarks import dask_rows, very_wide
+from benchmarks import dask_rows, default_fits, speed_fits, speed_searches, very_wide
+from benchmarks.default_fits import METHODS, Case
 from benchmarks.measuring import Outcomes, make_classifier
 
 from rfsc import SearchSettings
@@ -33,17 +36,105 @@ def test_outcomes_are_kept_and_not_measured_again(tmp_path):
 
 
 def test_section_of_rows_on_workers():
-    found = {"seconds": 601.0, "peak_worker": 2e9, "peak_here": 1e9, "load": 0.5, "log_loss": 0.4367, "terms": ["x0"]}
+    found = {"seconds": 601.0, "peak_worker": 2e9, "peak_here": 1e9, "load": 0.5, "log_loss": 0.4367, "n_terms": 1}
     text = dask_rows.section(found | {"processor_here": 5.0, "processor_workers": 70.0})
     assert "| 601 s | ≤ 600 s | MISSED |" in text
     assert "| largest memory of a worker | 2.00 GB | ≤ 3 GB | met |" in text
 
 
 def test_section_of_very_wide_data():
-    ours = {"wall": 1.0, "cpu": 0.5, "accuracy": 0.7, "best_accuracy": 0.9, "n_fits": 97, "load": 1.0}
+    ours = {"wall": 1.0, "cpu": 0.5, "accuracy": 0.7, "best_accuracy": 0.9, "load": 1.0}
     ours |= very_wide.recovered([3, 4, 9], [3, 8])
     found = {"62 x 2,000": {"RFSC": [ours], "drfsc": [ours], "distfeatselect": [{"failed": "not finished after 9 s"}]}}
     text = very_wide.section(found, 9.0)
-    assert "| 62 x 2,000 | 1 | 50% | 2.0 | 0.40 | 0.700 | 0.900 | 97 | 0.5 | 1.0 |" in text
+    assert "| 62 x 2,000 | 1 | 50% | 2.0 | 0.40 | 0.700 | 0.900 | 0.5 | 1.0 |" in text
     assert "| drfsc 0.0.7 | 1 of 2 | 3 | 0.700 | 0 | 1 |" in text
     assert "| distfeatselect 0.1.4 | not finished after 9 s |" in text
+
+
+# speed
+
+
+def test_engines_hold_the_supports_that_are_timed(monkeypatch):
+    for name, value in (("N_SUPPORTS", 2), ("ROUNDS", 1), ("TURN", 1e-4)):
+        monkeypatch.setattr(speed_fits, name, value)
+    data = speed_fits.Wdbc.load()
+    for size in speed_fits.SIZES:
+        assert speed_fits.time_fits(data, size).size == size
+
+
+def test_section_of_one_search():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((80, 3)), np.arange(80) % 2
+    one = speed_searches.fit_ours(X, y, X, y, random_state=0, n_jobs=1, n_restarts=1, size=None)
+    runs = {way: [one] for way in ("one", "one, two threads", "whole", "defaults", "scaled")}
+    assert len(speed_searches.compare_searches("title", runs, 80, 80).rows) == 6
+
+
+# default fits
+
+SMALL = Case(90, 4, 1e9)
+
+
+def test_simulated_tables_are_the_same_every_time_and_have_fresh_rows():
+    (X, _), (X_fresh, y_fresh) = default_fits.simulated(SMALL)
+    again, _ = default_fits.simulated(SMALL)
+    np.testing.assert_array_equal(X, again[0])
+    assert X.shape == (90, 4)
+    assert len(y_fresh) == len(X_fresh) == default_fits.N_FRESH
+    assert not np.isin(X[:, 0], X_fresh[:, 0]).any()
+    four, _ = default_fits.simulated(Case(400, 18, 1.0, n_classes=4))
+    assert np.unique(four[1]).tolist() == [0, 1, 2, 3]
+
+
+def test_the_table_of_the_command_has_text_columns():
+    table = default_fits.text_table(200)
+    assert table.equals(default_fits.text_table(200))
+    assert table.shape == (200, 21)
+    assert sum(column.startswith("text") for column in table) == 13
+    assert set(table.outcome) == {"yes", "no"}
+    assert table.drop(columns="outcome").isna().any(axis=None)
+
+
+def test_the_lasso_gets_no_products_of_wide_tables():
+    degrees = {name: case.degree for name, case in default_fits.CASES.items()}
+    assert [name for name, degree in degrees.items() if degree == 1] == ["wide", "very wide"]
+    assert default_fits.method_of("lasso", default_fits.CASES["wide"], None)[0].degree == 1
+
+
+@pytest.mark.parametrize("method", ["RFSC", *(pytest.param(peer, marks=pytest.mark.slow) for peer in METHODS[1:])])
+def test_every_method_is_measured(monkeypatch, method):
+    monkeypatch.setattr(default_fits.os, "sched_setaffinity", lambda *_: None)  # of the process of the tests
+    monkeypatch.setattr(default_fits, "N_FRESH", 100)
+    found = default_fits.measure(SMALL, method)
+    assert found["seconds"] > 0.0
+    assert 0.0 < found["log_loss"] < 10.0
+    assert (found["terms"] is None) == (method == "random forest")
+
+
+def test_a_peer_that_was_stopped_is_not_run_again(monkeypatch, tmp_path):
+    asked = []
+
+    def run_python(*arguments, limit, **_):
+        task = json.loads(arguments[-1])
+        asked.append((task["method"], task["run"]))
+        if task["method"] == "lasso":
+            raise subprocess.TimeoutExpired("python", limit)
+        return 'a warning\n{"seconds": 2.0, "log_loss": 0.5, "terms": 3}'
+
+    monkeypatch.setattr(default_fits, "run_python", run_python)
+    found = default_fits.run_all({"small": SMALL}, 2, Outcomes("default_fits", tmp_path / "kept.json"))
+    assert asked == [("RFSC", 0), ("lasso", 0), ("random forest", 0), ("RFSC", 1), ("random forest", 1)]
+    row = "| small | 90 x 4 | 2.0 | ≤ 1e+09 | met | > 120 | 2.0 | 0.500 |  | 0.500 | 3 |  |"
+    assert row in default_fits.section({"small": SMALL}, found)
+
+
+def test_section_of_default_fits():
+    run = {"seconds": 9.0, "log_loss": 0.5, "terms": 3, "load": 1.0}
+    runs = [run, run | {"seconds": 3.0}, run | {"seconds": 4.0}]
+    found = {name: dict.fromkeys(case.methods, runs) for name, case in default_fits.CASES.items()}
+    text = default_fits.section(default_fits.CASES, found)
+    assert "**7 of 9 bars met.** MISSED: WDBC; wide." in text
+    assert "| wide | 150 x 2,000 | 4.0 | ≤ 3 | MISSED | 4.0 (degree 1) | 4.0 |" in text
+    assert "| the paper's experiment | 6 sets x 10 folds | 4.0 | ≤ 60 | met |" in text
+    assert "| command | 1,000 x 20 | 4.0 | ≤ 60 | met |  |  | 0.500 |  |  | 3 |  |" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rfsc import RFSCClassifier, SearchSettings
-from rfsc._search.progress import ConsoleProgress
+from rfsc._search.progress import LONG_FIT, ConsoleProgress, is_watched
 from rfsc.explain import equation, summary
 from tests.making import make
 
@@ -48,7 +49,7 @@ def test_fitted_attributes(fitted, wdbc):
     assert len(fitted.searches_) == 1
     assert len(fitted.searches_[0]) == 2
     assert fitted.n_iter_[0] == max(len(s.history) for s in fitted.searches_[0])
-    assert all(s.stop_reason in ("converged", "max_iter") for s in fitted.searches_[0])
+    assert all(s.stop_reason in ("patience", "max_iter") for s in fitted.searches_[0])
     assert fitted.score(*wdbc) > 0.95
 
 
@@ -91,20 +92,22 @@ def test_summary_shows_terms_errors_and_features(fitted):
     text = summary(fitted.models_[0])
     for name in fitted.models_[0].names:
         assert name in text
-    assert "std. error" in text
-    assert "p-value" in text
+    assert "worth" in text
+    assert "p-value" not in text
     assert max(len(line) for line in text.splitlines()[:3]) <= 120
 
 
 def test_every_term_of_the_best_restart_is_significant(wdbc):
-    clf = make(**QUICK, combine="best").fit(*wdbc)
+    clf = make(**QUICK, size=None).fit(*wdbc)
     assert (clf.models_[0].p_value < 2 * clf.significance).all()
 
 
-def test_pool_of_three_classes_is_short_in_all():
+def test_every_class_has_its_own_size():
     clf = make(**QUICK).fit(*load_wine(return_X_y=True))
-    assert max(len(model.terms) for model in clf.models_) == 6  # 20 in all
-    assert len({term for model in clf.models_ for term in model.terms}) <= 20
+    sizes = [model.size for model in clf.models_]
+    assert max(sizes) <= clf.max_terms
+    assert [model.size for model in clf.at_size(1).models_] == [1, 1, 1]
+    assert len(clf.front_.n_terms) == sum(len(path) for path in clf._paths)
 
 
 def test_restart_model_is_what_the_restart_found(fitted, wdbc):
@@ -118,13 +121,6 @@ def test_restart_model_is_what_the_restart_found(fitted, wdbc):
         assert model.decision(X.to_numpy()).shape == (len(X),)
         settled = fitted.restart_model(restart, limit=True)
         assert set(settled.names) == set(fitted.term_names((search.limit or search.model).ids))
-
-
-def test_pool_takes_terms_of_the_restarts_and_keeps_few(fitted):
-    (model,) = fitted.models_
-    found = {name for search in fitted.searches_[0] for name in fitted.term_names(search.model.ids)}
-    assert set(model.names) <= found
-    assert len(model.terms) <= 15
 
 
 def test_multiclass_probabilities_agree_with_decisions():
@@ -174,18 +170,6 @@ def test_the_order_of_the_rows_does_not_matter(wdbc, fitted):
     other = make(**QUICK).fit(X.iloc[order], y.iloc[order])
     assert fitted.models_[0].names == other.models_[0].names
     np.testing.assert_allclose(fitted.models_[0].coef, other.models_[0].coef, rtol=1e-6)
-
-
-def test_average_is_one_polynomial(wdbc):
-    X, y = wdbc
-    clf = make(**QUICK, combine="average").fit(X, y)
-    best = make(**QUICK, combine="best").fit(X, y)
-    (model,) = clf.models_
-    assert model.standard_error is None
-    assert model.score is None
-    assert len(model.terms) >= len(best.models_[0].terms)
-    assert "average" in summary(model)
-    assert clf.score(X, y) > 0.95
 
 
 @pytest.mark.parametrize(
@@ -272,9 +256,16 @@ def test_pure_noise_warns_and_still_predicts():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or n_models") as caught:
-        clf = make(basis="polynomial", n_models=2, max_iter=1, n_restarts=1, random_state=0, significance=1e-6).fit(
-            X, y
-        )
+        clf = make(
+            basis="polynomial",
+            n_models=2,
+            max_iter=1,
+            n_restarts=1,
+            random_state=0,
+            significance=1e-6,
+            intercept=False,
+            size=None,
+        ).fit(X, y)
     assert clf.predict(X).shape == (60,)
     assert caught[0].filename == __file__
 
@@ -351,6 +342,106 @@ def test_progress_bar_is_one_line_that_fits(fitted, monkeypatch):
     assert len(log.getvalue().splitlines()) == 2
 
 
+class Clock:
+    """A clock that is moved by hand."""
+
+    seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
+def silent_until_long(stream, clock, **limit):
+    return ConsoleProgress(stream, seconds_between=0.0, least_seconds=LONG_FIT, now=clock, **limit)
+
+
+def compare(bar, clock, n_searches, seconds):
+    """So many searches of a cross-validation of two folds, of which the first also compiles."""
+    for k in range(n_searches):
+        clock.seconds += seconds + 5.0 * (k == 0)
+        bar.on_choice(2 * k // n_searches, 2, "linear", n_searches - k - 1)
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(0.5, ""), (1.0, "about 15 s"), (60.0, "about 10 min")])
+def test_a_long_fit_says_so_after_its_second_search(seconds, said):
+    clock, log = Clock(), io.StringIO()
+    bar = silent_until_long(log, clock)
+    compare(bar, clock, 10, seconds)
+    bar.say("basis: linear")
+    bar.close()
+    if not said:
+        assert log.getvalue() == ""
+        return
+    first, *others = log.getvalue().splitlines()
+    assert first == f"This fit will take {said}; set verbose=0 to hide this."
+    assert others == [f"cross-validation: fold {k} of 2 {others[k - 1].split()[-1]}" for k in (1, 2)] + [
+        "basis: linear"
+    ]
+
+
+def test_a_time_limit_bounds_what_is_said():
+    clock, log = Clock(), io.StringIO()
+    bar = silent_until_long(log, clock, most_seconds=30.0)
+    compare(bar, clock, 10, 60.0)
+    assert "take about 30 s" in log.getvalue()
+
+
+def test_a_long_fit_without_a_comparison_says_so(fitted):
+    first, second = (search.history for search in fitted.searches_[0])
+    for seconds, said in ((0.01, ""), (1.0, "more than 10 s"), (20.0, "more than 10 s")):
+        clock, log = Clock(), io.StringIO()
+        bar = silent_until_long(log, clock)
+        bar.expect(1, 2, 60)
+        for record in (*first, *second):
+            clock.seconds += seconds
+            bar.on_iteration(record)
+        bar.close()
+        assert log.getvalue().count("This fit will take") == bool(said)
+        assert said in log.getvalue()
+
+
+def test_long_restarts_are_counted(fitted):
+    record = fitted.searches_[0][0].history[0]
+    clock, screen = Clock(), Screen()
+    bar = silent_until_long(screen, clock)
+    bar.expect(1, 20, 60)
+    for restart in range(3):
+        bar.on_iteration(replace(record, restart=restart))
+        clock.seconds += 4.0
+    assert "This fit will take about 80 s" in screen.getvalue()
+
+
+def test_only_a_terminal_or_a_notebook_is_watched():
+    notebook = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    assert is_watched(Screen())
+    assert is_watched(notebook)
+    assert not is_watched(io.StringIO())
+    assert not is_watched(None)
+    with ThreadPoolExecutor(1) as pool:
+        assert not pool.submit(is_watched, Screen()).result()
+
+
+@pytest.mark.parametrize(("verbose", "is_shown"), [(None, False), (0, False), (1, True)])
+@pytest.mark.usefixtures("fitted")  # kernels are compiled
+def test_default_is_silent_for_short_fits_and_in_logs(wdbc, monkeypatch, verbose, is_shown):
+    X, y = wdbc
+    monkeypatch.setattr("rfsc._search.progress.LONG_FIT", 1e9)
+    for stream in (Screen(), io.StringIO()):
+        monkeypatch.setattr("sys.stderr", stream)
+        make(**QUICK, verbose=verbose).fit(X.iloc[:100, :2], y[:100])
+        assert bool(stream.getvalue()) == is_shown
+
+
+def test_default_shows_long_fits_on_a_terminal(wdbc, monkeypatch):
+    X, y = wdbc
+    screen = Screen()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setattr("rfsc._search.progress.LONG_FIT", 1e-9)
+    make(**QUICK).fit(X.iloc[:100, :2], y[:100])
+    assert "This fit will take" in screen.getvalue()
+    assert "restart 2/2" in screen.getvalue()
+
+
 def test_verbose_writes_to_stderr_only(wdbc, capsys):
     X, y = wdbc
     make(basis="polynomial", n_restarts=1, random_state=0, verbose=1).fit(X.iloc[:, :3], y)
@@ -389,7 +480,7 @@ def test_standard_errors_of_skewed_features():
     rng = np.random.default_rng(1)
     X = np.exp(3 * rng.standard_normal((500, 4)))
     y = (np.log(X[:, 0]) + np.log(X[:, 1]) + rng.normal(size=500) > 0).astype(int)
-    clf = make(basis="polynomial", n_restarts=1, random_state=0, ridge=1e-6, combine="best").fit(X, y)
+    clf = make(basis="polynomial", n_restarts=1, random_state=0, ridge=1e-6, size=None).fit(X, y)
     (model,) = clf.models_
     assert (np.abs(model.t_value) < 100).all()
     assert (model.p_value > 1e-100).all()
@@ -399,5 +490,6 @@ def test_warning_names_the_cause(wdbc):
     X, y = wdbc
     with pytest.warns(ConvergenceWarning, match="sum of sample_weight, is only 1, too small for the t-test"):
         make(**QUICK).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
-    constant = make(**QUICK).fit(np.ones((200, 3)), np.arange(200) < 20)  # finds the constant: no warning
+    with pytest.warns(ConvergenceWarning, match="All features are constant"):
+        constant = make(**QUICK).fit(np.ones((200, 3)), np.arange(200) < 20)
     assert constant.models_[0].names == ("1",)

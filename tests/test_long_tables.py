@@ -41,16 +41,16 @@ def trace(clf, X):
 @settings(max_examples=12)
 @given(
     max_samples=st.one_of(st.integers(90, 10**9), st.sampled_from([1.0, "auto"])),
-    combine=st.sampled_from(["pool", "best", "average"]),
+    size=st.sampled_from(["best", None]),
     n_classes=st.integers(2, 3),
     restrictions=st.sampled_from([None, Restrictions(hierarchy=True)]),
 )
-def test_as_many_as_there_are_rows_is_the_same_as_none(max_samples, combine, n_classes, restrictions):
+def test_as_many_as_there_are_rows_is_the_same_as_none(max_samples, size, n_classes, restrictions):
     rng = np.random.default_rng(n_classes)
     X, y = rng.random((90, 3)), np.arange(90) % n_classes
     X[:, 0] += 0.3 * y
     shared = QUICK | {"n_restarts": 1, "search": SearchSettings(n_models=40, max_iter=8)}
-    shared |= {"combine": combine, "restrictions": restrictions}
+    shared |= {"size": size, "restrictions": restrictions}
     with_it = RFSCClassifier(max_samples=max_samples, **shared)
     without = RFSCClassifier(max_samples=None, **shared)
     with pytest.MonkeyPatch.context() as patch:
@@ -66,12 +66,12 @@ def test_auto_takes_all_rows_up_to_10000_and_5000_beyond():
         assert trace(auto.fit(X[:n_rows], y[:n_rows]), X) == trace(explicit.fit(X[:n_rows], y[:n_rows]), X)
 
 
-@pytest.mark.parametrize("combine", ["pool", "best", "average"])
-def test_hardly_worse_than_the_search_on_all_rows(combine):
+@pytest.mark.parametrize("size", ["best", None])
+def test_hardly_worse_than_the_search_on_all_rows(size):
     X, y = long_table(6000)
     unseen, truth = long_table(20_000, seed=1)
     losses = [
-        log_loss(truth, RFSCClassifier(combine=combine, max_samples=size, **QUICK).fit(X, y).predict_proba(unseen))
+        log_loss(truth, RFSCClassifier(size=size, max_samples=size, **QUICK).fit(X, y).predict_proba(unseen))
         for size in (None, 1500)
     ]
     assert losses[1] < 1.01 * losses[0]
@@ -80,7 +80,7 @@ def test_hardly_worse_than_the_search_on_all_rows(combine):
 def test_coefficients_and_scores_come_from_all_rows():
     X, y = long_table(4000)
     search = SearchSettings(n_models=40, max_iter=40, ridge=1e-6)
-    clf = RFSCClassifier(max_samples=800, combine="best", **QUICK | {"search": search}).fit(X, y)
+    clf = RFSCClassifier(max_samples=800, size=None, **QUICK | {"search": search}).fit(X, y)
     (model,) = clf.models_
     assert model.n_observations == 4000
     columns = model.columns(X)

@@ -35,7 +35,7 @@ def three_classes(n=150):
 
 
 def make_selector(**options):
-    search = make(basis="polynomial", n_restarts=1, n_models=40, max_iter=60, random_state=0, engine="numpy")
+    search = make(basis="polynomial", n_restarts=1, n_models=40, max_iter=30, random_state=0)
     return RFSCSelector(search, **options)
 
 

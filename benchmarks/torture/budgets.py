@@ -15,7 +15,7 @@ from rfsc import StopAfter
 SMALL: list[tuple[int, int, int, float, dict[str, Any]]] = [
     (150, 4, 3, 0.5, {}),
     (2_000, 10, 2, 3.0, {}),
-    (2_000, 10, 2, 3.0, {"combine": "average"}),
+    (2_000, 10, 2, 3.0, {"basis": "hinge"}),
     (20_000, 20, 5, 6.0, {}),
     (300, 5_000, 2, 5.0, {}),
     (300, 5_000, 2, 5.0, {"initial_rip": "screened"}),
@@ -25,7 +25,7 @@ LARGE: list[tuple[int, int, int, float, dict[str, Any]]] = [
     (1_000_000, 30, 2, 20.0, {"max_samples": None, "n_jobs": 2}),
     (1_000_000, 30, 2, 20.0, {"max_samples": None, "basis": "polynomial", "initial_rip": "uniform"}),
     (1_000_000, 30, 2, 20.0, {"n_restarts": 1000}),
-    (1_000_000, 10, 3, 15.0, {"combine": "average", "n_jobs": 2}),
+    (1_000_000, 10, 3, 15.0, {"basis": "hinge", "n_jobs": 2}),
 ]
 
 

@@ -21,7 +21,7 @@ from rfsc.export import ModelFileError, from_json, to_json, to_sql
 QUICK = {"n_restarts": 2, "n_models": 20, "max_iter": 10, "random_state": 0}
 FITS = [
     {"basis": "polynomial"},
-    {"basis": "polynomial", "combine": "average"},
+    {"basis": "polynomial", "size": None},
     {"basis": ["hinge", "radial", "fourier"]},
     {"basis": ["centred", "step", "sigmoid"]},
 ]

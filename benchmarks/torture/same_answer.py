@@ -58,9 +58,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "two classes, polynomial": ("wdbc", {"basis": "polynomial"}),
     "three classes, polynomial": ("iris", {"basis": "polynomial"}),
     "three classes, auto": ("iris", {}),
-    "three classes, auto, average": ("iris", {"combine": "average"}),
     "two classes, subsamples": ("wdbc", {"basis": "polynomial", "max_samples": 200}),
-    "three classes, subsamples, best": ("iris", {"basis": "hinge", "max_samples": 0.6, "combine": "best"}),
+    "three classes, subsamples, best": ("iris", {"basis": "hinge", "max_samples": 0.6, "size": None}),
     "3,321 terms, screened": ("wide", {"basis": "polynomial", "initial_rip": "screened"}),
     "several families, screened": ("wide", {"basis": ["polynomial", "hinge", "radial"], "initial_rip": "screened"}),
     "20,000 rows": (
@@ -69,7 +68,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "20,000 rows, subsamples, average": (
         "long",
-        {"max_samples": 1000, "n_restarts": 2, "max_iter": 4, "n_models": 20, "combine": "average"},
+        {"max_samples": 1000, "n_restarts": 2, "max_iter": 4, "n_models": 20},
     ),
     "engine numpy": ("iris", {"basis": "polynomial", "engine": "numpy", "n_models": 30}),
 }

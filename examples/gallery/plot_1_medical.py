@@ -9,9 +9,9 @@ answer for one patient? The data come with scikit-learn.
 # %%
 # Fit, and read the formula
 # -------------------------
-# A third of the patients is kept aside. The settings ask for a short formula of the paper's kind: products of at most
-# two measurements, each of which must pass a strict test. Measurements that have nothing to do with the diagnosis are
-# left out from the start.
+# A third of the patients is kept aside. The terms are of the paper's kind: products of at most two measurements. Their
+# number is chosen by cross-validation inside the training rows. Measurements that have nothing to do with the diagnosis
+# are left out from the start.
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
@@ -24,18 +24,33 @@ labels = data.target_names[data.target]
 X_train, X_test, y_train, y_test = train_test_split(data.data, labels, test_size=1 / 3, stratify=labels, random_state=0)
 
 filtered = SearchSettings(filter_significance=0.001)
-clf = RFSCClassifier(basis="polynomial", combine="best", significance=0.01, search=filtered, random_state=0).fit(
-    X_train, y_train
-)
+clf = RFSCClassifier(basis="polynomial", search=filtered, random_state=0).fit(X_train, y_train)
 model = clf.models_[0]
-print(f"{len(model.terms)} terms out of {clf.n_terms_[0]} candidates")
+print(f"{model.size} terms out of {clf.n_terms_[0]} candidates")
 print(f"accuracy on {len(X_test)} unseen patients: {clf.score(X_test, y_test):.3f}")
 print(equation(model))
 
 # %%
 # Every measurement is on the [0, 1] scale of its training range here, so the coefficients can be compared. Positive
-# terms favour ``malignant``, the second class. All of them grow with size, texture and irregularity of the nuclei.
+# terms favour ``malignant``, the second class.
 #
+# Would fewer terms do?
+# ---------------------
+# Every size has a model. The log-loss is that of training rows which were left out in turn.
+
+from rfsc.plots import FrontDisplay
+
+print(clf.front_.aligned(["n_terms", "n_features", "log_loss", "above_best", "standard_error", "chosen"]))
+FrontDisplay.from_estimator(clf)
+
+# %%
+# ``clf.at_size(3)`` is the same fit with the model of three terms:
+
+short = clf.at_size(3)
+print(equation(short))
+print(f"accuracy on {len(X_test)} unseen patients: {short.score(X_test, y_test):.3f}")
+
+# %%
 # How sure are the coefficients?
 # ------------------------------
 
@@ -44,8 +59,8 @@ from rfsc.plots import CoefficientsDisplay
 CoefficientsDisplay.from_estimator(clf)
 
 # %%
-# The intervals take the terms as given. They do not know that the search has looked at many models to find these terms,
-# which is why the table marks its p-values as naive.
+# The intervals take the terms as given. They do not know that the search has looked at many models to find these terms.
+# The table shows instead what each term is worth: by how much the log-loss of left-out rows rises without it.
 
 print(term_table(model).text())
 
@@ -63,7 +78,7 @@ FilterDisplay.from_estimator(clf)
 # How did the search find them?
 # -----------------------------
 # Every line is the inclusion probability of a term: how often it is drawn. Terms rise when the models that hold them do
-# better than the others. The thick ones end up in the model.
+# better than the others. The thick ones end up in the model, which is made of the best models of all searches.
 
 from rfsc.plots import RIPEvolutionDisplay, SearchHistoryDisplay
 
@@ -110,4 +125,4 @@ unsure = int(np.argmin(np.abs(clf.decision_function(X_test))))
 print(explain(clf, X_test.iloc[unsure]))
 RowContributionsDisplay.from_estimator(clf, X_test.iloc[[unsure]])
 
-# sphinx_gallery_thumbnail_number = 3
+# sphinx_gallery_thumbnail_number = 4

@@ -37,22 +37,22 @@ print(pd.Series(state).value_counts().to_string())
 # %%
 # Let the data choose the form
 # ----------------------------
-# By default the search compares four kinds of terms by how well they predict left-out rows. Products of deviations win,
-# because they are the only ones that show an interaction of features that have no effect of their own.
+# By default the search compares five kinds of terms by how well they predict left-out rows. Products of deviations win,
+# because they show an interaction of features that have no effect of their own in a single term.
 
 from rfsc import RFSCClassifier
 from rfsc.explain import equation, stability
 
-free = RFSCClassifier(n_restarts=3, random_state=0).fit(log, state)
+free = RFSCClassifier(random_state=0).fit(log, state)
 for name, loss in sorted(free.basis_losses_.items(), key=lambda item: item[1]):
     print(f"{name:<16} left-out log-loss {loss:.3f}")
 
 # %%
 # A formula for the wall of the control room
 # ------------------------------------------
-# With that kind of terms and a strict test:
+# With that kind of terms, and the smallest size that is not clearly worse than the best:
 
-clf = RFSCClassifier(basis="centred", combine="best", significance=0.001, random_state=0).fit(log, state)
+clf = RFSCClassifier(basis="centred", size="1se", random_state=0).fit(log, state)
 model = clf.models_[0]
 print(f"f > 0 means: the pump {model.label}")
 print(equation(model, units="original"))
@@ -88,9 +88,7 @@ from rfsc import Restrictions
 from rfsc.explain import term_table
 
 rules = Restrictions(force=["oil level"], forbid=[("voltage",)])
-ruled = RFSCClassifier(basis="centred", combine="best", significance=0.001, restrictions=rules, random_state=0).fit(
-    log, state
-)
+ruled = RFSCClassifier(basis="centred", size="1se", restrictions=rules, random_state=0).fit(log, state)
 print(term_table(ruled).text())
 
 # sphinx_gallery_thumbnail_number = 2

@@ -21,7 +21,7 @@ X = data.data.rename(columns={"od280/od315_of_diluted_wines": "protein"})
 y = data.target.map({0: "Barolo", 1: "Grignolino", 2: "Barbera"})
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
 
-clf = RFSCClassifier(basis="polynomial", combine="best", random_state=0).fit(X_train, y_train)
+clf = RFSCClassifier(basis="polynomial", random_state=0).fit(X_train, y_train)
 print(f"accuracy on {len(X_test)} unseen wines: {clf.score(X_test, y_test):.3f}")
 for label, formula in equations(clf, digits=3).items():
     print(f"{label:<11} {formula}")

@@ -48,7 +48,7 @@ prepare = make_column_transformer(
     (texts, ["sex", "smokes", "ward"]),
     verbose_feature_names_out=False,
 )
-search = RFSCClassifier(basis=Polynomial(degree=1), combine="best", random_state=0)
+search = RFSCClassifier(basis=Polynomial(degree=1), random_state=0)
 pipeline = make_pipeline(prepare, search).fit(X, y)
 for label, formula in equations(pipeline, units="original").items():
     print(f"{label}: {formula}")

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Any, Self
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
@@ -17,7 +18,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import LabelBinarizer, MinMaxScaler, PolynomialFeatures, StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, l1_min_c
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arrays import BoolArray
@@ -25,6 +26,7 @@ from .base import Comparator
 
 INNER_FOLDS = 5
 TERMS_OF_FASTCAN = range(5, 16)
+LASSO_DECADES, LASSO_STEPS = 3.0, 60  # of the penalties that `LassoTerms` tries, from the one that keeps no term
 
 
 class FastCanTerms(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -50,6 +52,22 @@ class FastCanTerms(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+class LassoTerms(FastCanTerms):
+    """The terms that an L1 penalty keeps longest: the `n_terms` largest weights once so many terms have one."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Weaken the penalty until enough terms have a weight."""
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        weakest = l1_min_c(X, y, loss="log")
+        for strength in weakest * np.logspace(0.0, LASSO_DECADES, LASSO_STEPS):
+            lasso = LogisticRegression(C=strength, solver="liblinear", max_iter=1000, random_state=0, **l1_penalty())
+            weight = np.abs(lasso.fit(X, y).coef_[0])
+            if np.count_nonzero(weight) >= self.n_terms:
+                break
+        self.support_ = (weight > 0) & (rankdata(-weight, method="ordinal") <= self.n_terms)
+        return self
 
 
 class CalibratedSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -83,10 +101,16 @@ class CalibratedSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.calibrated_.predict_proba(X))
 
 
+def l1_penalty() -> dict[str, Any]:
+    """How this version of scikit-learn is asked for an L1 penalty."""
+    is_new = "use_legacy_attributes" in inspect.signature(LogisticRegressionCV).parameters
+    return {"l1_ratio": 1.0} if is_new else {"penalty": "l1"}
+
+
 def _l1_logistic() -> Any:
     """L1 logistic regression, its strength chosen by accuracy in five folds."""
-    options: dict[str, Any] = {"penalty": "l1"}
-    if "use_legacy_attributes" in inspect.signature(LogisticRegressionCV).parameters:
+    options = l1_penalty()
+    if "l1_ratio" in options:
         options = {"l1_ratios": (1.0,), "use_legacy_attributes": False}
     return LogisticRegressionCV(
         Cs=np.logspace(-2, 1.5, 15),
@@ -98,9 +122,9 @@ def _l1_logistic() -> Any:
     )
 
 
-def _expansion() -> list[Any]:
-    """Steps from features to standardised terms of degree 2."""
-    return [MinMaxScaler(), PolynomialFeatures(2, include_bias=False), StandardScaler()]
+def expansion(degree: int = 2) -> list[Any]:
+    """Steps from features to standardised polynomial terms."""
+    return [MinMaxScaler(), PolynomialFeatures(degree, include_bias=False), StandardScaler()]
 
 
 def _support_vectors() -> Any:
@@ -109,7 +133,7 @@ def _support_vectors() -> Any:
 
 
 def _fastcan() -> Any:
-    search = make_pipeline(*_expansion(), FastCanTerms(), LogisticRegression(max_iter=5000))
+    search = make_pipeline(*expansion(), FastCanTerms(), LogisticRegression(max_iter=5000))
     grid = {"fastcanterms__n_terms": list(TERMS_OF_FASTCAN)}
     return GridSearchCV(search, grid, scoring="accuracy", cv=INNER_FOLDS)
 
@@ -117,7 +141,7 @@ def _fastcan() -> Any:
 def modern_classifiers() -> dict[str, Any]:
     """Unfitted classifiers by their names in the tables; EBM and fastcan only if their packages are installed."""
     found = {
-        "L1 logistic, degree 2": make_pipeline(*_expansion(), OneVsRestClassifier(_l1_logistic())),
+        "L1 logistic, degree 2": make_pipeline(*expansion(), OneVsRestClassifier(_l1_logistic())),
         "RBF SVM": _support_vectors(),
         "random forest": RandomForestClassifier(n_estimators=500),
         # exact splits: the histogram variant gains speed on many thousand rows, and its leaves of at least 20 rows are

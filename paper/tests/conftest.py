@@ -13,6 +13,7 @@ from hypothesis import settings
 from paper.cells import Cell, Task
 from paper.figures import illustrate
 from paper.keel import read_keel_folds
+from tests.conftest import all_folds  # noqa: F401  an autouse fixture
 
 HERE = Path(__file__).parent
 DATA = Path(os.environ.get("RFSC_DATA") or HERE.parents[2] / "shared" / "data")

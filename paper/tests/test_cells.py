@@ -31,6 +31,8 @@ cells = st.builds(
     seconds=figures,
     log_loss=st.none() | st.floats(0, 35),
     terms_per_output=st.none() | st.floats(0, 60),
+    auc=st.none() | figures,
+    notes=st.none() | st.dictionaries(st.text(max_size=3), st.lists(st.text(max_size=3), max_size=2), max_size=2),
 )
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from paper.comparators.modern import CalibratedSearch, modern_classifiers
 from paper.methods import (
-    AVERAGE,
     DEFAULT,
     FILTER_LEVEL,
     FILTERED,
+    LARGER,
     TIME_REFERENCE,
     VARIANTS,
     all_methods,
@@ -22,7 +22,7 @@ from rfsc import RFSCClassifier
 def test_rows_of_the_study():
     rows = study_methods()
     assert list(rows) == [*VARIANTS, "RFSC, paper settings", *modern_classifiers()]
-    assert {DEFAULT, AVERAGE, TIME_REFERENCE} <= set(VARIANTS)
+    assert {DEFAULT, LARGER, TIME_REFERENCE} <= set(VARIANTS)
     assert [name for name, row in rows.items() if row.kind == "rfsc"] == [*VARIANTS, "RFSC, paper settings"]
     assert all(hasattr(row.make("Iris"), "predict_proba") for row in rows.values())
 

@@ -89,7 +89,7 @@ def test_scales_are_mixed():
 
 @pytest.mark.parametrize("j", range(4))
 def test_standardised_features(j):
-    _, u = synthetic._independent(np.random.default_rng(0), 100_000, 4)
+    _, u = synthetic.independent(np.random.default_rng(0), 100_000, 4)
     assert abs(u[:, j].mean()) < 0.02
     assert u[:, j].std() == pytest.approx(1, abs=0.03)
 

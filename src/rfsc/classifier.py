@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from copy import copy
 from dataclasses import replace
 from itertools import chain
 from numbers import Integral, Real
@@ -18,7 +19,7 @@ from ._engines import ENGINES, Criterion, choose_engine
 from ._fit.fitting import FitResult, fit_rows, gather, open_checkpoint, settings_of
 from ._fit.rows import Rows, feature_names, read_rows
 from ._model.predictor import FormulaPredictions, Predictor
-from ._model.sparse_model import SparseModel, weighted_mean
+from ._model.sparse_model import SparseModel
 from ._search.context import INTERRUPTED, fit_context, strongest_reason
 from ._search.loop import CUTOFF, SearchSettings
 from ._utils.arrays import BoolArray, FloatArray
@@ -34,8 +35,18 @@ PAPER: dict[str, Any] = {
     "basis": "polynomial",
     "criterion": "accuracy",
     "significance": 0.01,
-    "combine": "best",
-    "search": SearchSettings(unseen="zero", ridge=0.1, initial_rip="uniform"),
+    "size": None,
+    "n_restarts": 10,
+    "search": SearchSettings(
+        n_models=100,
+        max_drawn=60,
+        unseen="zero",
+        least_rip=0.0,
+        patience=None,
+        intercept=False,
+        ridge=0.1,
+        initial_rip="uniform",
+    ),
 }
 
 
@@ -49,11 +60,20 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     Parameters
     ----------
     basis : str, object or list, default="auto"
-        What terms are made of. "auto" chooses between polynomials, centred products, hinges, and straight lines with
-        radial functions by cross-validation inside the training rows, which takes about twice as long as one of them.
+        What terms are made of. "auto" chooses between straight lines, polynomials, centred products, hinges, and lines
+        with radial functions by cross-validation inside the training rows; a richer family is taken only if it is
+        clearly better.
         "polynomial" (the paper; degree 2), "centred", "hinge", "radial", "fourier", "sigmoid", "step", a family with
         settings from `rfsc.bases` such as ``Polynomial(degree=3)``, or a list of these, which then compete in one
         search.
+    size : {"best", "1se"}, int or None, default="best"
+        Number of terms of the answer, the intercept not counted; with several classes of each output. "best" is the
+        smallest size that keeps 99 % of what the best size gains over the constant in log-loss of left-out rows, "1se"
+        the smallest one within one paired standard error of the best. Both may be 0, the constant. `front_` shows all
+        sizes, `at_size` gives the model of any. None takes the model of the best restart as it is, as in the paper.
+    max_terms : int, default=8
+        Largest size that "best" and "1se" may choose. Fewer than five rows of the smaller class per term are a limit
+        too.
     restrictions : Restrictions or None, default=None
         Terms that every model holds, that none may hold, that come only together, and whether products need their
         parents. None leaves the search free.
@@ -63,16 +83,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     significance : float, default=0.05
         Significance level of the t-test. A term is kept if abs(t) > t.ppf(1 - significance), a two-sided p-value below
         twice the level.
-    max_terms : int, default=60
-        Largest number of terms of a model that is drawn.
-    n_restarts : int, default=10
-        Number of searches, from independent seeds.
-    combine : {"pool", "best", "average"}, default="pool"
-        How the restarts become one model. "pool": their terms together, reduced one by one to the model with the best
-        left-out log-loss among those of at most 15 terms; with several outputs at most 20 terms in all, but at least 5
-        each. "best": the restart with the best score; every term passes the t-test. "average": the mean of several
-        models, one formula with more terms, usually the most accurate: with basis="auto" the pooled models of the
-        mixes, each with the share that predicts left-out rows best; otherwise the models of the restarts.
+    n_restarts : int, default=3
+        Number of searches on all rows, from independent seeds; the terms that they find compete for the answer.
     max_samples : "auto", int, float or None, default="auto"
         Rows (float: share of the rows) that the models of an iteration are fitted and scored on, drawn again for each
         iteration with every class in its share, at least 20 rows of each. The answer is decided on and fitted to all
@@ -86,15 +98,17 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Where the models are fitted; all engines give the same answer. "auto" takes "torch" for long tables if it is
         installed and finds a CUDA device, else "numba". "torch" without a CUDA device uses the CPU.
     n_jobs : int or None, default=None
-        Number of threads; the result does not depend on it.
+        Number of threads; the result does not depend on it. None takes one for each core, or a single one inside a
+        parallel loop of joblib.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the search.
     callbacks : object, list of objects or None, default=None
         Observers: functions of an `IterationRecord`, or objects with a method `on_iteration`. An observer may return
-        "stop_search" or "stop_all". They do not see the searches by which "auto" compares bases. `Checkpoint(path)`
+        "stop_search" or "stop_all". They do not see the searches by which basis and size are chosen. `Checkpoint(path)`
         keeps finished searches in a file, from which the fit continues; `StopAfter(seconds)` ends it in time.
-    verbose : int, default=0
-        1 shows a progress bar on stderr.
+    verbose : int or None, default=None
+        1 shows a progress bar on stderr, 0 nothing. None shows it if the fit will take longer than ten seconds and
+        stderr is a terminal or a notebook; in worker processes, threads and logs it shows nothing.
 
     Attributes
     ----------
@@ -114,11 +128,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     basis_ : tuple of Basis
         Families of terms that were searched.
     basis_losses_ : dict of str to float
-        With basis="auto" the left-out log-loss of every mix of families that was compared; empty if nothing could be
-        compared: too few rows of a class, or restrictions that name terms of a single mix.
-    basis_shares_ : dict of str to float
-        With basis="auto" the mix that was chosen, with share 1; with combine="average" too, the share of every mix in
-        the answer. Else empty.
+        Log-loss of left-out rows of every mix of families that was compared; empty if a class has too few rows.
     engine_ : str
         The engine that fitted the models on all rows.
     constant_features_ : ndarray of int
@@ -155,10 +165,10 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         "basis": "no_validation",
         "restrictions": [Restrictions, None],
         "criterion": [StrOptions({criterion.name.lower() for criterion in Criterion})],
+        "size": [StrOptions({"best", "1se"}), Interval(Integral, 0, None, closed="left"), None],
         "significance": [Interval(Real, 0, 1, closed="neither")],
         "max_terms": [Interval(Integral, 1, None, closed="left")],
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
-        "combine": [StrOptions({"pool", "best", "average"})],
         "max_samples": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="right"),
@@ -171,19 +181,19 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         "n_jobs": [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state", np.random.Generator],
         "callbacks": "no_validation",
-        "verbose": ["verbose"],
+        "verbose": ["verbose", None],
     }
 
     def __init__(
         self,
         basis: Any = "auto",
         *,
+        size: int | str | None = "best",
+        max_terms: int = 8,
         restrictions: Restrictions | None = None,
         criterion: str = "loo_log_loss",
         significance: float = 0.05,
-        max_terms: int = 60,
-        n_restarts: int = 10,
-        combine: str = "pool",
+        n_restarts: int = 3,
         max_samples: float | str | None = "auto",
         search: SearchSettings | None = None,
         class_weight: Any = None,
@@ -191,15 +201,15 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         n_jobs: int | None = None,
         random_state: Any = None,
         callbacks: Any = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ) -> None:
         self.basis = basis
+        self.size = size
+        self.max_terms = max_terms
         self.restrictions = restrictions
         self.criterion = criterion
         self.significance = significance
-        self.max_terms = max_terms
         self.n_restarts = n_restarts
-        self.combine = combine
         self.max_samples = max_samples
         self.search = search
         self.class_weight = class_weight
@@ -225,7 +235,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         """
         return cls(**(PAPER | overrides))
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Search for the model.
 
         Parameters
@@ -237,6 +247,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             Class labels; of dask with the same partitions as X, or in memory.
         sample_weight : array-like of shape (n_samples,), default=None
             Observations that each row stands for: weight 2 is the same as the row twice, 0 as the row left out.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group, such as the visits of a patient, are kept together where basis and size are chosen.
 
         Returns
         -------
@@ -245,9 +257,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         """
         self._validate_params()
         began = time.time()
-        progress = self._progress()
-        with unchanged_on_error(self), fit_context(self.callbacks, progress) as context:
-            rows, data = read_rows(self, X, y, sample_weight)
+        with unchanged_on_error(self), fit_context(self.callbacks, self.verbose) as context:
+            rows, data = read_rows(self, X, y, sample_weight, groups)
             self.engine_ = choose_engine(self.engine, rows.n_rows)
             open_checkpoint(self, data, context)
             found = fit_rows(self, rows, context)
@@ -256,8 +267,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             seconds, target = time.time() - began, getattr(y, "name", None)
             run = self.engine_, self.random_state, found.stop_reasons
             self.manifest_ = manifest_of(data, *run, seconds=seconds, target=target)
-            if progress:
-                progress.is_finished = True
+            if context.progress:
+                context.progress.is_finished = True
         self._warn_unless_settled()
         return self
 
@@ -269,36 +280,70 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             params["search"] = replace(params.get("search") or settings_of(self), **fields)
         return super().set_params(**params)  # type: ignore[no-any-return]
 
-    def _progress(self) -> Any:
-        """The progress bar, if it was asked for."""
-        if not self.verbose:
-            return None
-        from ._search.progress import ConsoleProgress
-
-        return ConsoleProgress()
-
     def _publish(self, rows: Rows, found: FitResult) -> None:
         """Set the fitted attributes."""
         fits, choice = found.outputs, found.choice
         classes = rows.targets.classes
         labels = classes[1:] if classes.size == 2 else classes
         self.classes_ = classes
-        self.basis_, self.basis_losses_, self.basis_shares_ = found.bases, choice.losses, choice.shares
-        shares = list(choice.shares.values()) or [1.0]
-        self.models_ = []
-        for own, label, test in zip(fits, labels, found.tests, strict=True):
-            model = weighted_mean([fit.model(rows, feature_names(self), label) for fit in own], shares)
-            self.models_.append(replace(model, evidence=gather(model, own, self.criterion, test)))
-        self.n_terms_ = np.array([sum(fit.space.n_terms for fit in own) for own in fits], dtype=np.int64)
-        self.searches_ = [[search for fit in own for search in fit.searches] for own in fits]
-        began = [{fit.initial_rip for fit in own} for own in fits]
-        self.initial_rip_ = [some.pop() if len(some) == 1 else "partly screened" for some in began]
+        self.basis_, self.basis_losses_ = found.bases, dict(choice.losses or {})
+        names = feature_names(self)
+        self._paths = [fit.sparse_models(rows, names, label) for fit, label in zip(fits, labels, strict=True)]
+        if choice.outputs:
+            pairs = zip(self._paths, choice.outputs, strict=True)
+            self._paths = [[replace(model, sizes=one.curve(path)) for model in path] for path, one in pairs]
+        self.models_ = [
+            replace(path[fit.chosen], evidence=gather(path[fit.chosen], fit, self.criterion, test))
+            for path, fit, test in zip(self._paths, fits, found.tests, strict=True)
+        ]
+        self.n_terms_ = np.array([fit.space.n_terms for fit in fits], dtype=np.int64)
+        self.searches_ = [list(fit.searches) for fit in fits]
+        self.initial_rip_ = [fit.initial_rip for fit in fits]
         self.constant_features_ = np.flatnonzero(rows.scaling.constant)
         self.n_iter_ = np.array([max(s.n_iter for s in searches) for searches in self.searches_], dtype=np.int64)
-        self.support_: BoolArray = np.zeros(self.n_features_in_, dtype=np.bool_)
+        self._spaces = [fit.space for fit in fits]
+
+    @property
+    def support_(self) -> BoolArray:
+        """Features that some model uses."""
+        check_is_fitted(self)
+        support: BoolArray = np.zeros(self.n_features_in_, dtype=np.bool_)
         for model in self.models_:
-            self.support_[list(model.features)] = True
-        self._spaces = [[fit.space for fit in own for _ in fit.searches] for own in fits]
+            support[list(model.features)] = True
+        return support
+
+    @property
+    def front_(self) -> Any:
+        """Accuracy against size: one row for each size, with its left-out log-loss and its equation."""
+        check_is_fitted(self)
+        from .explain.front import front_of
+
+        return front_of(self._paths, self.models_)
+
+    def at_size(self, size: int) -> Self:
+        """The same fit with the model of another size.
+
+        Parameters
+        ----------
+        size : int
+            Number of terms, the intercept not counted. With several classes, every output gets its largest model of at
+            most this size.
+
+        Returns
+        -------
+        RFSCClassifier
+            Fitted; it predicts, explains and exports like any other.
+        """
+        check_is_fitted(self)
+        least = max(path[0].size for path in self._paths)
+        if isinstance(size, bool) or not isinstance(size, Integral) or size < least:
+            msg = f"size must be an integer of at least {least}, got {size!r}."
+            raise ValueError(msg)
+        other = copy(self)
+        other.models_ = [
+            replace([model for model in path if model.size <= size][-1], evidence=None) for path in self._paths
+        ]
+        return other
 
     def _warn_unless_settled(self) -> None:
         """Warn of an interrupted fit, and of outputs for which no restart came to a decision."""
@@ -315,8 +360,14 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     @property
     def _undecided(self) -> list[int]:
         """Outputs for which no restart came to a decision, although the searches were not cut short."""
-        is_whole = self.stop_reason_ == "finished"
-        return [k for k, own in enumerate(self.searches_) if is_whole and all(one.limit is None for one in own)]
+        if self.stop_reason_ != "finished":
+            return []
+        return [
+            k
+            for k, (own, model) in enumerate(zip(self.searches_, self.models_, strict=True))
+            if all(one.limit is None for one in own)
+            or (model.size == 0 and (self.n_terms_[k] == 1 or model.n_observations < FEW_OBSERVATIONS))
+        ]
 
     def _advice(self, output: int) -> str:
         """What a user can do about a search that came to no decision."""
@@ -335,7 +386,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         more = "max_iter" if self.max_samples in (None, "auto") else "max_samples, max_iter"
         return f"Raise {more} or n_models, or check that the features carry information about y."
 
-    def term_names(self, ids: Any, output: int = 0, restart: int = 0) -> list[str]:
+    def term_names(self, ids: Any, output: int = 0) -> list[str]:
         """Names of candidate terms, for the ids that `searches_` records.
 
         Parameters
@@ -344,8 +395,6 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             Term ids.
         output : int, default=0
             Which output's search they come from.
-        restart : int, default=0
-            Which restart they come from; restarts differ only if several bases were averaged.
 
         Returns
         -------
@@ -353,7 +402,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             Their names.
         """
         check_is_fitted(self)
-        terms = self._spaces[output][restart].terms(np.asarray(ids, dtype=np.int64))
+        terms = self._spaces[output].terms(np.asarray(ids, dtype=np.int64))
         return [term.name(self.models_[output].feature_names) for term in terms]
 
     def restart_model(self, restart: int, output: int = 0, *, limit: bool = False) -> SparseModel:
@@ -376,9 +425,15 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         check_is_fitted(self)
         search = self.searches_[output][restart]
         found = search.limit if limit and search.limit is not None else search.model
-        terms = self._spaces[output][restart].terms(found.ids)
+        terms = self._spaces[output].terms(found.ids)
         return replace(
-            self.models_[output], terms=terms, coef=found.coef, standard_error=None, score=found.score, evidence=None
+            self.models_[output],
+            terms=terms,
+            coef=found.coef,
+            standard_error=None,
+            score=found.score,
+            evidence=None,
+            worth=None,
         )
 
     def _detached(self) -> Predictor:

@@ -191,7 +191,7 @@ def _forced(wanted: Restrictions, names: _Names, rules: Rules, max_terms: int) -
     if len(found) > max_terms:
         msg = (
             f"restrictions force {len(found)} terms, counting those that they require, but a model may hold at most "
-            f"{max_terms}: max_terms, or one less than the number of observations. Force fewer, or raise max_terms."
+            f"{max_terms}: max_drawn, or one less than the number of observations. Force fewer, or raise max_drawn."
         )
         raise ValueError(msg)
     return found

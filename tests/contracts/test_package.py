@@ -30,7 +30,7 @@ def test_public_names():
 
 def test_constructor_is_as_documented():
     parameters = inspect.signature(rfsc.RFSCClassifier).parameters
-    names = """basis restrictions criterion significance max_terms n_restarts combine max_samples search class_weight
+    names = """basis size max_terms restrictions criterion significance n_restarts max_samples search class_weight
     engine n_jobs random_state callbacks verbose"""
     assert list(parameters) == names.split()
     assert all(p.kind is p.KEYWORD_ONLY for name, p in parameters.items() if name != "basis")

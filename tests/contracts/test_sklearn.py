@@ -33,7 +33,7 @@ def test_estimator(estimator, check):
     [
         make(**SMALL),  # the defaults, apart from the size of the searches
         make(paper=True, **SMALL),
-        make("polynomial", **SMALL, engine="numpy", combine="average", filter_significance=0.2),
+        make("polynomial", **SMALL, engine="numpy", size="1se", filter_significance=0.2),
         make(["polynomial", "hinge", "step"], **SMALL),
         make(["radial", "fourier", "sigmoid"], **SMALL),
         make("polynomial", **SMALL, restrictions=RULES),

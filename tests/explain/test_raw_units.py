@@ -53,7 +53,7 @@ def test_explanations_use_the_raw_numbers():
     assert equation(pipe) != equation(alone)
     strongest = explain(pipe, X.iloc[0])
     assert any(name in strongest for name in names)
-    assert not any(name in strongest for name in alone.names)
+    assert not any(name in strongest for name in alone.names if name != "1")
     assert rounded(pipe, 2).model.terms == models_of(pipe)[0].terms
 
 

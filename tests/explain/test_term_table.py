@@ -11,7 +11,7 @@ import statsmodels.api as sm
 from sklearn.datasets import load_iris
 
 from rfsc import RFSCClassifier, SearchSettings
-from rfsc._model import Evidence, Predictor, weighted_mean
+from rfsc._model import Evidence, Predictor
 from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc._terms import Term
 from rfsc._terms.hinges import hinge
@@ -25,7 +25,9 @@ def fitted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4)) * [1, 10, 0.1, 1] + [0, 50, 0, 3]
     y = (X[:, 0] + (X[:, 1] - 50) / 10 + 0.8 * rng.normal(size=300) > 0).astype(int)
-    clf = RFSCClassifier(basis="polynomial", n_restarts=3, search=SearchSettings(ridge=1e-9), random_state=0).fit(X, y)
+    # size=None: nothing is shrunken
+    search = SearchSettings(ridge=1e-9)
+    clf = RFSCClassifier(basis="polynomial", size=None, n_restarts=3, search=search, random_state=0).fit(X, y)
     return clf, X, y
 
 
@@ -110,19 +112,21 @@ def test_features_made_of_levels_change_from_no_to_yes():
 
 
 def test_unknown_columns_are_absent():
-    model = weighted_mean([model_of("step", seed=0), model_of("step", seed=0)], [0.5, 0.5])
+    model = replace(model_of("step", seed=0), standard_error=None, evidence=None, worth=None)
     found = term_table(model)
     assert found.columns == ("term", "coef", "odds_ratio", "change")
     assert all(row["p_value"] is None and row["rip"] is None for row in found.rows())
-    assert "average" in found.text()
     assert "naive" not in found.text()
     assert list(found.to_frame().columns) == ["coef", "odds_ratio", "change"]
 
 
-def test_every_p_value_is_labelled_as_naive():
-    text = term_table(model_of("hinge")).text()
-    assert "p (naive)" in text
-    assert "naive: they take the terms as given" in text
+def test_no_p_value_in_the_text_and_what_a_term_is_worth_comes_first():
+    model = model_of("hinge")
+    found = term_table(replace(model, worth=np.arange(len(model.terms)) / 1000.0))
+    assert found.worth.tolist() == list(range(len(model.terms)))
+    assert found.text().split()[:3] == ["term", "worth", "coef"]
+    assert "p (naive)" not in found.text()
+    assert found.p_value is not None
 
 
 def test_rows_are_plain_and_frames_the_same():

@@ -142,7 +142,7 @@ def good_files(folder: Path) -> None:
     """good.csv, and good.json with a model of it."""
     with chdir(folder):
         Path("good.csv").write_bytes(csv_of(frame()))
-        assert said_by("fit", "good.csv", "-t", "class", "-o", "good.json", *QUICK)[0] == 0
+        assert said_by("fit", "good.csv", "-t", "class", "-o", "good.json", "--size=4", *QUICK)[0] == 0
 
 
 def file_through(command: str, file: File, folder: Path) -> None:

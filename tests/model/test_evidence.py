@@ -65,9 +65,9 @@ def test_the_filter_records_what_it_dropped(fitted):
 
 
 @pytest.mark.slow
-def test_mixes_of_families_share_one_table():
+def test_restarts_of_every_output_share_one_table():
     X, y = load_iris(return_X_y=True)
-    clf = RFSCClassifier(basis="auto", combine="average", **QUICK).fit(X, y)
+    clf = RFSCClassifier(basis="auto", **QUICK).fit(X, y)
     for model, searches in zip(clf.models_, clf.searches_, strict=True):
         evidence = model.evidence
         assert evidence.n_restarts == len(searches)

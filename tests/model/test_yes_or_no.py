@@ -89,7 +89,7 @@ def test_pipelines(basis):
     steps = ColumnTransformer(
         [("text", OneHotEncoder(drop="if_binary"), [0]), ("number", SimpleImputer(add_indicator=True), [1])]
     )
-    search = RFSCClassifier(basis=basis, n_restarts=3, random_state=0)
+    search = RFSCClassifier(basis=basis, size=4, random_state=0)
     pipeline = make_pipeline(steps, search).fit(X, y)
     predictor = as_predictor(pipeline)
     np.testing.assert_allclose(predictor.decision_function(X), pipeline.decision_function(X), rtol=1e-12)

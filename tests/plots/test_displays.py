@@ -27,6 +27,7 @@ from rfsc.plots import (
     CoefficientsDisplay,
     ContributionsDisplay,
     DecisionMapDisplay,
+    FeatureEffectsDisplay,
     FilterDisplay,
     RIPEvolutionDisplay,
     RowContributionsDisplay,
@@ -36,7 +37,14 @@ from rfsc.plots import (
 
 from .conftest import made_up
 
-OF_A_MODEL = (RIPEvolutionDisplay, SearchHistoryDisplay, CoefficientsDisplay, StabilityDisplay, FilterDisplay)
+OF_A_MODEL = (
+    RIPEvolutionDisplay,
+    SearchHistoryDisplay,
+    CoefficientsDisplay,
+    FeatureEffectsDisplay,
+    StabilityDisplay,
+    FilterDisplay,
+)
 OF_SAMPLES = (ContributionsDisplay, DecisionMapDisplay, CalibrationDisplay)
 
 
@@ -50,17 +58,18 @@ def test_rip_evolution_shows_what_the_search_recorded(two_classes):
     for j, name in enumerate(display.names):
         course = []
         for record in search.history:
-            known = dict(zip(clf.term_names(record.rips.ids, 0, 1), record.rips.values, strict=True))
+            known = dict(zip(clf.term_names(record.rips.ids), record.rips.values, strict=True))
             course.append(known.get(name, 0.0))
         np.testing.assert_allclose(display.rips[:, j], course, atol=1e-5)
     assert set(np.array(display.names)[display.in_model]) == set(clf.models_[0].names)
     chosen = {name for name, here in zip(display.names, display.chosen, strict=True) if here}
-    assert chosen <= set(clf.term_names(search.model.ids, 0, 1))
+    assert chosen <= set(clf.term_names(search.model.ids))
 
 
 def test_the_restart_most_similar_to_the_model_is_highlighted(two_classes):
-    clf, _, _ = two_classes
-    for restart in range(2):  # as combine="best" would have it
+    _, X, y = two_classes
+    clf = RFSCClassifier(basis="polynomial", size=None, n_restarts=2, random_state=0).fit(X, y)
+    for restart in range(2):
         model, evidence = clf.restart_model(restart), clf.models_[0].evidence
         order = [evidence.terms.index(term) for term in model.terms]
         order += [j for j in range(len(evidence.terms)) if j not in order]
@@ -117,6 +126,27 @@ def test_intervals_exclude_zero_where_the_p_value_is_small(large, level):
     np.testing.assert_array_equal(np.abs(display.coef) > display.reach, model.p_value[order] < 1 - level)
     freedom = model.n_observations - len(model.terms)
     np.testing.assert_allclose(stats.t.cdf(display.reach / model.standard_error[order], freedom), 0.5 + level / 2)
+
+
+def test_feature_effects_are_what_the_feature_alone_changes():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 2)) * [1, 10] + [0, 50], columns=["dose", "age"])
+    y = np.abs(X["dose"]) + (X["age"] > 55) + 0.5 * rng.normal(size=300) > 1
+    settings = {"size": 4, "n_restarts": 1, "random_state": 0}
+    pipe = make_pipeline(StandardScaler(), RFSCClassifier(["hinge", "step"], **settings)).fit(X, y)
+    display = FeatureEffectsDisplay.from_estimator(pipe, X=X)
+    assert sorted(display.names) == ["age", "dose"]
+    for name, (x, f), ax in zip(display.names, display.curves, display.ax_, strict=True):
+        inside = np.arange(1, len(x), 7)  # beside a jump the pipeline may round to its other side
+        inside = inside[np.abs(x[inside, None] - display.knots[display.names.index(name)][0]).min(axis=1) > 1e-9]
+        rows = pd.DataFrame([X.median()] * (len(inside) + 1)).assign(**{name: [x[0], *x[inside]]})
+        decision = pipe.decision_function(rows)
+        np.testing.assert_allclose(f[inside], (decision - decision[0])[1:], atol=1e-6)
+        assert ax.get_xlabel() == name
+        assert len(ax.patches) == 30
+    assert len({ax.get_ylim() for ax in display.ax_}) == 1
+    one = FeatureEffectsDisplay.from_estimator(pipe, max_features=1)
+    assert "the 1 of 2" in one.figure_.get_suptitle()
 
 
 def test_an_average_has_no_intervals(large):

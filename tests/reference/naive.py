@@ -124,10 +124,10 @@ def importance(member, scores):
     return np.array(out)
 
 
-def update(rip, drawn, member, scores, unseen):
+def update(rip, drawn, member, scores, unseen, least=0.0):
     """Eq. (16) and (17) on a dense vector of RIPs; `drawn` and `member` are before and after the test."""
     step = 1.0 / (10.0 * (scores.max() - scores.mean()) + 0.1)
-    new = np.minimum(np.maximum(rip + step * importance(member, scores), 0.0), 1.0)
+    new = np.minimum(np.maximum(rip + step * importance(member, scores), least), 1.0)
     if unseen == "keep":
         new[~drawn.any(axis=0)] = rip[~drawn.any(axis=0)]
     return new
@@ -142,10 +142,10 @@ def stratified_rows(is_upper, size, rng):
     return sorted(chosen)
 
 
-def search(problem, draw, n_iterations, unseen, leave_one_out=None, sample=None, start=None):
-    """Algorithm 1; `draw(rip, common)` gives the supports of an iteration, where `common` is the RIP of a term that
-    was never drawn, and `sample()` the rows that they are scored on, where these are not all. Yields (RIPs, common,
-    scores, mean sizes). `start`, if given, is (first RIPs, common).
+def search(problem, draw, n_iterations, unseen, leave_one_out=None, sample=None, start=None, least=0.0):
+    """Algorithm 1 with a least RIP. `draw(rip, common)` gives the supports of an iteration, where `common` is the RIP
+    of a term that was never drawn, and `sample()` the rows that they are scored on, where these are not all. Yields
+    (RIPs, common, scores, mean sizes). `start`, if given, is (first RIPs, common).
     """
     n = problem.space.n_terms
     rip, common = (np.full(n, 1.0 / n), 1.0 / n) if start is None else start
@@ -162,7 +162,7 @@ def search(problem, draw, n_iterations, unseen, leave_one_out=None, sample=None,
         for m, ids in enumerate(supports):
             kept, _, scores[m] = evaluate(part, ids, leave_one_out)
             drawn[m, ids], member[m, kept] = True, True
-        rip = update(rip, drawn, member, scores, unseen)
+        rip = update(rip, drawn, member, scores, unseen, least)
         if unseen == "zero":
-            common = max(common - scores.mean() / (10.0 * (scores.max() - scores.mean()) + 0.1), 0.0)
+            common = max(common - scores.mean() / (10.0 * (scores.max() - scores.mean()) + 0.1), least)
         yield rip, common, scores, drawn.sum(axis=1).mean(), member.sum(axis=1).mean()

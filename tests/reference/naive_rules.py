@@ -6,24 +6,31 @@ from collections import Counter
 
 import numpy as np
 
-from rfsc._terms.expression import Positive, Product, Sum
+from rfsc._terms.expression import Positive, Product, Scaled, Sum
 
 
 def factors_of(term):
     """What a product is made of; a deviation of a feature counts as the feature, since products start from features."""
-    node = term.expression
     if term.factors is not None:
         return term.factors
-    parts = node.parts if isinstance(node, Product) else (node,)
-    if isinstance(parts[0], Sum):
-        return tuple(part.parts[0].feature for part in parts)
-    return parts if isinstance(parts[0], Positive) else ()
+    node = term.expression
+    found = [_factor(part) for part in (node.parts if isinstance(node, Product) else (node,))]
+    return () if None in found else tuple(found)
+
+
+def _factor(part):
+    if isinstance(part, Scaled):
+        return part.feature
+    if isinstance(part, Sum):
+        return part.parts[0].feature
+    return part if isinstance(part, Positive) else None
 
 
 class NaiveRules:
     """`groups` are sets of ids, `apart` sets of features; everything is worked out again whenever it is asked for."""
 
     def __init__(self, space, forced=(), forbidden=(), apart=(), groups=(), hierarchy=False):
+        self.space = space
         self.terms = space.terms(np.arange(space.n_terms))
         self.forbidden = set(forbidden) | {
             j for j, term in enumerate(self.terms) if any(set(some) <= set(term.features) for some in apart)
@@ -35,7 +42,10 @@ class NaiveRules:
         """Terms whose factors are those of term j but for one."""
         own = factors_of(self.terms[j])
         others = ((k, factors_of(term)) for k, term in enumerate(self.terms))
-        return {k for k, some in others if some and len(some) == len(own) - 1 and Counter(some) <= Counter(own)}
+        found = [k for k, some in others if some and len(some) == len(own) - 1 and Counter(some) <= Counter(own)]
+        is_power = self.terms[j].factors is not None  # products of deviations from other numbers are no parents of it
+        found = [k for k in found if len(own) == 2 or (self.terms[k].factors is not None) == is_power]
+        return set(self.space.simplest(np.array(found, dtype=np.int64)).tolist())
 
     def closure(self, ids):
         """All that a model with these terms must hold."""

@@ -80,7 +80,7 @@ def test_scores_of_given_rows_may_be_too_optimistic():
 def test_noise_is_no_better_than_the_majority_and_overfitted():
     X, _ = rows(60)
     y = np.where(np.random.default_rng(5).random(60) < 0.5, "yes", "no")
-    greedy = {"significance": 0.4, "criterion": "accuracy", "combine": "best", "n_restarts": 1}
+    greedy = {"significance": 0.4, "criterion": "accuracy", "size": None, "n_restarts": 1}
     greedy["search"] = SearchSettings(n_models=20, max_iter=10, ridge=0.01)
     clf = RFSCClassifier(**QUICK | greedy).fit(X, y)
     baselines = {"majority class": default_baselines()["majority class"]}
@@ -144,14 +144,13 @@ def test_unstable_selection_and_rarely_selected_terms():
     assert "rarely_selected" not in cautions_of(model, X, y, stability=0.2)  # covered by "unstable"
 
 
-def test_searches_that_did_not_converge_and_averages():
+def test_searches_that_did_not_converge():
     X, y = rows()
     model = model_of(X)
     cut = replace(model.evidence, stop_reasons=("max_iter",) * 3 + ("converged",))
     assert "3 of 4 searches" in cautions_of(replace(model, evidence=cut), X, y)["not_converged"].text
     half = replace(model.evidence, stop_reasons=("max_iter",) * 2 + ("converged",) * 2)
     assert "not_converged" not in cautions_of(replace(model, evidence=half), X, y)
-    assert "average" in cautions_of(replace(model, standard_error=None), X, y)
 
 
 def test_correlated_terms_and_models_without_a_feature():

@@ -133,6 +133,11 @@ def test_html_json_and_markdown_agree(report_two):
         assert term["term"] in shown
         assert term["term"] in markdown
     assert content["models"][0]["equation"]["original"] in markdown
+    assert content["models"][0]["effects"]["rows"]
+    for effect in content["models"][0]["effects"]["rows"]:
+        words = effect["effect"].replace("-", "\N{MINUS SIGN}")
+        assert words in shown
+        assert words in markdown
     assert content["settings"]["code"] in shown
     assert content["settings"]["code"] in markdown
 
@@ -176,8 +181,9 @@ def test_pyplot_keeps_no_figures_and_its_style_is_not_used(two_classes):
 
 
 def test_rows_are_only_drawn_on_request(report_two, report_three):
-    assert {figure.section for figure in report_two.figures} == {"comparison", "score", "model", "search", "filter"}
-    assert {figure.section for figure in report_three.figures} == {"score", "model", "search", "rows"}
+    sections = {"comparison", "score", "model", "effects", "search", "filter"}
+    assert {figure.section for figure in report_two.figures} == sections
+    assert {figure.section for figure in report_three.figures} == {"score", "model", "effects", "search", "rows"}
     assert "Single rows" in report_three.html()
     assert "Single rows" not in report_two.html()
 
@@ -258,12 +264,12 @@ def test_a_model_without_terms():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, size=80)
     clf = RFSCClassifier(**QUICK | {"n_restarts": 1, "significance": 1e-6}).fit(X, y)
-    assert clf.models_[0].terms == ()
+    assert clf.models_[0].size == 0
     report = Report.from_estimator(clf, X, y, cv=2, baselines={})
     assert "The formula has no terms" in report.html()
     assert [figure.section for figure in report.figures] == ["score"]
     assert "empty" in {caution["key"] for caution in report.content["cautions"]}
-    assert "f = 0" in report.markdown()
+    assert "f = " in report.markdown()
 
 
 def test_a_score_can_be_passed(two_classes):

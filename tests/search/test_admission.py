@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc._engines import Criterion, Memo, Restricted, Supports, make_engine
-from rfsc._fit.output import _average
 from rfsc._search.rips import admit
 from rfsc._terms import MonomialSpace
 from rfsc._terms.rules import Rules
 from tests.reference import naive
 from tests.reference.naive_rules import NaiveRules
 from tests.search.runs import restarts
-from tests.search.test_pool import best_pooled
+from tests.search.test_elimination import path_of
 
 # of x0, ..., x3 at degree 2: 1, x0, x1, x2, x3, x0^2, x0*x1, ...
 SETTINGS = [
@@ -70,14 +69,12 @@ def test_every_model_obeys(restricted):
     for search in searches:
         assert plain.obeys(search.model.ids.tolist())
         assert search.limit is None or plain.obeys(search.limit.ids.tolist())
-    assert plain.obeys(_average(searches)[0].tolist())
 
 
-@pytest.mark.parametrize("largest", [3, 10])
-def test_pool_equals_naive_backward_elimination(restricted, largest):
+def test_path_equals_naive_backward_elimination(restricted):
     searches, fast, plain, problem = restricted
     engine = Restricted(make_engine("numba", problem), fast)
-    found = best_pooled(searches, engine, most_pooled=20, max_terms=largest, rules=fast)
+    path = path_of(searches, engine, rules=fast)
 
     def value(ids):
         return naive.evaluate(problem, sorted(ids), naive.one_step_left_out_predictor, plain.hold)[2]
@@ -87,25 +84,23 @@ def test_pool_equals_naive_backward_elimination(restricted, largest):
     while shorter := plain.shorter(support):
         seen.append(max(((value(rest), rest) for rest in shorter), key=lambda pair: pair[0]))
         support = seen[-1][1]
-    small = [pair for pair in seen if len(pair[1]) <= largest] or seen[-1:]
-    score, support = max(small, key=lambda pair: pair[0])
-    assert set(found.ids.tolist()) == support
-    assert found.score == pytest.approx(score, abs=1e-5)
-    assert plain.obeys(found.ids.tolist())
+    assert [set(model.ids.tolist()) for model in path] == [ids for _, ids in seen[::-1]]
+    assert [model.score for model in path] == pytest.approx([score for score, _ in seen[::-1]], abs=1e-5)
+    assert all(plain.obeys(model.ids.tolist()) for model in path)
 
 
-def test_pool_of_few_terms_obeys(restricted):
+def test_path_of_few_terms_obeys(restricted):
     searches, fast, plain, problem = restricted
     engine = Restricted(make_engine("numba", problem), fast)
     for most in (1, 4, 7):
-        found = best_pooled(searches, engine, most_pooled=most, max_terms=5, rules=fast)
-        assert found is None or plain.obeys(found.ids.tolist())
-        assert found is None or found.ids.size <= max(most, len(plain.forced))
+        path = path_of(searches, engine, most=most, rules=fast)
+        assert all(plain.obeys(model.ids.tolist()) for model in path)
+        assert all(model.ids.size <= max(most, len(plain.forced)) for model in path)
 
 
-def test_too_many_forced_terms_are_the_answer(make_problem):
+def test_forced_terms_are_the_smallest_model(make_problem):
     problem = make_problem(np.random.default_rng(0), n_features=4, significance=0.5)
     rules, _ = both(problem.space, forced=range(7))
     engine = Restricted(make_engine("numba", problem), rules)
     searches = restarts(engine, 15, 0, 2, rules=rules, n_models=10, max_iter=5)
-    assert best_pooled(searches, engine, most_pooled=15, max_terms=5, rules=rules).ids.tolist() == list(range(7))
+    assert path_of(searches, engine, rules=rules)[0].ids.tolist() == list(range(7))

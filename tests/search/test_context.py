@@ -21,7 +21,7 @@ from rfsc._engines import FitOptions, Problem, Supports, make_engine
 from rfsc._fit import fitting
 from rfsc._search import context as module
 from rfsc._search.context import Context, Signals, interruptible, uninterruptible_fits
-from rfsc._search.pool import Elimination, pool
+from rfsc._search.elimination import eliminated
 from rfsc._terms import MonomialSpace
 from rfsc.export.compare import compared_text
 from tests.search.runs import search
@@ -75,7 +75,7 @@ def test_a_time_limit_ends_the_fit_with_the_best_model_so_far(basis, monkeypatch
 def test_every_output_gets_its_share_of_the_time(monkeypatch):
     X, y = load_iris(return_X_y=True)
     monkeypatch.setattr(module.time, "time", Clock())
-    clf = RFSCClassifier("polynomial", n_restarts=2000, random_state=0, callbacks=StopAfter(3000)).fit(X, y)
+    clf = RFSCClassifier("polynomial", n_restarts=2000, random_state=0, callbacks=StopAfter(600)).fit(X, y)
     n_iterations = [sum(search.n_iter for search in own) for own in clf.searches_]
     assert clf.stop_reason_ == "time_limit"
     assert min(n_iterations) > 0.3 * max(n_iterations)
@@ -97,7 +97,7 @@ def test_a_comparison_of_bases_that_was_cut_short_is_reported_and_keeps_no_searc
     whole = RFSCClassifier(**settings).fit(X, y)
     path = tmp_path / "fit.checkpoint"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fitting, "BASIS_CHOICE_TIME_SHARE", 1e-6)
+        patch.setattr(fitting, "CHOICE_TIME_SHARE", 1e-6)
         part = RFSCClassifier(**settings, callbacks=[Checkpoint(path), StopAfter(6000)]).fit(X, y)
     assert part.basis_losses_ == {}
     assert part.stop_reason_ == part.manifest_["stop_reasons"][0][0] == "time_limit"
@@ -119,7 +119,7 @@ def test_a_fit_that_a_limit_ended_continues_to_the_same_bits(tmp_path, monkeypat
     path = tmp_path / "fit.checkpoint"
     with monkeypatch.context() as patch:
         patch.setattr(module.time, "time", Clock())
-        part = RFSCClassifier(**settings, callbacks=[Checkpoint(path), StopAfter(3000)]).fit(X, y)
+        part = RFSCClassifier(**settings, callbacks=[Checkpoint(path), StopAfter(600)]).fit(X, y)
     assert part.stop_reason_ == "time_limit"
     done = RFSCClassifier(**settings, callbacks=Checkpoint(path)).fit(X, y)
     assert compared_text(done) == compared_text(whole)
@@ -170,8 +170,8 @@ def test_a_search_that_is_stopped_returns_the_best_of_what_it_saw(rng, make_prob
     assert (result.model.score, -result.model.log_loss) == max(seen)
     assert result.limit is None
     assert result.n_iter >= 1
-    small = pool([result], Elimination(engine, 10, 10), Context(signals=Signals(interrupted=True)))
-    assert all(model.ids.size <= 10 for model in small)
+    path = eliminated(result.model.ids, engine, None, Context(signals=Signals(interrupted=True)), 99)
+    assert [model.ids.size for model in path][-1] == result.model.ids.size
 
 
 def test_after_a_stop_the_first_batches_are_the_result(rng, make_problem, monkeypatch):

@@ -9,13 +9,12 @@ import pytest
 
 from rfsc._engines import Criterion, Memo, Supports, make_engine
 from rfsc._engines.base import Evaluation
-from rfsc._fit.output import _average
 from rfsc._search.context import Context, Verdict
 from rfsc._search.rips import RIPs, sample_population
 from rfsc._search.screening import Screening
 from rfsc._utils.determinism import stream
 from tests.reference import naive
-from tests.search.runs import restarts, search, watched
+from tests.search.runs import search, watched
 
 
 def sparse(rip, common):
@@ -36,7 +35,7 @@ def sparse(rip, common):
 def test_agrees_step_by_step_with_the_naive_search(unseen, criterion, engine, make_problem):
     rng = np.random.default_rng(0)
     problem = make_problem(rng, n_rows=120, n_features=3, criterion=criterion, ridge=0.1, max_terms=10)
-    settings = {"n_models": 30, "max_iter": 8, "tol": 0.0, "unseen": unseen}
+    settings = {"n_models": 30, "max_iter": 8, "unseen": unseen, "least_rip": 0.5}
     result = search(Memo(make_engine(engine, problem)), 10, 5, max_terms=10, **settings)
     draws = (stream(np.random.SeedSequence(5), iteration) for iteration in itertools.count(1))
 
@@ -44,14 +43,14 @@ def test_agrees_step_by_step_with_the_naive_search(unseen, criterion, engine, ma
         population = sample_population(sparse(rip, common), 30, 10, next(draws))
         return [population[m] for m in range(30)]
 
-    slow = naive.search(problem, draw, 8, unseen, naive.one_step_left_out_predictor)
+    slow = naive.search(problem, draw, 8, unseen, naive.one_step_left_out_predictor, least=0.05)
     steps = list(zip(result.history, slow, strict=False))
     assert len(steps) == 8
     for record, (rip, common, scores, drawn_size, kept_size) in steps:
         listed = record.rips.ids
         np.testing.assert_allclose(record.rips.values, rip[listed], atol=1e-6)
-        others = np.delete(rip, listed)  # at the common value, or dead
-        assert np.all((np.abs(others - common) < 1e-9) | (others == 0.0))
+        others = np.delete(rip, listed)  # at the common value, or at the least
+        assert np.all((np.abs(others - common) < 1e-9) | (others == 0.05))
         assert record.mean_score == pytest.approx(scores.mean(), abs=1e-6)
         assert record.best_score == pytest.approx(scores.max(), abs=1e-6)
         assert record.mean_size_drawn == pytest.approx(drawn_size)
@@ -70,7 +69,7 @@ def test_agrees_with_the_naive_search_from_screened_rips(rng, make_problem):
         return [population[m] for m in range(30)]
 
     first = start[np.arange(10)], start.default
-    slow = naive.search(problem, draw, 6, "keep", naive.one_step_left_out_predictor, start=first)
+    slow = naive.search(problem, draw, 6, "keep", naive.one_step_left_out_predictor, start=first, least=start.least)
     for record, (rip, _, scores, drawn_size, _) in zip(result.history, slow, strict=True):
         np.testing.assert_allclose(record.rips.values, rip[record.rips.ids], atol=1e-5)
         assert record.mean_score == pytest.approx(scores.mean(), abs=1e-6)
@@ -99,7 +98,7 @@ def test_same_seed_same_search_whatever_the_threads(make_problem):
 def test_returns_the_better_of_limit_and_best_visited(rng, make_problem):
     problem = make_problem(rng, ridge=0.1)
     engine = Memo(make_engine("numba", problem))
-    result = search(engine, 21, 1, n_models=50, max_iter=300)
+    result = search(engine, 21, 1, n_models=50, patience=None, least_rip=0.0)
     assert result.stop_reason == "converged"
     assert result.model.score == max(r.best_score for r in result.history)
     assert result.limit is not None
@@ -131,14 +130,6 @@ def test_an_unknown_verdict_names_the_callback_and_the_choices(rng, make_problem
     engine = make_engine("numba", make_problem(rng, ridge=0.1))
     with pytest.raises(TypeError, match="expected None or one of 'continue', 'stop_search', 'stop_all'"):
         search(engine, 21, 1, context=watched(lambda record: 17), n_models=5, max_iter=2)
-
-
-def test_average_is_the_mean_of_the_restarts(rng, make_problem):
-    problem = make_problem(rng, ridge=0.1)
-    searches = restarts(Memo(make_engine("numba", problem)), 21, 1, 3, n_models=20, max_iter=15)
-    ids, coef = _average(searches)
-    f = np.mean([s.model.coef @ problem.space.columns(problem.table, s.model.ids) for s in searches], axis=0)
-    np.testing.assert_allclose(coef @ problem.space.columns(problem.table, ids), f, atol=1e-10)
 
 
 def test_no_information_leaves_no_limit_model(rng, make_problem):
@@ -200,7 +191,17 @@ def test_a_search_ends_when_everything_has_died():
                 supports, kept, np.ones(kept.size), zeros + 0.5, zeros, zeros.astype(np.int8), zeros.astype(np.int64)
             )
 
-    result = search(Nothing(), 20, 0, n_models=50, max_iter=300)
+    result = search(Nothing(), 20, 0, n_models=50, patience=None, least_rip=0.0)
     assert result.stop_reason == "converged"
+    patient = search(Nothing(), 20, 0, n_models=50, patience=7)
+    assert (patient.stop_reason, patient.n_iter) == ("patience", 8)
     assert result.n_iter < 50
     assert result.model.ids.size == 0
+
+
+def test_patience_counts_from_the_last_better_model(rng, make_problem):
+    result = search(make_engine("numba", make_problem(rng, ridge=0.1)), 21, 1, n_models=20, patience=5)
+    best = [record.best_score for record in result.history]
+    assert result.stop_reason == "patience"
+    assert result.n_iter == 1 + int(np.argmax(best)) + 5
+    assert len({tuple(ids) for ids in result.leaders}) == len(result.leaders) > 1

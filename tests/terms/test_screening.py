@@ -63,8 +63,10 @@ def test_every_term_is_tested_once_as_by_least_squares(name, layout, small_block
 
     def is_product(term):  # squares go with the products where a space has them, else with the powers
         node = term.expression
-        plain = term.factors is not None or (isinstance(node, Product) and isinstance(node.parts[0], Sum))
-        return plain and isinstance(node, Product) and len(node.parts) == 2 and name != "powers"
+        plain = term.factors is not None or (
+            isinstance(node, Product) and all(isinstance(part, Sum) for part in node.parts)
+        )
+        return plain and isinstance(node, Product) and len(node.parts) == 2 and name not in ("powers", "hinges")
 
     def deviations(term):
         if term.factors is None or len(term.factors) < (2 if name == "powers" else 3):

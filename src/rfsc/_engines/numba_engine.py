@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .kernels import Output
 
 COMPILE_NOTICE = "rfsc: compiling its kernels for this machine (about ten seconds; kept for later runs)\n"
-GRAM_TERMS = 2048  # 32 MiB
+GRAM_TERMS = 512  # beyond, a search fits too few models to gain what the matrix costs
 NOTICE_AFTER = 1.5  # seconds: loading from the cache is over by then
 
 

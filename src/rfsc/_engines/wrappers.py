@@ -30,6 +30,9 @@ class Restricted:
 
 def ties_of(supports: Supports, rules: Rules) -> Ties:
     """What each entry of a batch holds under the rules."""
+    exempt = np.isin(supports.ids, list(rules.forced))
+    if rules.only_forces:
+        return Ties(exempt, np.zeros(supports.ids.size + 1, dtype=np.int64), np.empty(0, dtype=np.int64))
     entries: list[int] = []
     counts = [0]
     for m in range(len(supports)):
@@ -38,7 +41,6 @@ def ties_of(supports: Supports, rules: Rules) -> Ties:
             required = [place[k] for k in rules.needs(j) or () if k != j and k in place]
             entries += sorted(required)
             counts.append(len(required))
-    exempt = np.isin(supports.ids, list(rules.forced))
     return Ties(exempt, np.cumsum(counts, dtype=np.int64), np.array(entries, dtype=np.int64))
 
 

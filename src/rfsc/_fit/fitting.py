@@ -18,15 +18,15 @@ from .._search.loop import SearchSettings
 from .._search.subsamples import LEAST_OF_A_CLASS
 from .._terms import Basis, Term
 from .._utils.arrays import FloatArray, IntArray
-from .._utils.determinism import Seed, child, seeds_of_searches, thread_count
+from .._utils.determinism import seeds_of_searches, thread_count
 from .._utils.json_records import decode, encode
 from .._version import __version__
-from .basis_choice import BasisChoice, choose_basis
+from .choice import Choice, choose
 from .executor import Executor
-from .output import SEARCH_TIME_SHARE, Job, OutputFit, OutputSearch, OutputSpec, pool_terms, start_by_size
-from .rows import FeatureRules, Rows, feature_names
+from .output import SEARCH_TIME_SHARE, Job, OutputFit, OutputSearch, OutputSpec
+from .rows import FeatureRules, Rows, column_order, feature_names
 
-BASIS_CHOICE_TIME_SHARE = 0.4  # of a time limit; the rest is for the searches with the basis that was chosen
+CHOICE_TIME_SHARE = 0.6  # of a time limit; the rest is for the searches with the basis that was chosen
 MOST_ROWS_AT_ONCE = 10_000  # up to which max_samples="auto" takes all rows
 AUTO_SAMPLES = 5_000  # rows that it takes at a time of longer tables
 NO_EFFECT_ON_RESULT = {"callbacks", "verbose", "n_jobs"}  # parameters that may change when a checkpoint is continued
@@ -41,22 +41,18 @@ Place = tuple[int, int]  # restart, position of its job
 class FitResult:
     """What a fit has found."""
 
-    outputs: list[list[OutputFit]]  # per output one for each mix of families; one mix, unless mixes are averaged
+    outputs: list[OutputFit]
     tests: list[FilterEvidence | None]  # of the features, per output
     bases: tuple[Basis, ...]
-    choice: BasisChoice
+    choice: Choice
 
     @property
     def stop_reasons(self) -> list[list[str]]:
-        """Per output why its searches ended or were not begun, and first if the choice of the basis was cut short."""
+        """Per output why its searches ended or were not begun, and first if the choice was cut short."""
         hurried = [] if self.choice.is_complete else [TIME_LIMIT]
         return [
-            [
-                *hurried,
-                *(search.stop_reason for fit in own for search in fit.searches),
-                *(fit.not_begun for fit in own if fit.not_begun),
-            ]
-            for own in self.outputs
+            [*hurried, *(search.stop_reason for search in fit.searches), *([fit.not_begun] if fit.not_begun else [])]
+            for fit in self.outputs
         ]
 
 
@@ -81,24 +77,31 @@ def open_checkpoint(estimator: Any, data: dict[str, Any], context: Context) -> N
 
 
 def fit_rows(estimator: Any, rows: Rows, context: Context) -> FitResult:
-    """Choose the basis if asked to, run all searches, and combine them into one model for each output and mix."""
-    features = FeatureRules(
-        settings_of(estimator).filter_significance, estimator.restrictions, feature_names(estimator)
-    )
+    """Choose basis and sizes, run all searches, and make models of every size out of them."""
+    order = column_order(rows)
+    level, restrictions = settings_of(estimator).filter_significance, estimator.restrictions
+    features = FeatureRules(level, restrictions, feature_names(estimator), order)
     tests = features.tests(rows)
     n_outputs = len(rows.targets.outputs)
-    seeds, layout_seed = seeds_of_searches(estimator.random_state, n_outputs, estimator.n_restarts)
-    specs, choice = _specs(estimator, rows, _spec(estimator, rows, layout_seed), features, context)
+    seeds = seeds_of_searches(estimator.random_state, n_outputs, estimator.n_restarts)
+    spec, choice = _chosen(estimator, rows, _spec(estimator, rows), features, context)
     if context.progress:
-        context.progress.expect(n_outputs, estimator.n_restarts * len(specs), specs[0].search.max_iter)
+        context.progress.expect(n_outputs, estimator.n_restarts, spec.search.max_iter)
     # with more time another basis might be chosen, whose searches are others
     own = context if choice.is_complete else replace(context, checkpoint=None)
-    fits = fit_jobs(rows, _jobs(specs, features.allowed(rows, tests), seeds), estimator.n_jobs, own)
-    outputs = [fits[k : k + len(specs)] for k in range(0, len(fits), len(specs))]
-    return FitResult(outputs, tests, tuple({basis: None for spec in specs for basis in spec.bases}), choice)
+    jobs = [
+        Job(output, allowed, spec, tuple(restarts))
+        for output, (allowed, restarts) in enumerate(zip(features.allowed(rows, tests), seeds, strict=True))
+    ]
+    if isinstance(estimator.size, Integral):
+        jobs = [replace(job, size=int(estimator.size)) for job in jobs]
+    if choice.outputs:
+        pairs = zip(jobs, choice.outputs, strict=True)
+        jobs = [replace(job, size=one.size, slopes=one.slopes, known=one.known, began=one.began) for job, one in pairs]
+    return FitResult(fit_jobs(rows, jobs, estimator.n_jobs, own), tests, spec.bases, choice)
 
 
-def _spec(estimator: Any, rows: Rows, layout_seed: int) -> OutputSpec:
+def _spec(estimator: Any, rows: Rows) -> OutputSpec:
     """How every output is fitted; without bases if these are to be chosen."""
     from ..bases import resolve
 
@@ -106,20 +109,18 @@ def _spec(estimator: Any, rows: Rows, layout_seed: int) -> OutputSpec:
     max_samples = sample_size(estimator.max_samples, n_rows, rows.targets.classes.size)
     observations = rows.n_observations * min(1.0, (max_samples or n_rows) / n_rows)
     return OutputSpec(
-        bases=() if _chooses_basis(estimator) else resolve(estimator.basis),
+        bases=() if chooses_basis(estimator) else resolve(estimator.basis),
         restrictions=estimator.restrictions,
         feature_names=feature_names(estimator),
-        layout_seed=layout_seed,
         options=FitOptions(Criterion[estimator.criterion.upper()], search.ridge, estimator.significance),
         search=search,
         # fewer terms than observations: the t-test needs degrees of freedom
-        max_terms=min(estimator.max_terms, max(int(observations) - 1, 1)),
+        max_terms=min(search.max_drawn, max(int(observations) - 1, 1)),
         max_samples=max_samples,
-        combine=estimator.combine,
+        max_size=_max_size(estimator),
         engine=estimator.engine,
         n_threads=thread_count(estimator.n_jobs),
-        initial_rip=start_by_size(rows.n_observations) if search.initial_rip == "auto" else search.initial_rip,
-        pool_terms=pool_terms(len(rows.targets.outputs)),
+        n_observations=rows.n_observations,
     )
 
 
@@ -133,36 +134,38 @@ def sample_size(max_samples: float | str | None, n_rows: int, n_classes: int) ->
     return max(size, LEAST_OF_A_CLASS * n_classes)
 
 
-def _chooses_basis(estimator: Any) -> bool:
+def chooses_basis(estimator: Any) -> bool:
+    """Whether the data choose the families of terms."""
     return isinstance(estimator.basis, str) and estimator.basis == "auto"
 
 
-def _specs(
+def _max_size(estimator: Any) -> int | None:
+    """Largest model on the path of sizes; None without a path."""
+    if estimator.size is None:
+        return None
+    return int(estimator.max_terms if isinstance(estimator.size, str) else max(estimator.size, 0))
+
+
+def _chosen(
     estimator: Any, rows: Rows, spec: OutputSpec, features: FeatureRules, context: Context
-) -> tuple[list[OutputSpec], BasisChoice]:
-    """One spec for each mix of families: the one that was asked for or chosen, or all that are averaged."""
-    if not _chooses_basis(estimator):
-        return [spec], BasisChoice({}, {})
-    from ..bases import auto_mixes
+) -> tuple[OutputSpec, Choice]:
+    """The spec with the families that were asked for or chosen; and the choice, also of the sizes."""
+    from ..bases import auto_mixes, name_of
 
-    mixes = auto_mixes(estimator.n_features_in_)
-    limited = context.within(BASIS_CHOICE_TIME_SHARE)
-    choice = choose_basis(mixes, rows, features.allowed, spec, estimator.n_jobs, limited)
+    if chooses_basis(estimator):
+        mixes = auto_mixes(estimator.n_features_in_, rows.n_rows)
+    else:
+        mixes = {name_of(spec.bases): spec.bases}
+    if estimator.size is None:
+        if len(mixes) > 1:
+            msg = 'size=None takes the model of a restart as it is, and basis="auto" compares models of several sizes.'
+            raise ValueError(f"{msg} Name a basis, or leave size at its default.")
+        return spec, Choice(next(iter(mixes)))
+    limited = context.within(CHOICE_TIME_SHARE)
+    choice = choose(mixes, rows, features.allowed, spec, estimator.size, estimator.n_jobs, limited)
     if context.progress:
-        context.progress.say("basis: " + ", ".join(f"{name} {share:.0%}" for name, share in choice.shares.items()))
-    # the parts of an average of mixes are small models already
-    combine = "pool" if spec.combine == "average" else spec.combine
-    return [replace(spec, bases=mixes[name], combine=combine) for name in choice.shares], choice
-
-
-def _jobs(specs: Sequence[OutputSpec], allowed: Sequence[IntArray], seeds: Sequence[Sequence[Seed]]) -> list[Job]:
-    """One job per output and mix; the restarts of an output are numbered on from one mix to the next."""
-    several = len(specs) > 1
-    return [
-        Job(output, features, spec, tuple(child(seed, k) if several else seed for seed in own), k * len(own))
-        for output, (features, own) in enumerate(zip(allowed, seeds, strict=True))
-        for k, spec in enumerate(specs)
-    ]
+        context.progress.say(f"basis: {choice.mix}")
+    return replace(spec, bases=mixes[choice.mix]), choice
 
 
 def fit_jobs(rows: Rows, jobs: Sequence[Job], n_jobs: int | None, context: Context) -> list[OutputFit]:
@@ -210,8 +213,7 @@ def _searched(works: Sequence[OutputSearch], executor: Executor, context: Contex
     """Results of all searches, by restart and job; those that a checkpoint knows are not run again."""
     # the first restart of every output, then the second: if the fit is stopped, each has had its share
     places = sorted((restart, k) for k, work in enumerate(works) for restart in range(len(work.job.seeds)))
-    numbers = {(restart, k): (works[k].job.output, works[k].job.first + restart) for restart, k in places}
-    keys = {place: f"search/{output}/{number}" for place, (output, number) in numbers.items()}
+    keys = {(restart, k): f"search/{works[k].job.output}/{restart}" for restart, k in places}
     found: dict[Place, SearchResult] = {}
     if context.checkpoint is not None:
         known = {place: context.checkpoint.get(key) for place, key in keys.items()}
@@ -243,39 +245,30 @@ def _as_watched(result: SearchResult, work: OutputSearch, restart: int, context:
     return result
 
 
-def gather(
-    model: SparseModel, fits: Sequence[OutputFit], criterion: str, filtered: FilterEvidence | None = None
-) -> Evidence:
-    """Lay the restarts of all fits side by side, by term."""
+def gather(model: SparseModel, fit: OutputFit, criterion: str, filtered: FilterEvidence | None = None) -> Evidence:
+    """Lay the restarts side by side, by term."""
     place: dict[Term, int] = {term: i for i, term in enumerate(model.terms)}
     # terms of the answer and of every restart's model, then other terms that rose
-    known = [np.unique(np.concatenate([fit.ids, *(search.model.ids for search in fit.searches)])) for fit in fits]
-    others = [_notable_ids(fit, ids) for fit, ids in zip(fits, known, strict=True)]
-    for fit, ids in [*zip(fits, known, strict=True), *zip(fits, others, strict=True)]:
-        for term in fit.space.terms(ids):
-            place.setdefault(term, len(place))
-    terms = tuple(place)
-    selected, rip, traces, reasons = [], [], [], []
-    for fit, own, more in zip(fits, known, others, strict=True):
-        ids = np.union1d(own, more)
-        at = np.array([place[term] for term in fit.space.terms(ids)], dtype=np.int64)
-        for search in fit.searches:
-            held = np.zeros(len(terms), dtype=np.bool_)
-            held[at] = np.isin(ids, search.model.ids)
-            selected.append(held)
-            trace = _trace(search, ids, at, len(terms))
-            rip.append(trace.rips[-1])
-            traces.append(trace)
-            reasons.append(search.stop_reason)
+    answer = fit.models[fit.chosen].ids
+    known = np.unique(np.concatenate([answer, *(search.model.ids for search in fit.searches)]))
+    others = _notable_ids(fit, known)
+    for term in (*fit.space.terms(known), *fit.space.terms(others)):
+        place.setdefault(term, len(place))
+    terms, ids = tuple(place), np.union1d(known, others)
+    at = np.array([place[term] for term in fit.space.terms(ids)], dtype=np.int64)
+    selected = np.zeros((len(fit.searches), len(terms)), dtype=np.bool_)
+    for held, search in zip(selected, fit.searches, strict=True):
+        held[at] = np.isin(ids, search.model.ids)
+    traces = [_trace(search, ids, at, len(terms)) for search in fit.searches]
     traced = _worth_tracing(len(model.terms), traces)
     return Evidence(
-        n_candidates=sum(fit.space.n_terms for fit in fits),
+        n_candidates=fit.space.n_terms,
         score=criterion,
         terms=terms,
         feature_names=model.feature_names,
-        selected=np.stack(selected),
-        rip=np.stack(rip),
-        stop_reasons=tuple(reasons),
+        selected=selected,
+        rip=np.stack([trace.rips[-1] for trace in traces]),
+        stop_reasons=tuple(search.stop_reason for search in fit.searches),
         traced=traced,
         traces=tuple(replace(trace, rips=trace.rips[:, traced]) for trace in traces),
         filter=filtered,

@@ -1,4 +1,4 @@
-"""One output from the training rows to a model: candidate terms, searches, and one model out of all of them."""
+"""One output from the training rows to its models: candidate terms, searches, and a model of every size."""
 
 from __future__ import annotations
 
@@ -10,32 +10,30 @@ from typing import Any
 import numpy as np
 
 from .._engines import Criterion, Engine, FitOptions, Memo, Problem, Restricted, make_engine
-from .._model.inference import WaldFit, refit
+from .._engines.base import Evaluation, Supports
+from .._model.inference import WaldFit, refit, shrunken
 from .._model.sparse_model import SparseModel
 from .._search.context import Context
+from .._search.elimination import eliminated, most_frequent, removable_units
 from .._search.history import Candidate, SearchResult
-from .._search.loop import SearchSettings, SearchSetup, run_search
-from .._search.pool import Elimination, pool
+from .._search.loop import SearchSettings, SearchSetup, rips_of, run_search
 from .._search.rips import RIPs
 from .._search.screening import Screening
-from .._search.subsamples import N_FINALISTS, Subsamples
+from .._search.subsamples import Subsamples
 from .._terms import Basis, TermSpace, Training
-from .._terms.rules import Rules
+from .._terms.rules import CONSTANT, Rules
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.determinism import Seed, stream
 from ..restrictions import Restrictions, rules_for
 from .rows import Rows
 
-POOL_TERMS = 15  # largest model of one output that combine="pool" returns
-POOL_TERMS_IN_ALL = 20  # of all outputs together ...
-POOL_TERMS_AT_LEAST = 5  # ... unless that leaves fewer than this for each
+LAYOUT_SEED = 0  # of the families that need randomness: the same candidate terms whatever random_state
+MOST_POOLED = 40  # terms with which the elimination begins: those that most of the best models hold
+PATIENCE_AMONG_FEW = 3  # times as many iterations without a gain if the terms are known
 SCREENING_TIME_SHARE = 0.2  # of the time that an output has
 SEARCH_TIME_SHARE = 0.85  # of the time that an output has; the rest is for combining the restarts
-CONSTANT = 0  # id of the constant in every space
 FEW_TERMS = 2_000  # beyond, random draws find less than half of what screening finds, in ten times the time
-SCREENED_OBSERVATIONS = 5_000  # beyond, the tests show well what matters
-WIDE = 10.0  # terms for each observation beyond which every term of the answer has a price, if they are many
-PRICE_FACTOR = 0.5  # of the price among independent terms: terms that move together amount to fewer
+FEW_VALUES = 2_000_000  # observations times terms; beyond, screening finds as much in half the time
 NO_TEST = 0.5  # the level at which the threshold on abs(t) is zero
 
 
@@ -46,58 +44,35 @@ class OutputSpec:
     bases: tuple[Basis, ...]
     restrictions: Restrictions | None
     feature_names: tuple[str, ...]
-    layout_seed: int  # of the families that need randomness; the same for every output, so that they share terms
     options: FitOptions
     search: SearchSettings
     max_terms: int
     max_samples: int | None  # rows that each iteration is scored on; None for all
-    combine: str
+    max_size: int | None  # largest answer, the intercept not counted; None: the best restart as it is
     engine: str
     n_threads: int
-    initial_rip: str  # "uniform", "screened", "as far as possible" or "by terms", see `start_by_size`
-    pool_terms: int  # largest model that combine="pool" returns
+    n_observations: float  # of the whole table: its parts are searched like the whole
 
     def space(self, rows: Rows, features: IntArray) -> TermSpace:
         """All terms of the families over some features."""
         from ..bases import build_space  # with all families, which the import of the classifier need not load
 
-        return build_space(self.bases, Training(rows.table, rows.weight, features, rows.scaling), self.layout_seed)
+        return build_space(self.bases, Training(rows.table, rows.weight, features, rows.scaling), LAYOUT_SEED)
 
     def rules(self, rows: Rows, space: TermSpace) -> Rules | None:
         """What the models must obey."""
-        if self.restrictions is None and not space.groups:
-            return None
         constant, most = rows.scaling.constant, self.max_terms
-        return rules_for(self.restrictions, space, self.feature_names, constant=constant, max_terms=most)
+        rules = rules_for(self.restrictions, space, self.feature_names, constant=constant, max_terms=most)
+        if not self.search.intercept:
+            return rules
+        rules = Rules(space) if rules is None else rules
+        needs = rules.needs(CONSTANT)
+        return rules if needs is None else replace(rules, forced=rules.forced | needs)  # restrictions may forbid it
 
     def engine_over(self, problem: Problem, rules: Rules | None) -> Engine:
         """The engine that was asked for, made to obey the rules."""
         engine = make_engine(self.engine, problem, self.n_threads)
         return engine if rules is None else Restricted(engine, rules)
-
-
-def pool_terms(n_outputs: int) -> int:
-    """Largest model of each output that combine="pool" returns."""
-    return min(POOL_TERMS, max(POOL_TERMS_AT_LEAST, POOL_TERMS_IN_ALL // n_outputs))
-
-
-def start_by_size(n_observations: float) -> str:
-    """What initial_rip="auto" means for a table: screened if it is long, else if a space has many terms.
-
-    Decided once for a fit, so that the parts of the rows on which bases are compared are searched like the whole.
-    """
-    return "as far as possible" if n_observations > SCREENED_OBSERVATIONS else "by terms"
-
-
-def price_of_term(n_terms: int, n_observations: float) -> float:
-    """What a term must improve the mean log-loss by; nothing unless there are far more terms than observations.
-
-    Twice the gain in log-likelihood of an irrelevant term is about the square of a standard normal number, and the
-    largest of n such squares is about 2 log n.
-    """
-    if n_terms <= max(FEW_TERMS, WIDE * n_observations):
-        return 0.0
-    return PRICE_FACTOR * float(np.log(n_terms)) / n_observations
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +83,10 @@ class Job:
     features: IntArray  # that it may use
     spec: OutputSpec
     seeds: tuple[Seed, ...]  # one for each restart
-    first: int = 0  # number of the first restart, as observers and checkpoints see it
+    size: int | None = None  # number of terms of the answer; None: the size with the least leave-one-out loss
+    slopes: FloatArray | None = None  # by which the coefficients of each size are multiplied; None: they stay
+    known: tuple[IntArray, ...] = ()  # supports that searches on parts of the rows came upon, whose terms are used
+    began: str = ""  # how those searches began
 
     def shortened(self) -> Job:
         """A single iteration of a single search."""
@@ -117,39 +95,58 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FittedTerms:
+    """A model by the ids of its terms, fitted to all rows."""
+
+    ids: IntArray
+    coef: FloatArray
+    standard_error: FloatArray
+    score: float
+    log_loss: float  # left out one by one
+    worth: FloatArray | None = None  # by how much the left-out log-loss rises without each term; NaN for what must stay
+
+    @property
+    def size(self) -> int:
+        """Number of terms, the constant not counted."""
+        return int(np.count_nonzero(self.ids != CONSTANT))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OutputFit:
-    """The model of one output, and the searches that led to it."""
+    """The models of one output by size, and the searches that led to them."""
 
     space: TermSpace
     searches: tuple[SearchResult, ...]
-    ids: IntArray
-    coef: FloatArray
-    standard_error: FloatArray | None  # None for an average, as is the score
-    score: float | None
+    models: tuple[FittedTerms, ...]  # smallest first
+    chosen: int  # place of the answer among them
     initial_rip: str  # "uniform", "screened" or "partly screened"
     not_begun: str = ""  # why searches were not begun: "time_limit" or "interrupted"
 
-    def model(self, rows: Rows, feature_names: tuple[str, ...], label: object) -> SparseModel:
-        """The frozen model, terms by falling coefficient."""
-        order = np.argsort(-np.abs(self.coef), kind="stable")
+    def sparse_models(self, rows: Rows, feature_names: tuple[str, ...], label: object) -> list[SparseModel]:
+        """The frozen models, terms by falling coefficient."""
+        return [self._sparse(model, rows, feature_names, label) for model in self.models]
+
+    def _sparse(self, model: FittedTerms, rows: Rows, feature_names: tuple[str, ...], label: object) -> SparseModel:
+        order = np.argsort(-np.abs(model.coef), kind="stable")
         return SparseModel(
-            terms=self.space.terms(self.ids[order]),
-            coef=self.coef[order],
-            standard_error=None if self.standard_error is None else self.standard_error[order],
+            terms=self.space.terms(model.ids[order]),
+            coef=model.coef[order],
+            standard_error=model.standard_error[order],
             scaling=rows.scaling,
             feature_names=feature_names,
             label=label,
             n_observations=rows.n_observations,
-            score=self.score,
+            score=model.score,
+            worth=None if model.worth is None else model.worth[order],
         )
 
 
 class OutputSearch:
     """The searches of one job; they share the candidate terms, the screening and, here, the engine with its memo."""
 
-    def __init__(self, rows: Rows, job: Job, context: Context | None = None) -> None:
+    def __init__(self, rows: Rows, job: Job, context: Context | None = None, space: TermSpace | None = None) -> None:
         self.rows, self.job = rows, job
-        self.space = job.spec.space(rows, job.features)
+        self.space = job.spec.space(rows, job.features) if space is None else space
         self.rules = job.spec.rules(rows, self.space)
         self._context = Context() if context is None else context
 
@@ -211,11 +208,16 @@ class OutputSearch:
     def start(self) -> RIPs | None:
         """RIPs with which the searches begin; None if all terms begin alike."""
         spec, n_terms = self.job.spec, self.space.n_terms
-        if spec.initial_rip == "uniform" or (spec.initial_rip == "by terms" and n_terms <= FEW_TERMS):
+        if self.job.known:
+            drawn = [ids[ids != CONSTANT] if spec.search.intercept else ids for ids in self.job.known]
+            return rips_of(drawn, n_terms, spec.search.least_rip)
+        is_small = n_terms <= min(FEW_TERMS, FEW_VALUES / spec.n_observations)
+        how = spec.search.initial_rip
+        if how == "uniform" or (how == "auto" and is_small):
             return None
         screening = self._screening
         has_no_deadline = self._context.deadline == np.inf
-        if spec.initial_rip == "screened" and not screening.is_complete and has_no_deadline:
+        if how == "screened" and not screening.is_complete and has_no_deadline:
             msg = (
                 f'initial_rip="screened" tests every term, but of {n_terms:,} only {screening.n_tested:,} can be '
                 "tested in reasonable time. Use a basis with fewer terms, keep fewer features with "
@@ -226,78 +228,124 @@ class OutputSearch:
 
     @cached_property
     def initial_rip(self) -> str:
-        """How the searches begin."""
+        """How terms are drawn first, here or in the searches that came before."""
+        if self.job.known:
+            return self.job.began
         if self.start is None:
             return "uniform"
         return "screened" if self._screening.is_complete else "partly screened"
 
     def run(self, item: int, context: Context) -> SearchResult:
         """One of the searches, by its number."""
-        job = self.job
+        job, settings, most = self.job, self.job.spec.search, self.job.spec.max_terms
+        if job.known and settings.patience is not None:  # few terms: quick, and searches that last longer agree more
+            settings = replace(settings, patience=PATIENCE_AMONG_FEW * settings.patience)
+        if job.known and job.size is not None and job.spec.restrictions is None:
+            most = min(most, job.size + 1)  # with the intercept
         setup = SearchSetup(
             self.engine,
             self.space.n_terms,
-            job.spec.search,
-            job.spec.max_terms,
+            settings,
+            most,
             rules=self.rules,
             start=self.start,
             subsamples=self._subsamples,
         )
-        return run_search(setup, job.seeds[item], context, output=job.output, restart=job.first + item)
+        return run_search(setup, job.seeds[item], context, output=job.output, restart=item)
 
     def combined(self, searches: Sequence[SearchResult], context: Context, not_begun: str = "") -> OutputFit:
-        """One model out of all searches."""
-        combine, models = self.job.spec.combine, sorted((s.model for s in searches), key=lambda c: c.rank)
-        if combine == "average":
-            ids, coef = _average(searches)
-            return OutputFit(self.space, tuple(searches), ids, coef, None, None, self.initial_rip, not_begun)
-        if combine == "pool" and not context.stop_reason:
-            models = self._pooled(searches, context) or models
-        best, final = self._refitted(models)
-        answer = best.ids, final.coef, final.standard_error, best.score
-        return OutputFit(self.space, tuple(searches), *answer, self.initial_rip, not_begun)
+        """The models of all sizes out of all searches, or of one size: what the best restart has found."""
+        path = [] if self.job.spec.max_size is None or context.stop_reason else self.path(searches, context)
+        if path:
+            sizes = [self.size(model.ids) for model in path]
+            chosen = self._chosen(path, sizes)
+        else:
+            path, chosen = [min((s.model for s in searches), key=lambda c: c.rank)], 0
+        if self.rows.large is not None:  # a pass over all rows for each step: the answer only
+            path, chosen = [path[chosen]], 0
+        models = self._fitted(path)
+        models[chosen] = replace(models[chosen], worth=self._worth(models[chosen]))
+        return OutputFit(self.space, tuple(searches), tuple(models), chosen, self.initial_rip, not_begun)
 
-    def _pooled(self, searches: Sequence[SearchResult], context: Context) -> list[Candidate]:
-        """Small models among the terms of all restarts, by left-out log-loss whatever the search maximised.
+    def size(self, ids: IntArray) -> int:
+        """Number of terms, the constant not counted."""
+        return int(np.count_nonzero(ids != CONSTANT))
 
-        With subsamples, terms are removed on one of them, and only the best models on the way see all rows.
+    def _chosen(self, path: Sequence[Candidate], sizes: Sequence[int]) -> int:
+        """Place of the answer: the size that was chosen or the next smaller one, else the least left-out loss."""
+        if self.job.size is None:
+            return min(range(len(path)), key=lambda k: path[k].log_loss)
+        return max((k for k, size in enumerate(sizes) if size <= self.job.size), default=0)
+
+    def path(self, searches: Sequence[SearchResult], context: Context) -> list[Candidate]:
+        """The best models of at most `max_size` terms that the elimination meets, smallest first.
+
+        With subsamples, terms are removed on one of them, and the models on the way are then fitted to all rows.
         """
         spec, some = self.job.spec, self._fixed_samples[1]
-        options = replace(spec.options, criterion=Criterion.LOO_LOG_LOSS, significance=NO_TEST)
-        problem = replace(self.problem, options=options, few_supports=True)
-        few = problem if some is None else problem.take(some)
-        elimination = Elimination(
-            spec.engine_over(few, self.rules),
-            most_pooled=few.max_terms,
-            max_terms=spec.pool_terms,
-            rules=self.rules,
-            price=price_of_term(self.space.n_terms, float(few.weight.sum())),
-            # those of a table beyond memory are compared on all its rows by the final fit
-            all_rows=None if some is None or self.rows.large else spec.engine_over(problem, self.rules),
-        )
-        return pool(searches, elimination, context)
+        few = self._unpruned if some is None else self._unpruned.take(some)
+        supports = [*self.job.known, *(ids for search in searches for ids in (search.model.ids, *search.leaders))]
+        pooled = most_frequent(supports, few.max_terms, self.rules)
+        engine = spec.engine_over(few, self.rules)
+        found = eliminated(pooled, engine, self.rules, context, 2 * (spec.max_size or 0))
+        # small models that a search visited may be better than what is left of a large one
+        visited = {tuple(ids): ids for ids in supports if self.size(ids) <= (spec.max_size or 0)}
+        if visited and not context.stop_reason:
+            result = engine.evaluate(Supports.from_lists(visited.values()))
+            found += [Candidate.at(result, m) for m in range(len(visited))]
+        best: dict[int, Candidate] = {}
+        for model in sorted(found, key=lambda model: model.log_loss):
+            best.setdefault(self.size(model.ids), model)
+        sizes = sorted(best)
+        small = [best[size] for size in sizes if size <= (spec.max_size or 0)] or [best[size] for size in sizes[:1]]
+        if some is None or self.rows.large is not None:
+            return small
+        return [Candidate.best_of(self._evaluated([model.ids])) for model in small]
 
-    def _refitted(self, models: Sequence[Candidate]) -> tuple[Candidate, WaldFit]:
-        """The best model, fitted to all rows in full precision; beyond memory, all rows decide between the first."""
+    @cached_property
+    def _unpruned(self) -> Problem:
+        """All rows, for models whose terms all stay, by left-out log-loss whatever the search maximised."""
+        options = replace(self.job.spec.options, criterion=Criterion.LOO_LOG_LOSS, significance=NO_TEST)
+        observations = max(int(self.problem.weight.sum()) - 1, 1)  # the most that a fit determines
+        most = max(min(MOST_POOLED, observations), self.job.spec.max_terms)
+        return replace(self.problem, options=options, max_terms=most, few_supports=True)
+
+    def _evaluated(self, supports: Sequence[IntArray]) -> Evaluation:
+        """Supports on all rows, not pruned."""
+        return self.job.spec.engine_over(self._unpruned, self.rules).evaluate(Supports.from_lists(supports))
+
+    def _worth(self, model: FittedTerms) -> FloatArray | None:
+        """By how much the left-out log-loss of a model rises without each of its terms; NaN if they must stay."""
+        if self.rows.large is not None or model.size == 0:
+            return None
+        worth = np.full(model.ids.size, np.nan)
+        for unit in removable_units(model.ids, self.rules):
+            rest = np.array([j for j in model.ids.tolist() if j not in unit], dtype=np.int64)
+            if rest.size:
+                worth[np.isin(model.ids, list(unit))] = float(self._evaluated([rest]).log_loss[0]) - model.log_loss
+        return worth
+
+    def _fitted(self, path: Sequence[Candidate]) -> list[FittedTerms]:
+        """Models fitted to all rows in full precision, their coefficients multiplied by the slopes."""
         problem, large = self.problem, self.rows.large
         if large is not None:
             from .streamed_refit import streamed_refit  # only tables beyond memory need it
 
-            finalists = models[:N_FINALISTS]
-            pairs = [(model.ids, model.coef) for model in finalists]
+            pairs = [(model.ids, model.coef) for model in path]
             fits = streamed_refit(large, self.space, pairs, self.job.output, problem.options.ridge)
-            k = min(range(len(fits)), key=lambda k: fits[k].log_loss)
-            return finalists[k], fits[k].fit
-        best, store = models[0], problem.store()
-        store.slots_of(best.ids)  # an empty store fills up from its first slot
-        n_terms = best.ids.size
-        penalty = problem.options.ridge * store.variance[:n_terms]
-        return best, refit(store.columns[:n_terms], problem.target, problem.weight, penalty, best.coef)
+            return [self._named(model, fit.fit) for model, fit in zip(path, fits, strict=True)]
+        found = []
+        for model in path:
+            store = problem.store()
+            store.slots_of(model.ids)  # an empty store fills up from its first slot
+            n_terms = model.ids.size
+            columns, penalty = store.columns[:n_terms], problem.options.ridge * store.variance[:n_terms]
+            fit = refit(columns, problem.target, problem.weight, penalty, model.coef)
+            slopes, size = self.job.slopes, self.size(model.ids)
+            if slopes is not None and size < slopes.size and slopes[size] < 1.0:
+                fit = shrunken(fit, float(slopes[size]), model.ids == CONSTANT, columns, problem.target, problem.weight)
+            found.append(self._named(model, fit))
+        return found
 
-
-def _average(searches: Sequence[SearchResult]) -> tuple[IntArray, FloatArray]:
-    """Terms and coefficients of the mean of the restarts' models."""
-    models = [search.model for search in searches]
-    ids, at = np.unique(np.concatenate([model.ids for model in models]), return_inverse=True)
-    total = np.bincount(at, weights=np.concatenate([model.coef for model in models]), minlength=ids.size)
-    return ids, total / len(models)
+    def _named(self, model: Candidate, fit: WaldFit) -> FittedTerms:
+        return FittedTerms(model.ids, fit.coef, fit.standard_error, model.score, model.log_loss)

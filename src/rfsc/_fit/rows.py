@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._model.sparse_model import FilterEvidence
 from .._terms.scaling import Scaling
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from .large_tables import LargeTable
 
 
+SMALL_HASH = np.uint64(44)  # bits that a hash loses: sums of what is left are exact for a billion observations
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """Scaled features, outputs and weights of the training rows."""
@@ -29,6 +33,7 @@ class Rows:
     scaling: Scaling
     table: FloatArray  # (n_features, n_rows), scaled
     weight: FloatArray  # (n_rows,), observations that each row stands for, positive
+    groups: IntArray | None = None  # rows of one group are never on both sides of a split
     large: LargeTable | None = None  # all rows, if the above are a sample of them
 
     @property
@@ -45,19 +50,27 @@ class Rows:
         """Some of the rows; classes and scaling stay those of all."""
         targets = self.targets
         some = Targets(targets.classes, targets.code[which], tuple(output[which] for output in targets.outputs))
-        return Rows(some, self.scaling, np.take(self.table, which, axis=1), self.weight[which])
+        groups = None if self.groups is None else self.groups[which]
+        return Rows(some, self.scaling, np.take(self.table, which, axis=1), self.weight[which], groups)
 
 
-def read_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, dict[str, Any]]:
-    """Validate the input, drop rows of weight zero, encode the classes and scale the features; and a fingerprint."""
+def read_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Rows, dict[str, Any]]:
+    """Validate the input, drop rows of weight zero, encode the classes and scale the features; and a fingerprint.
+
+    The rows are put into an order of their own, so that the answer does not depend on the order in which they came.
+    """
     if is_large(X):
+        if groups is not None:
+            msg = "groups need a table in memory; this one is read in chunks. Fit a sample of whole groups instead."
+            raise ValueError(msg)
         return _read_large(estimator, X, y, sample_weight)
     X, y = check_table(estimator, X, y, reset=True, min_samples=2)
-    weight = row_weights(sample_weight, estimator.class_weight, X, y)
+    weight, groups = row_weights(sample_weight, estimator.class_weight, X, y), group_codes(groups, len(X))
     used = weight > 0
     if not used.all():  # the table may be long: no copy without need
         X, y, weight = X[used], y[used], weight[used]
-    return _scaled(estimator, X, y, weight)
+        groups = None if groups is None else groups[used]
+    return _scaled(estimator, X, y, weight, groups)
 
 
 def _read_large(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, dict[str, Any]]:
@@ -71,14 +84,58 @@ def _read_large(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Row
     X, y, weight = large.sample(min(most, large.n_rows))
     if large.n_rows <= most:
         return _scaled(estimator, X, y, weight)
-    return Rows(encode(y), large.scaling, large.scaling.table(X), weight, large), large.fingerprint
+    rows = _ordered(Rows(encode(y), large.scaling, large.scaling.table(X), weight))
+    return replace(rows, large=large), large.fingerprint
 
 
-def _scaled(estimator: Any, X: FloatArray, y: np.ndarray[Any, Any], weight: FloatArray) -> tuple[Rows, dict[str, Any]]:
+def group_codes(groups: Any, n_rows: int) -> IntArray | None:
+    """The groups of the rows, numbered."""
+    if groups is None:
+        return None
+    groups = np.asarray(groups)
+    if groups.shape != (n_rows,):
+        msg = f"groups must hold one value for each of the {n_rows} rows, got an array of shape {groups.shape}."
+        raise ValueError(msg)
+    return np.asarray(np.unique(groups, return_inverse=True)[1], dtype=np.int64)
+
+
+def _mixed(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Numbers that differ in any bit become numbers that differ in about half of them."""
+    bits = (bits ^ (bits >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
+    return (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+
+
+def column_order(rows: Rows) -> IntArray:
+    """The features in an order that depends on their values, classes and weights, not on the order of rows or columns.
+
+    Sums of small integers, weighted: a row of weight 2 is the same as the row twice.
+    """
+    code = _mixed(rows.targets.code.astype(np.uint64) + np.uint64(1))
+    hashes = (_mixed(_mixed(values.view(np.uint64)) ^ code) >> SMALL_HASH for values in rows.table)
+    return np.argsort([float((small.astype(np.float64) * rows.weight).sum()) for small in hashes], kind="stable")
+
+
+def row_order(rows: Rows, columns: IntArray) -> IntArray:
+    """The rows in an order that depends on their values and classes; `columns` is that of the features."""
+    total = _mixed(rows.targets.code.astype(np.uint64) + np.uint64(1))
+    for place, p in enumerate(columns.tolist()):
+        own = _mixed(np.array([place + 1], dtype=np.uint64))
+        total += _mixed(_mixed(rows.table[p].view(np.uint64)) ^ own)
+    return np.argsort(total, kind="stable")
+
+
+def _scaled(
+    estimator: Any, X: FloatArray, y: np.ndarray[Any, Any], weight: FloatArray, groups: IntArray | None = None
+) -> tuple[Rows, dict[str, Any]]:
     targets, scaling = encode(y), Scaling.from_rows(X)
     names = feature_names(estimator) if hasattr(estimator, "feature_names_in_") else None
     data = fingerprint(X, targets.classes, targets.code, weight, names)
-    return Rows(targets, scaling, scaling.table(X), weight), data
+    return _ordered(Rows(targets, scaling, scaling.table(X), weight, groups)), data
+
+
+def _ordered(rows: Rows) -> Rows:
+    """The rows in their own order."""
+    return rows.take(row_order(rows, column_order(rows)))
 
 
 def feature_names(estimator: Any) -> tuple[str, ...]:
@@ -94,6 +151,7 @@ class FeatureRules:
     filter_significance: float | None
     restrictions: Restrictions | None
     names: tuple[str, ...]
+    order: IntArray  # of the features: one of their own, so that the answer does not depend on that of the columns
 
     def tests(self, rows: Rows) -> list[FilterEvidence | None]:
         """Result of the distance-correlation test for each output, if it was asked for."""
@@ -108,8 +166,9 @@ class FeatureRules:
 
     def allowed(self, rows: Rows, tests: Sequence[FilterEvidence | None] | None = None) -> list[IntArray]:
         """Features of each output: not constant, not forbidden and, if tested, dependent on the output."""
+        order = self.order
         varies = ~rows.scaling.constant
         if self.restrictions is not None:
             varies[barred_features(self.restrictions, self.names)] = False
         tests = self.tests(rows) if tests is None else tests
-        return [np.flatnonzero(varies if test is None else varies & test.kept) for test in tests]
+        return [order[(varies if test is None else varies & test.kept)[order]] for test in tests]

@@ -2,13 +2,14 @@
 
 from .inference import WaldFit, refit
 from .predictor import FormulaPredictions, Predictor, class_codes, class_probabilities, decision_table
-from .sparse_model import Evidence, FilterEvidence, SparseModel, Trace, weighted_mean
+from .sparse_model import Evidence, FilterEvidence, SizeCurve, SparseModel, Trace
 
 __all__ = [
     "Evidence",
     "FilterEvidence",
     "FormulaPredictions",
     "Predictor",
+    "SizeCurve",
     "SparseModel",
     "Trace",
     "WaldFit",
@@ -16,5 +17,4 @@ __all__ = [
     "class_probabilities",
     "decision_table",
     "refit",
-    "weighted_mean",
 ]

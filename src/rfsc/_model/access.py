@@ -70,6 +70,15 @@ def models_of(source: Any) -> list[SparseModel]:
     return [model.renamed(_names_after(source, model)) for model in as_predictor(source[-1]).models_]
 
 
+def model_of(source: Any, output: int) -> SparseModel:
+    """The model of an output, by its index."""
+    models = models_of(source)
+    if not 0 <= output < len(models):
+        msg = f"output must be between 0 and {len(models) - 1}, the last output of this classifier, got {output}."
+        raise ValueError(msg)
+    return models[output]
+
+
 def one_model(source: Any, label: object = None, *, or_else: str = "") -> SparseModel:
     """The one model of a source, or the one for a class; `or_else` ends the advice if no class was given."""
     models = models_of(source)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import expit
 
-from .._utils.arrays import FloatArray
+from .._utils.arrays import BoolArray, FloatArray
 from .._utils.determinism import one_blas_thread
 
 MAX_STEPS = 50
@@ -22,6 +22,9 @@ MAX_OVERSHOOT = 0.5  # as in the engines: a step may end this much of its first 
 CLOSE = 1e-20  # squared Newton decrement: the rest of the way is below the rounding of a coefficient ...
 NEAR = 1e-8  # ... and from here on one that does not even halve is rounding itself
 AT_A_TIME = 2**14  # rows: all rows at once would need several copies of the terms
+TINY, HUGE = 1e-300, 1e300
+SEPARABLE = 1e-3  # penalty that keeps the slope finite if the predictions separate the classes
+SMALLEST_SLOPE = 0.05  # a model of nothing but noise is dropped before; this one says hardly anything
 UNDETERMINED = 1e-14  # a direction this weak beside the strongest is rounding, not data
 
 Derive = Callable[[FloatArray], tuple[FloatArray, Callable[[], FloatArray]]]
@@ -73,6 +76,46 @@ def refit_by(derive: Derive, penalty: FloatArray, coef: FloatArray) -> WaldFit:
     return WaldFit(coef, curvature.standard_error())
 
 
+def shrunken(
+    fit: WaldFit,
+    slope: float,
+    is_constant: BoolArray,
+    columns: FloatArray,
+    target: FloatArray,
+    weight: FloatArray,
+) -> WaldFit:
+    """A fit whose coefficients are multiplied by a slope, except the intercept, which is fitted again beside them."""
+    coef, error = np.where(is_constant, fit.coef, slope * fit.coef), np.where(is_constant, 1.0, slope)
+    if is_constant.any():
+        offset = np.einsum("j,jk->k", np.where(is_constant, 0.0, coef), columns)
+        for _ in range(MAX_STEPS):
+            f = coef[is_constant][0] + offset
+            slopes = weight * expit(f) * expit(-f)
+            with np.errstate(over="ignore"):  # next to no slope is left: the step is bounded
+                step = (weight * target * expit(-target * f)).sum() / max(float(slopes.sum()), TINY)
+            coef[is_constant] += np.clip(step, -1.0, 1.0)
+            if abs(step) <= NEAR:
+                break
+    return WaldFit(coef, fit.standard_error * error)
+
+
+def calibration_slope(predictor: FloatArray, target: FloatArray, weight: FloatArray) -> float:
+    """Slope of a logistic fit of the target to left-out predictions: at most 1, and drawn towards 1 by its own error.
+
+    A slope below 1 says that the predictions are too extreme. The estimate of its error is that of the fit; if the
+    distance from 1 is within it, the slope is 1.
+    """
+    if np.ptp(predictor) == 0.0:
+        return 1.0
+    columns = np.vstack([np.ones_like(predictor), predictor])
+    with np.errstate(over="ignore", invalid="ignore"):  # of weights that are all next to nothing
+        found = refit(columns, target, weight, np.full(2, SEPARABLE), np.array([0.0, 1.0]))
+    distance, error = 1.0 - float(found.coef[1]), float(found.standard_error[1])
+    if not distance > error:
+        return 1.0
+    return max(1.0 - distance * (1.0 - (error / distance) ** 2), SMALLEST_SLOPE)
+
+
 @dataclass(frozen=True, slots=True)
 class Curvature:
     """The Hessian of the penalised loss, as singular directions of a root R with R'R = H.
@@ -102,7 +145,9 @@ class Curvature:
     def standard_error(self) -> FloatArray:
         """Square roots of the diagonal of the inverse; finite, and huge for what the rows do not determine."""
         parts = self.directions / np.maximum(self.size, self._least)[:, None]
-        return np.asarray(np.sqrt(np.square(parts).sum(axis=0)), dtype=np.float64)
+        with np.errstate(over="ignore"):
+            error = np.sqrt(np.square(parts).sum(axis=0))
+        return np.asarray(np.minimum(error, HUGE), dtype=np.float64)
 
     @property
     def _least(self) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._terms import Term
 from .._terms.scaling import Scaling
-from .._utils.arrays import BoolArray, FloatArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .inference import p_values
 
 AT_A_TIME = 2**14  # samples: all terms of a long table at once would outgrow the table itself
@@ -69,6 +69,17 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SizeCurve:
+    """Log-loss of left-out rows by the number of terms; every array has one entry for each size, ascending."""
+
+    n_terms: IntArray  # the intercept not counted
+    n_features: IntArray  # that the model of this size reads
+    log_loss: FloatArray
+    above_best: FloatArray  # by how much the log-loss is above that of the best size
+    standard_error: FloatArray  # of this difference, paired by row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SparseModel:
     """The model of one output: f(x) = sum_j coef_j term_j(scaled x).
 
@@ -79,7 +90,7 @@ class SparseModel:
     coef : ndarray of shape (n_terms,)
         Coefficients on the [0, 1] scale of the features.
     standard_error : ndarray of shape (n_terms,) or None
-        Standard errors of the coefficients, given the terms; None for an average of several models.
+        Standard errors of the coefficients, given the terms; None if they are not known.
     scaling : Scaling
         How the features are scaled to [0, 1].
     feature_names : tuple of str
@@ -89,9 +100,14 @@ class SparseModel:
     n_observations : float
         Sum of the weights of the training rows.
     score : float or None
-        Score of the model in the search; None for an average.
+        Score of the model in the search; None if it is not known.
     evidence : Evidence or None, default=None
         What the search has seen of the terms; None if it is not known.
+    worth : ndarray of shape (n_terms,) or None, default=None
+        By how much the mean log-loss of left-out rows (approximate leave-one-out) rises without each term; NaN for
+        the intercept and other terms that must stay. None if it is not known.
+    sizes : SizeCurve or None, default=None
+        How good models of other sizes are on left-out rows. None if it is not known.
     """
 
     terms: tuple[Term, ...]
@@ -103,6 +119,8 @@ class SparseModel:
     n_observations: float
     score: float | None
     evidence: Evidence | None = field(default=None, repr=False)
+    worth: FloatArray | None = None
+    sizes: SizeCurve | None = field(default=None, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -113,6 +131,11 @@ class SparseModel:
     def features(self) -> tuple[int, ...]:
         """Indices of the features that the model reads, ascending."""
         return tuple(sorted({p for term in self.terms for p in term.features}))
+
+    @property
+    def size(self) -> int:
+        """Number of terms, the intercept not counted."""
+        return sum(bool(term.features) for term in self.terms)
 
     @property
     def t_value(self) -> FloatArray | None:
@@ -154,16 +177,3 @@ class SparseModel:
                 total[part] = total.get(part, 0.0) + coef * weight
         order = sorted(total, key=lambda term: (len(term.features), term.name(self.feature_names)))
         return {term: float(total[term]) for term in order}
-
-
-def weighted_mean(models: Sequence[SparseModel], shares: Sequence[float]) -> SparseModel:
-    """The model whose output is the weighted mean of the models' outputs; a term that several hold comes once."""
-    if len(models) == 1:
-        return models[0]
-    total: dict[Term, float] = {}
-    for model, share in zip(models, shares, strict=True):
-        for term, coef in zip(model.terms, model.coef.tolist(), strict=True):
-            total[term] = total.get(term, 0.0) + share * coef
-    order = sorted(total, key=lambda term: -abs(total[term]))
-    coef = np.array([total[term] for term in order])
-    return replace(models[0], terms=tuple(order), coef=coef, standard_error=None, score=None)

@@ -177,11 +177,14 @@ def checked_callbacks(callbacks: Any) -> tuple[Any, ...]:
 
 
 @contextmanager
-def fit_context(callbacks: Any, progress: ConsoleProgress | None = None) -> Iterator[Context]:
+def fit_context(callbacks: Any, verbose: int | None) -> Iterator[Context]:
     """The context of one call of `fit`; the first Ctrl-C ends the fit early, the second raises KeyboardInterrupt."""
+    from .progress import progress_of
+
     observers = checked_callbacks(callbacks)
     seconds = min((one.seconds for one in observers if isinstance(one, StopAfter)), default=float("inf"))
     checkpoint = next((one for one in observers if isinstance(one, Checkpoint)), None)
+    progress = progress_of(verbose, seconds)
     watching = (*observers, progress) if progress else observers
     with interruptible(time.time() + seconds) as context:
         try:

@@ -76,7 +76,11 @@ class Candidate:
     @classmethod
     def best_of(cls, result: Evaluation) -> Self:
         """The best model of a batch."""
-        m = int(np.lexsort((result.supports.sizes, result.log_loss, -result.score))[0])
+        return cls.at(result, int(np.lexsort((result.supports.sizes, result.log_loss, -result.score))[0]))
+
+    @classmethod
+    def at(cls, result: Evaluation, m: int) -> Self:
+        """The model at a place of a batch."""
         a, b = result.supports.indptr[m : m + 2]
         return cls(result.supports.ids[a:b], result.coef[a:b], float(result.score[m]), float(result.log_loss[m]))
 
@@ -93,14 +97,17 @@ class SearchResult:
         The model of the terms whose RIP ended at or above the cutoff; None where there are none.
     history : tuple of IterationRecord
         Every iteration.
-    stop_reason : {"converged", "max_iter", "observer", "time_limit", "interrupted"}
+    stop_reason : {"converged", "patience", "max_iter", "observer", "time_limit", "interrupted"}
         Why the search ended.
+    leaders : tuple of ndarray of int
+        Terms of the best models visited, each the best of an iteration, best first.
     """
 
     model: Candidate
     limit: Candidate | None
     history: tuple[IterationRecord, ...]
     stop_reason: str
+    leaders: tuple[IntArray, ...] = ()
 
     @property
     def n_iter(self) -> int:

@@ -2,62 +2,105 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import shutil
 import sys
+import threading
 import time
+from collections.abc import Callable
 from typing import TextIO
 
 from .history import IterationRecord
 
 FULL, EMPTY = "━", "─"
 TEXT_WIDTH = 76  # of a line with single-digit outputs and two-digit restarts, and a space
+LONG_FIT = 10.0  # seconds
+
+
+def is_watched(stream: TextIO | None) -> bool:
+    """Whether someone may see the stream, a terminal or a notebook, and no other fit writes to it at the same time."""
+    is_worker = multiprocessing.current_process().name != "MainProcess"
+    if stream is None or is_worker or threading.current_thread() is not threading.main_thread():
+        return False
+    return stream.isatty() or type(stream).__module__.startswith("ipykernel")  # Jupyter
+
+
+def progress_of(verbose: int | None, most_seconds: float) -> ConsoleProgress | None:
+    """The progress bar if it was asked for, or one for long fits if nothing was said and someone watches."""
+    if verbose is None and is_watched(sys.stderr):
+        return ConsoleProgress(least_seconds=LONG_FIT, most_seconds=most_seconds)
+    return ConsoleProgress() if verbose else None
 
 
 class ConsoleProgress:
     """Shows the progress of a fit in one line that is rewritten.
 
     On a terminal the line is redrawn a few times a second; elsewhere (a log file, a notebook's stderr) one line is
-    written at the end of every restart.
+    written at the end of every restart. With `least_seconds` nothing is shown until the fit is known to take longer;
+    it ends after `most_seconds` in any case.
     """
 
-    def __init__(self, stream: TextIO | None = None, seconds_between: float = 0.1) -> None:
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        seconds_between: float = 0.1,
+        least_seconds: float = 0.0,
+        most_seconds: float = float("inf"),
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._n_outputs = self._n_restarts = self._max_iter = 1
         self._stream = stream if stream is not None else sys.stderr
         self._is_live = self._stream.isatty()
         self._seconds_between = seconds_between
-        self._started = self._last = time.monotonic()
+        self._now, self._least_seconds, self._most_seconds = now, least_seconds, most_seconds
+        self._is_shown = least_seconds == 0.0
+        self._started = self._last = now()
+        self._n_over, self._since = 0, self._started  # searches of one kind that are over, and when the first one was
         self._previous: IterationRecord | None = None
-        self._compared: str | None = None
+        self._fold = -1
         self.is_finished = False
 
     def expect(self, n_outputs: int, n_restarts: int, max_iter: int) -> None:
         """Set how much there is to do at most."""
         self._n_outputs, self._n_restarts, self._max_iter = n_outputs, n_restarts, max_iter
+        self._n_over = 0
 
-    def on_choice(self, name: str, part: float) -> None:
-        """Show which basis is compared, and what part of the comparison is done."""
-        text = f"comparing bases: {name} {self._clock()}"
-        now = time.monotonic()
+    def on_choice(self, fold: int, n_folds: int, basis: str, n_left: int) -> None:
+        """Show on which fold of the cross-validation models were searched last, and of which basis."""
+        text = f"cross-validation: fold {fold + 1} of {n_folds}"
+        now = self._now()
+        self._count(n_left)
+        if not self._is_shown:
+            return
         if self._is_live and now - self._last >= self._seconds_between:
             self._last = now
-            self._draw(text, part)
-        elif not self._is_live and name != self._compared:
-            self._stream.write(text + "\n")
-        self._compared = name
+            self._draw(f"{text}, {basis} {self._clock()}", fold / n_folds)
+        elif not self._is_live and fold != self._fold:
+            self._stream.write(f"{text} {self._clock()}\n")
+        self._fold = fold
 
     def on_iteration(self, record: IterationRecord) -> None:
         """Redraw the line, unless that was done a moment ago."""
         before, self._previous = self._previous, record
-        now = time.monotonic()
+        now = self._now()
+        is_next = before is not None and (before.output, before.restart) != (record.output, record.restart)
+        if is_next:
+            self._count(self._n_outputs * self._n_restarts - self._n_over - 1)
+        elif now - self._started > self._least_seconds:
+            self._announce(f"more than {self._least_seconds:.0f} s")
+        if not self._is_shown:
+            return
         if self._is_live:
             if now - self._last >= self._seconds_between:
                 self._last = now
                 self._draw(self._text(record), self._share(record))
-        elif before is not None and (before.output, before.restart) != (record.output, record.restart):
+        elif before is not None and is_next:
             self._stream.write(self._text(before) + "\n")
 
     def say(self, text: str) -> None:
         """Leave a line on the screen or in the log."""
+        if not self._is_shown:
+            return
         if self._is_live:
             width = shutil.get_terminal_size().columns - 1
             text = "\r" + text[:width].ljust(width)
@@ -65,6 +108,8 @@ class ConsoleProgress:
 
     def close(self) -> None:
         """Leave the last state on the screen and end the line."""
+        if not self._is_shown:
+            return
         if self._previous is not None:
             if self._is_live:
                 self._draw(self._text(self._previous), 1.0 if self.is_finished else self._share(self._previous))
@@ -72,8 +117,26 @@ class ConsoleProgress:
             else:
                 self._stream.write(self._text(self._previous) + "\n")
             self._stream.flush()
-        elif self._is_live and self._compared is not None:
+        elif self._is_live and self._fold >= 0:
             self._stream.write("\n")  # stopped while bases were compared
+
+    def _count(self, n_left: int) -> None:
+        """Count a search that is over; the first one, which may compile, says nothing about those that are left."""
+        now = self._now()
+        self._n_over += 1
+        if self._n_over == 1:
+            self._since = now
+            return
+        left = n_left * (now - self._since) / (self._n_over - 1)
+        seconds = min(now - self._started + left, self._most_seconds)
+        if seconds > self._least_seconds:
+            self._announce(f"about {seconds:.0f} s" if seconds < 120.0 else f"about {seconds / 60:.0f} min")
+
+    def _announce(self, how_long: str) -> None:
+        """Say how long the fit takes, if nothing was shown so far."""
+        if not self._is_shown:
+            self._is_shown = True
+            self.say(f"This fit will take {how_long}; set verbose=0 to hide this.")
 
     def _draw(self, text: str, part: float) -> None:
         width = shutil.get_terminal_size().columns - 1
@@ -97,5 +160,5 @@ class ConsoleProgress:
         )
 
     def _clock(self) -> str:
-        seconds = int(time.monotonic() - self._started)
+        seconds = int(self._now() - self._started)
         return f"{seconds // 60}:{seconds % 60:02d}"

@@ -5,12 +5,12 @@ and a list of exceptions, and drawing and updating cost what the drawn terms cos
 No postponed annotations: checkpoints read the class by its types.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._engines.base import Evaluation, Supports
-from .._terms.rules import Rules
+from .._terms.rules import CONSTANT, Rules
 from .._utils.arrays import FloatArray, IntArray
 
 MAX_TRIALS = 2**61  # numbered in one row; their positions stay within int64
@@ -24,6 +24,7 @@ class RIPs:
     default: float  # RIP of every term that is not listed
     ids: IntArray  # terms whose RIP differs, ascending
     values: FloatArray  # their RIPs
+    least: float = 0.0  # below which evidence lets no RIP fall: a term that was pruned once may come back
 
     def __getitem__(self, ids: IntArray) -> FloatArray:
         """RIPs of the terms `ids`."""
@@ -41,7 +42,7 @@ class RIPs:
         others = ~np.isin(self.ids, ids)
         every = np.concatenate([self.ids[others], ids])
         order = np.argsort(every)
-        return RIPs(self.n_terms, self.default, every[order], np.concatenate([self.values[others], values])[order])
+        return replace(self, ids=every[order], values=np.concatenate([self.values[others], values])[order])
 
     def at_least(self, cutoff: float) -> IntArray:
         """Terms whose RIP reaches the cutoff, by falling RIP."""
@@ -53,7 +54,7 @@ class RIPs:
     @property
     def n_open(self) -> int:
         """How many listed terms are still undecided: RIP above the default and below one."""
-        return int(np.count_nonzero((self.values > self.default) & (self.values < 1.0)))
+        return int(np.count_nonzero((self.values > max(self.default, self.least)) & (self.values < 1.0)))
 
     @property
     def has_opinion(self) -> bool:
@@ -62,9 +63,9 @@ class RIPs:
             return True
         return (self.default <= 0.0 or self.ids.size == self.n_terms) and not np.any(self.values > 0.0)
 
-    def without_zeros(self) -> "RIPs":
-        """As the history keeps them: only terms that were drawn or screened and have not fallen to zero."""
-        alive = self.values > 0.0
+    def above_least(self) -> "RIPs":
+        """As the history keeps them: only terms that were drawn or screened and have not fallen to the least RIP."""
+        alive = self.values > self.least
         return RIPs(self.n_terms, 0.0, self.ids[alive], self.values[alive])
 
 
@@ -93,12 +94,12 @@ def update(rips: RIPs, drawn: Supports, result: Evaluation, *, unseen: str) -> t
     score = result.score
     step = step_size(score)
     terms = np.unique(drawn.ids)
-    default = rips.default
+    default, least = rips.default, rips.least
     if unseen == "zero":
         terms = np.union1d(terms, rips.ids)
-        default = float(np.clip(default - step * score.mean(), 0.0, 1.0))
+        default = float(np.clip(default - step * score.mean(), least, 1.0))
     before = rips[terms]
-    after = np.clip(before + step * importance(terms, result.supports, score), 0.0, 1.0)
+    after = np.clip(before + step * importance(terms, result.supports, score), least, 1.0)
     change = float(np.abs(after - before).max(initial=0.0))
     if terms.size < rips.n_terms:
         change = max(change, abs(default - rips.default))
@@ -106,7 +107,7 @@ def update(rips: RIPs, drawn: Supports, result: Evaluation, *, unseen: str) -> t
     values = rips[ids]
     values[np.searchsorted(ids, terms)] = after
     listed = values != default
-    return RIPs(rips.n_terms, default, ids[listed], values[listed]), change
+    return replace(rips, default=default, ids=ids[listed], values=values[listed]), change
 
 
 def sample_population(rips: RIPs, n_models: int, max_terms: int, rng: np.random.Generator) -> Supports:
@@ -173,5 +174,22 @@ def admit(drawn: Supports, rules: Rules | None, max_terms: int) -> Supports:
     """
     if rules is None:
         return drawn
+    ids = rules.space.simplest(drawn.ids)
+    if not np.array_equal(ids, drawn.ids):
+        drawn = Supports.from_lists(np.split(ids, drawn.indptr[1:-1]))
+    if rules.forced == {CONSTANT} and rules.only_forces:
+        return _with_constant(drawn, max_terms)
     rules.look_at(drawn.ids)
     return Supports.from_lists(rules.gather(drawn[m].tolist(), max_terms) for m in range(len(drawn)))
+
+
+def _with_constant(drawn: Supports, max_terms: int) -> Supports:
+    """Every support with the constant, without its last term if it grew too large."""
+    others = drawn.ids != CONSTANT
+    model = np.repeat(np.arange(len(drawn)), drawn.sizes)[others]
+    start = np.searchsorted(model, model, side="left")
+    fits = np.arange(model.size) - start < max_terms - 1
+    model, ids = model[fits], drawn.ids[others][fits]
+    sizes = np.bincount(model, minlength=len(drawn))
+    indptr = np.concatenate(([0], np.cumsum(sizes + 1))).astype(np.int64)
+    return Supports(indptr, np.insert(ids, indptr[:-1] - np.arange(len(drawn)), CONSTANT))

@@ -72,7 +72,7 @@ class Screening:
         together = admit(Supports.from_lists([best_first]), self._rules, room)
         hidden, more = self.beside(Candidate.best_of(engine.evaluate(together)))
         ids, values = _highest_of(np.concatenate([ids, hidden]), np.concatenate([values, more]))
-        others = first_rips(self._problem.space.n_terms, self._rules, REST)
+        others = first_rips(self._problem.space.n_terms, self._rules, REST, REST)
         return others.raised(*self._admissible(ids, values))
 
     def beside(self, best: Candidate) -> tuple[IntArray, FloatArray]:
@@ -90,7 +90,10 @@ class Screening:
         parents = self._problem.space.parents(ids[leaning])
         above = np.array([k for own in parents for k in own], dtype=np.int64)
         above_values = np.repeat(values[leaning], [len(own) for own in parents])
-        return _highest_of(np.concatenate([ids, above]), np.concatenate([values, above_values]))
+        every = np.concatenate([ids, above])
+        if self._rules is not None:
+            every = self._problem.space.simplest(every)
+        return _highest_of(every, np.concatenate([values, above_values]))
 
     def _allowed(self, ids: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
         """Without the terms that no model may hold."""

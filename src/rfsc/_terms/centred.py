@@ -7,7 +7,7 @@ can find it. Ids are those of `MonomialSpace` less one, because the constant is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +29,15 @@ class CentredSpace(TermSpace):
     `centres` and `shown` are the centre of each feature in scaled and in the user's own units.
     """
 
-    def __init__(self, features: IntArray, centres: FloatArray, shown: FloatArray, degree: int) -> None:
-        self._monomials = MonomialSpace(features, degree)
+    def __init__(
+        self,
+        features: IntArray,
+        centres: FloatArray,
+        shown: FloatArray,
+        degree: int,
+        binary: IntArray | None = None,
+    ) -> None:
+        self._monomials = MonomialSpace(features, degree, binary)
         self._deviations: dict[int, Expression] = {
             p: minus(Scaled(p), centre, user)
             for p, centre, user in zip(features.tolist(), centres.tolist(), shown.tolist(), strict=True)
@@ -73,6 +80,13 @@ class CentredSpace(TermSpace):
         ids = checked_ids(ids, self.n_terms)
         return [tuple(j - 1 for j in above) for above in self._monomials.parents(ids + 1)]
 
+    @property
+    def lines(self) -> Mapping[int, int]:
+        return {p: j - 1 for p, j in self._monomials.lines.items()}
+
+    def simplest(self, ids: IntArray) -> IntArray:
+        return self._monomials.simplest(ids + 1) - 1
+
     def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:  # noqa: ARG002  the centres are known
         monomials = self._monomials  # unlike theirs, these products show what they are without their parents
         parts = [column_part(self.columns, table, a - 1, b - 1) for a, b in monomials.by_degree]
@@ -104,7 +118,7 @@ class Centred:
         """Find the medians, and move them to short numbers nearby."""
         parts = [_centres(*block, training.scaling) for block in sorted_blocks(training)]
         features, centres, shown = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        return CentredSpace(features, centres, shown, int(self.degree))
+        return CentredSpace(features, centres, shown, int(self.degree), training.binary)
 
 
 def _centres(

@@ -1,21 +1,22 @@
 """Hinges max(0, x - k) and max(0, k - x) at quantile knots, and products of two of them, as in MARS.
 
-A feature with knots k_0 < ... < k_m has the hinges max(0, x - k_0), ..., max(0, x - k_m), then max(0, k_1 - x), ...,
-max(0, k_m - x): k_0 lies at the smallest training value, where the first hinge is the feature itself and the other
-direction would be nothing at all. Single hinges come first, feature by feature. Then come pairs of hinges of two
-features: by the first hinge, then by the second, which belongs to a later feature. Only the knots are stored.
+A feature with knots k_0 < ... < k_m has the term x itself, then max(0, x - k_1), ..., max(0, x - k_m), then
+max(0, k_1 - x), ..., max(0, k_m - x): k_0 lies at or just below the smallest training value, where a hinge is a
+straight line, and stands in products as x - k_0. Single terms come first, feature by feature. Then come pairs of hinges
+of two features: by the first hinge, then by the second, which belongs to a later feature. Only the knots are stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
-from .expression import Expression, Positive, Scaled, falling, minus, product
+from .expression import Expression, Positive, Scaled, Sum, falling, minus, product
 from .knots import quantile_positions, readable, sorted_blocks
+from .naming import name_of
 from .scaling import Scaling
 from .space import TermSpace, Training, check_count, checked_ids, mentioned
 from .term import Term
@@ -27,10 +28,10 @@ def hinge(feature: int, sign: int, knot: float, shown: float) -> Expression:
 
 
 class HingeSpace(TermSpace):
-    """All hinges at given knots and, if asked for, all products of hinges of two different features.
+    """All features and hinges at given knots and, if asked for, all products of two of them of different features.
 
-    `features` are those with at least one knot, ascending; `n_knots` says how many each has. `knots` and `shown` are
-    the knots, feature by feature and ascending, in scaled and in the user's own units.
+    `n_knots` says how many knots each feature has, the first of which stands for the feature itself. `knots` and
+    `shown` are the knots, feature by feature and ascending, in scaled and in the user's own units.
     """
 
     def __init__(
@@ -52,13 +53,30 @@ class HingeSpace(TermSpace):
         for hinges in self._hinges(ids).T:
             present = np.flatnonzero(hinges >= 0)
             feature, sign, at = self._parts(hinges[present])
-            out[present] *= np.maximum(sign[:, None] * table[feature] - sign[:, None] * self.knots[at][:, None], 0.0)
+            bent = sign[:, None] * table[feature] - sign[:, None] * self.knots[at][:, None]
+            bends = ~np.isin(at, self._first_knot)
+            bent[bends] = np.maximum(bent[bends], 0.0)
+            alone = ~bends & (ids[present] < self.n_singles)
+            bent[alone] = table[feature[alone]]
+            out[present] *= bent
         return out
 
     def term(self, j: int) -> Term:
         hinges = self._hinges(np.array([j]))[0]
         parts = zip(*(part.tolist() for part in self._parts(hinges[hinges >= 0])), strict=True)
-        return Term(product(*(hinge(p, sign, float(self.knots[k]), float(self.shown[k])) for p, sign, k in parts)))
+        factors = [self._factor(*part) for part in sorted(parts)]
+        match factors:
+            case [Sum((Scaled() as line, *_))]:
+                return Term(line)
+        return Term(product(*factors))
+
+    @property
+    def lines(self) -> Mapping[int, int]:
+        return dict(zip(self.features.tolist(), self._first.tolist(), strict=True))
+
+    def _factor(self, feature: int, sign: int, at: int) -> Expression:
+        knot, shown = float(self.knots[at]), float(self.shown[at])
+        return minus(Scaled(feature), knot, shown) if at in self._first_knot else hinge(feature, sign, knot, shown)
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
         """Id of the hinge or product with this name, its hinges in any order; None if there is none."""
@@ -68,8 +86,10 @@ class HingeSpace(TermSpace):
         single = {term.name(feature_names): j for j, term in terms}
         if name in single or self.n_terms == self.n_singles:
             return single.get(name)
-        cuts = [i for i, mark in enumerate(name) if mark == "*"]  # one of them stands between the two hinges
-        pairs = [(single[name[:i]], single[name[i + 1 :]]) for i in cuts if {name[:i], name[i + 1 :]} <= single.keys()]
+        parts = zip(*(part.tolist() for part in self._parts(ids)), strict=True)
+        factor = {name_of(self._factor(*part), feature_names): j for part, j in zip(parts, ids.tolist(), strict=True)}
+        cuts = [i for i, mark in enumerate(name) if mark == "*"]  # one of them stands between the two factors
+        pairs = [(factor[name[:i]], factor[name[i + 1 :]]) for i in cuts if {name[:i], name[i + 1 :]} <= factor.keys()]
         return next((j for j in (self._pair(*sorted(pair)) for pair in pairs) if j is not None), None)
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
@@ -125,7 +145,7 @@ class Hinge:
             raise ValueError(msg)
 
     def space(self, training: Training, rng: np.random.Generator) -> HingeSpace:  # noqa: ARG002  no randomness needed
-        """Place the knots; the smallest value of each feature is one, so that straight lines are in the family."""
+        """Place the knots."""
         parts = [
             _place(block, values, quantile_positions(cumulative, int(self.n_knots)), training.scaling)
             for block, values, cumulative in sorted_blocks(training)
@@ -152,8 +172,7 @@ def _place(
     inner, base = np.flatnonzero(~lowest & ~highest), np.flatnonzero(lowest)
     shown = at.copy()
     shown[inner] = readable(at[inner], at[inner] - reach[inner], at[inner] + reach[inner])
-    # never upwards: above the smallest value it would no longer be the straight line
-    shown[base] = readable(at[base], at[base] - reach[base], at[base], np.floor)
+    shown[base] = readable(at[base], at[base] - reach[base], at[base])
     knots = scaling.to_scaled(features[group], shown)
     use = ~highest & (lowest | ((knots > edges[group, 0]) & (knots < edges[group, -1])))
     return features, np.bincount(group[use], minlength=features.size), knots[use], shown[use]

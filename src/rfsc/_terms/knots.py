@@ -6,7 +6,7 @@ because a loop over 20,000 of them would delay the search.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -51,9 +51,7 @@ def quantile_positions(cumulative: FloatArray, n_levels: int) -> IntArray:
     return np.stack(position, axis=1).astype(np.int64)
 
 
-def readable(
-    value: FloatArray, low: FloatArray, high: FloatArray, how: Callable[[FloatArray], FloatArray] = np.rint
-) -> FloatArray:
+def readable(value: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """The number with the fewest digits near each value that lies in [low, high]; the value itself if there is none."""
     out = np.where((low <= 0) & (high >= 0), 0.0, value)
     left = np.flatnonzero((out != 0) & np.isfinite(value))
@@ -66,7 +64,7 @@ def readable(
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):  # what overflows is out of reach
             power = 10.0 ** np.abs(places)
             # dividing by an exact power of ten gives the double that is printed with these few digits
-            short = np.where(places >= 0, how(v * power) / power, how(v / power) * power)
+            short = np.where(places >= 0, np.rint(v * power) / power, np.rint(v / power) * power)
         fits = (low[left] <= short) & (short <= high[left])
         out[left[fits]] = short[fits]
         left = left[~fits]

@@ -82,24 +82,26 @@ class Polynomial:
 
     def space(self, training: Training, rng: np.random.Generator) -> TermSpace:  # noqa: ARG002  no randomness needed
         """The monomials of the allowed features."""
-        return monomials_of([self], training.features)
+        return monomials_of([self], training.features, training.binary)
 
 
-def monomials_of(families: Sequence[Polynomial], features: IntArray) -> TermSpace:
+def monomials_of(families: Sequence[Polynomial], features: IntArray, binary: IntArray | None = None) -> TermSpace:
     """The monomials that belong to any of the families, each once, and the constant."""
     shapes = frozenset().union(*(family.shapes for family in families))
     degree = max((d for d, _ in shapes), default=0)
     if shapes == Polynomial(degree=degree).shapes:
-        return MonomialSpace(features, degree)  # the order that the world knows, and faster
+        return MonomialSpace(features, degree, binary)  # the order that the world knows, and faster
     return RestrictedMonomialSpace(features, shapes)
 
 
 class MonomialSpace(TermSpace):
-    """All monomials of some features, given in ascending order, up to a degree; the constant is the first."""
+    """All monomials of some features up to a degree, in the order of the features; the constant is the first."""
 
-    def __init__(self, features: IntArray, degree: int) -> None:
+    def __init__(self, features: IntArray, degree: int, binary: IntArray | None = None) -> None:
         self.features = np.asarray(features, dtype=np.int64)
         self.degree = degree
+        self._binary = np.empty(0, np.int64) if binary is None else binary  # features whose powers are themselves
+        self._place = {p: i for i, p in enumerate(self.features.tolist())}
         n = self.features.size
         self.n_terms = checked_size(math.comb(n + degree, degree))
         self._last = (np.empty(0, np.int64), np.empty((0, degree), np.int64))
@@ -118,7 +120,7 @@ class MonomialSpace(TermSpace):
             if rows.size:
                 # multisets of size d out of n are subsets of n + d - 1, see above
                 local = unrank_subsets(ids[rows] - self._first[d], self.features.size + d - 1, d) - np.arange(d)
-                out[rows, self.degree - d :] = self.features[local]
+                out[rows, self.degree - d :] = np.sort(self.features[local], axis=1)
         out.flags.writeable = False
         self._last = ids.copy(), out
         return out
@@ -133,7 +135,7 @@ class MonomialSpace(TermSpace):
         """Id of the product of the given features, all of them among those of the space."""
         if not factors:
             return 0
-        d, local = len(factors), np.searchsorted(self.features, sorted(factors)).tolist()
+        d, local = len(factors), sorted(self._place[p] for p in factors)
         return int(self._first[d]) + rank_subset([p + i for i, p in enumerate(local)], self.features.size + d - 1)
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
@@ -144,6 +146,20 @@ class MonomialSpace(TermSpace):
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
         products = ([p for p in row if p >= 0] for row in self.factors(ids).tolist())
         return [tuple(self.rank(shorter) for shorter in quotients(factors)) for factors in products]
+
+    @property
+    def lines(self) -> Mapping[int, int]:
+        return {p: self.rank([p]) for p in self.features.tolist()} if self.degree else {}
+
+    def simplest(self, ids: IntArray) -> IntArray:
+        if self.degree < 2 or not self._binary.size:
+            return ids
+        factors = self.factors(ids)
+        repeats = np.isin(factors[:, 1:], self._binary) & (factors[:, 1:] == factors[:, :-1])
+        out = ids.copy()
+        for k in np.flatnonzero(repeats.any(axis=1)).tolist():
+            out[k] = self.rank(factors[k, np.append(True, ~repeats[k]) & (factors[k] >= 0)].tolist())
+        return out
 
     def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
         factors = self.factors(ids)
@@ -180,6 +196,7 @@ class RestrictedMonomialSpace(TermSpace):
 
     def __init__(self, features: IntArray, shapes: Iterable[tuple[int, int]]) -> None:
         self.features = np.asarray(features, dtype=np.int64)
+        self._place = {p: i for i, p in enumerate(self.features.tolist())}
         self._blocks: list[tuple[int, list[tuple[int, ...]]]] = [(0, [()])]  # the constant
         self._blocks += [(k, _compositions(d, k)) for d, k in sorted(set(shapes))]
         n = self.features.size
@@ -195,15 +212,15 @@ class RestrictedMonomialSpace(TermSpace):
         k, shares = self._blocks[block]
         which, powers = divmod(j - int(self._first[block]), len(shares))
         chosen = self.features[unrank_subsets(np.array([which]), self.features.size, k)[0]].tolist()
-        return [p for p, times in zip(chosen, shares[powers], strict=True) for _ in range(times)]
+        return sorted(p for p, times in zip(chosen, shares[powers], strict=True) for _ in range(times))
 
     def rank(self, factors: Sequence[int]) -> int | None:
         """Id of the product of the given feature indices, None if its shape is left out."""
-        powers = sorted(Counter(factors).items())
+        powers = sorted((self._place[p], times) for p, times in Counter(factors).items())
         shape = tuple(times for _, times in powers)
         for first, (k, shares) in zip(self._first.tolist(), self._blocks, strict=False):
             if k == len(powers) and shape in shares:
-                chosen = np.searchsorted(self.features, [p for p, _ in powers]).tolist()
+                chosen = [place for place, _ in powers]
                 return int(first + rank_subset(chosen, self.features.size) * len(shares) + shares.index(shape))
         return None
 

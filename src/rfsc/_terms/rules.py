@@ -10,6 +10,7 @@ import numpy as np
 from .._utils.arrays import IntArray
 from .space import TermSpace
 
+CONSTANT = 0  # id of the constant in every space
 MAX_TERMS_LISTED = 10_000  # a larger space is not gone through term by term before a search
 
 
@@ -25,6 +26,11 @@ class Rules:
     hierarchy: bool = False  # whether a product comes only with its parents
     _next: dict[int, tuple[int, ...] | None] = field(default_factory=dict, init=False, repr=False)
     _needs: dict[int, frozenset[int] | None] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def only_forces(self) -> bool:
+        """Whether any model is valid that holds the forced terms."""
+        return not (self.forbidden or self.apart or self.groups or self.hierarchy)
 
     def needs(self, j: int) -> frozenset[int] | None:
         """The term and everything that a model with it must hold; None if no model may hold it."""
@@ -58,6 +64,8 @@ class Rules:
     def gather(self, ids: Iterable[int], most: int) -> frozenset[int]:
         """The forced terms, then each of `ids` that is allowed, with what it requires, up to `most` terms."""
         held = self.forced
+        if self.only_forces:
+            return held | frozenset(list(dict.fromkeys(j for j in ids if j not in held))[: max(most - len(held), 0)])
         for j in ids:
             needs = self.needs(j)
             if needs is None or needs <= held:
@@ -69,6 +77,8 @@ class Rules:
     def removable(self, support: Iterable[int]) -> list[frozenset[int]]:
         """What can be removed from a valid model so that the rest stays valid: single terms and whole groups."""
         present = list(support)
+        if self.only_forces:
+            return [frozenset({j}) for j in present if j not in self.forced]
         units: dict[frozenset[int], None] = {}
         for j in present:
             own = self.needs(j) or frozenset()

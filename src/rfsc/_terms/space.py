@@ -7,7 +7,7 @@ family needs to say how many terms there are and what each of them is, everythin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Protocol
@@ -59,6 +59,15 @@ class TermSpace(ABC):
         """Terms that the family offers only together."""
         return ()
 
+    @property
+    def lines(self) -> Mapping[int, int]:
+        """Ids of the terms that are a feature as it is, by feature."""
+        return {}
+
+    def simplest(self, ids: IntArray) -> IntArray:
+        """The ids, each that stands for the same column as a simpler term replaced by that one."""
+        return ids
+
     def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:  # noqa: ARG002  the defaults need no weights
         """All terms but the constant, in the parts in which score tests go through them."""
         return [column_part(self.columns, table, 0, self.n_terms)]
@@ -70,8 +79,14 @@ class Training:
 
     table: FloatArray  # the scaled features, shape (n_features, n_rows)
     weight: FloatArray  # observations that each row stands for
-    features: IntArray  # those that may be used, ascending
+    features: IntArray  # those that may be used, in the order in which terms are numbered
     scaling: Scaling
+
+    @property
+    def binary(self) -> IntArray:
+        """Features of two values, which are 0 and 1 once scaled."""
+        table = self.table
+        return np.array([p for p in self.features.tolist() if np.all((table[p] == 0) | (table[p] == 1))], np.int64)
 
 
 class Basis(Protocol):
@@ -89,6 +104,14 @@ class UnionSpace(TermSpace):
         first = list(accumulate((space.n_terms for space in self._spaces), initial=0))
         self.n_terms = checked_size(first[-1])
         self._first = np.array(first, dtype=np.int64)
+        lines: dict[int, int] = {}
+        # lines that a space before offers too, and these
+        self._again = {
+            begin + j: kept
+            for begin, space in self._numbered()
+            for p, j in space.lines.items()
+            if (kept := lines.setdefault(p, begin + j)) != begin + j
+        }
 
     def term(self, j: int) -> Term:
         return self.terms(np.array([j]))[0]
@@ -117,12 +140,20 @@ class UnionSpace(TermSpace):
         for which, space, local in self._shares(ids):
             first = int(ids[which[0]] - local[0])
             for i, parents in zip(which.tolist(), space.parents(local), strict=True):
-                found[i] = tuple(first + j for j in parents)
+                found[i] = tuple(self._again.get(first + j, first + j) for j in parents)
         return found
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
         return tuple(tuple(first + j for j in group) for first, space in self._numbered() for group in space.groups)
+
+    def simplest(self, ids: IntArray) -> IntArray:
+        out = ids.copy()
+        for which, space, local in self._shares(ids):
+            out[which] += space.simplest(local) - local
+        if not self._again:
+            return out
+        return np.array([self._again.get(j, j) for j in out.tolist()], dtype=np.int64)
 
     def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
         return [part.shifted(first) for first, space in self._numbered() for part in space.parts(table, weight)]

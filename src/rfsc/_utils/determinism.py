@@ -20,12 +20,10 @@ from threadpoolctl import threadpool_limits
 Seed = np.random.SeedSequence
 
 
-def seeds_of_searches(random_state: Any, n_outputs: int, n_restarts: int) -> tuple[list[list[Seed]], int]:
-    """One seed for every restart of every output, and a number that is independent of them."""
+def seeds_of_searches(random_state: Any, n_outputs: int, n_restarts: int) -> list[list[Seed]]:
+    """One seed for every restart of every output."""
     root = _root(random_state)
-    outputs = [child(root, output) for output in range(n_outputs)]
-    seeds = [[child(output, restart) for restart in range(n_restarts)] for output in outputs]
-    return seeds, int(np.random.default_rng(outputs[0]).integers(2**63))
+    return [[child(root, output, restart) for restart in range(n_restarts)] for output in range(n_outputs)]
 
 
 def child(seed: Seed, *key: int) -> Seed:
@@ -57,7 +55,9 @@ def thread_count(n_jobs: int | None) -> int:
     backend, configured = get_active_backend()
     if isinstance(backend, SequentialBackend):
         return 1
-    return int(ThreadingBackend().effective_n_jobs(configured if n_jobs is None else n_jobs))
+    alone = 1 if backend.nesting_level else -1  # inside of a parallel loop, the others have the other cores
+    wanted = next(n for n in (n_jobs, configured, alone) if n is not None)
+    return int(ThreadingBackend().effective_n_jobs(wanted))
 
 
 _one_user = Lock()  # the limit below holds for the whole process; two at once would not restore it

@@ -48,7 +48,8 @@ Degree = Annotated[
     int | None, typer.Option(metavar="N", min=1, max=5, help="Degree of polynomial terms.", show_default="2")
 ]
 Restarts = Annotated[int, typer.Option(metavar="N", min=1, help="Number of independent searches.")]
-MaxTerms = Annotated[int, typer.Option(metavar="N", min=1, help="Largest number of terms of a model.")]
+Size = Annotated[str, typer.Option(metavar="N", help="Number of terms of the model: best, 1se or a number.")]
+MaxTerms = Annotated[int, typer.Option(metavar="N", min=1, help="Largest size that best and 1se may choose.")]
 Setting = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of RFSCClassifier.", show_default=False),
@@ -98,8 +99,9 @@ def fit(
     number: Annotated[Columns, column_option("Read this column as numbers; other cells count as blank.")] = None,
     basis: Basis = "auto",
     degree: Degree = None,
-    restarts: Restarts = 10,
-    max_terms: MaxTerms = 60,
+    size: Size = "best",
+    max_terms: MaxTerms = 8,
+    restarts: Restarts = 3,
     setting: Setting = None,
     cv: Folds = None,
     test_size: TestSize = None,
@@ -129,7 +131,7 @@ def fit(
     limit = FitTimeLimit(time_limit)
     output, report = _checked_results(data, output, report, force=force, as_json=as_json)
     files = {"the table": data, "the model": output, "the report": report}
-    chosen = {"n_restarts": restarts, "max_terms": max_terms, "random_state": seed, "n_jobs": jobs}
+    chosen = {"size": _size(size), "max_terms": max_terms, "n_restarts": restarts, "random_state": seed, "n_jobs": jobs}
     job = FitJob(
         data=data,
         target=target,
@@ -145,6 +147,16 @@ def fit(
         as_json=as_json,
     )
     run_fit(job)
+
+
+def _size(text: str) -> int | str:
+    """What --size asks for."""
+    if text in ("best", "1se"):
+        return text
+    if not text.isdecimal():
+        msg = f"--size expects best, 1se or a number of terms, got {text!r}."
+        raise CommandError(msg, 2)
+    return int(text)
 
 
 def _checked_results(
@@ -213,7 +225,7 @@ def run_fit(job: FitJob) -> None:
             score = prepared.score()
         except KeyboardInterrupt:
             was_interrupted = True
-    job.search.set_params(callbacks=None)  # not part of the model file
+    job.search.set_params(verbose=None, callbacks=None)  # not part of the model file
     _show(job, prepared, score)
     _save(job, prepared)
     if was_interrupted:
@@ -284,7 +296,7 @@ def _fit(job: FitJob, prepared: Prepared) -> bool:
     search.manifest_["target"] = job.target  # labels are an array without a name
     if search.stop_reason_ == "time_limit":
         job.messages.warn("the time limit ended the search early; with more time the model may differ")
-    if not any(len(model.terms) for model in search.models_):
+    if not any(model.size for model in search.models_):
         rows = plural(table.n_rows, "row")
         job.messages.warn(f"the model is empty: no column has a significant relation to the class in {rows}")
     elif search._undecided:

@@ -1,7 +1,9 @@
 """A model in words and numbers: its equation, its table of terms, and why a row gets its class."""
 
 from .contributions import Contributions, ForAgainst, contributions, for_and_against
+from .effects import FeatureEffects, feature_effects
 from .equation import definitions, equation, equations, legend
+from .front import Front
 from .rounding import Rounded, rounded
 from .sentence import explain
 from .stability import Stability, stability
@@ -9,8 +11,10 @@ from .term_table import FilterTable, TermTable, filter_table, summary, term_tabl
 
 __all__ = [
     "Contributions",
+    "FeatureEffects",
     "FilterTable",
     "ForAgainst",
+    "Front",
     "Rounded",
     "Stability",
     "TermTable",
@@ -19,6 +23,7 @@ __all__ = [
     "equation",
     "equations",
     "explain",
+    "feature_effects",
     "filter_table",
     "for_and_against",
     "legend",

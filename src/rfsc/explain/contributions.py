@@ -116,12 +116,12 @@ def contributions(source: Any, X: Any, *, by: str = "term", label: object = None
     >>> from rfsc import RFSCClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> y = np.where(y == 1, "versicolor", "other")
-    >>> clf = RFSCClassifier(basis="step", n_restarts=2, random_state=0).fit(X[:, 2:], y)
+    >>> clf = RFSCClassifier(basis="step", size=4, n_restarts=2, random_state=0).fit(X[:, 2:], y)
     >>> parts = contributions(clf, [6.2, 2.4], by="feature")
     >>> parts.names
     ('x0', 'x1', 'constant')
     >>> parts.values.round(2)
-    array([[ 0.25, -0.18, -4.15]])
+    array([[ 0.25, -0.18, -4.08]])
     """
     check_choice("by", by, ("term", "feature"))
     model = one_model(source, label)

@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,9 +32,8 @@ ODDS = (
     "odds ×: what the odds are multiplied by when this term alone changes as the next column says, in the units of the "
     'feature or, if it says "scaled", of the term on the [0, 1] scale.'
 )
-SUMMARY_NOTE = "(p-values take the terms as given; the search that found them makes them look smaller than they are)"
-SUMMARY_COLUMNS = ("term", "coef", "standard_error", "p_value", "rip", "share")
-AVERAGE = "An average of several models: standard errors do not apply."
+WORTH = "worth: rise of the log-loss of left-out rows (approximate leave-one-out) without the term, in thousandths"
+SUMMARY_COLUMNS = ("term", "worth", "coef", "odds_ratio", "change")
 
 
 class ReadableTable:
@@ -41,6 +41,7 @@ class ReadableTable:
 
     formats: ClassVar[dict[str, str]]  # of the columns, the first of which names the row
     heads: ClassVar[dict[str, str]]  # of columns that are not headed by their own name
+    to_left: ClassVar[frozenset[str]] = frozenset()  # columns of words, besides the first
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -68,10 +69,8 @@ class ReadableTable:
         rows = [[_cell(row[name], self.formats[name]) for name in columns] for row in self.rows()]
         cells = [head, *([shortened(first, width), *rest] for first, *rest in rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join([first.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(rest, widths[1:], strict=True))])
-            for first, *rest in cells
-        ]
+        sides = [str.ljust if name in {columns[0], *self.to_left} else str.rjust for name in columns]
+        lines = ["  ".join(side(cell, w) for side, cell, w in zip(sides, row, widths, strict=True)) for row in cells]
         return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
     def to_frame(self) -> Any:
@@ -80,6 +79,13 @@ class ReadableTable:
         import pandas as pd
 
         return pd.DataFrame(self.rows(), columns=list(self.columns)).set_index(self.columns[0])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(self._head(name))}</th>" for name in self.columns)
+        cells = [[_cell(row[name], self.formats[name]) for name in self.columns] for row in self.rows()]
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{notes}"
 
     def _head(self, column: str) -> str:
         return self.heads.get(column, column)
@@ -93,10 +99,12 @@ class TermTable(ReadableTable):
     ----------
     term : tuple of str
         Names, as in ``model.names``.
+    worth : ndarray of shape (n_terms,) or None
+        By how much the mean log-loss of left-out rows rises without the term, in thousandths; NaN for the intercept.
     coef : ndarray of shape (n_terms,)
         Coefficients on the [0, 1] scale.
     standard_error, t, p_value : ndarray of shape (n_terms,) or None
-        Of the coefficients, given the terms. Naive: they ignore the search. None for an average of models.
+        Of the coefficients, given the terms. Naive: they ignore the search, so the text leaves them out.
     low, high : ndarray of shape (n_terms,) or None
         Ends of the confidence interval of each coefficient, naive too.
     odds_ratio : ndarray of shape (n_terms,)
@@ -115,6 +123,7 @@ class TermTable(ReadableTable):
 
     formats: ClassVar = {
         "term": "",
+        "worth": ".1f",
         "coef": ".4g",
         "standard_error": ".3g",
         "t": ".2f",
@@ -137,6 +146,7 @@ class TermTable(ReadableTable):
     }
 
     term: tuple[str, ...]
+    worth: FloatArray | None
     coef: FloatArray
     standard_error: FloatArray | None
     t: FloatArray | None
@@ -152,10 +162,12 @@ class TermTable(ReadableTable):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know of the values."""
-        lines = [AVERAGE if self.standard_error is None else NAIVE, ODDS]
-        if self.rip is not None:
-            lines.append("RIP: final inclusion probability; restarts: share of the restarts that chose the term.")
-        return tuple(lines)
+        return (ODDS,) if self.worth is None else (f"{WORTH}.", ODDS)
+
+    def text(self) -> str:
+        """The table as plain text, with its notes; without what is naive."""
+        shown = [name for name in SUMMARY_COLUMNS if name in self.columns]
+        return "\n".join([self.aligned(shown), *(f"({line})" for line in self.notes)])
 
     def _head(self, column: str) -> str:
         return f"{100 * self.level:g}% from" if column == "low" else self.heads.get(column, column)
@@ -244,6 +256,7 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
     evidence, n = model.evidence, len(model.terms)
     return TermTable(
         term=model.names,
+        worth=None if model.worth is None else 1000.0 * model.worth,
         coef=model.coef,
         standard_error=model.standard_error,
         t=model.t_value,
@@ -301,12 +314,11 @@ def summary(source: Any, *, label: object = None, width: int = 100) -> str:
     Returns
     -------
     str
-        Several lines. RIP is the final inclusion probability of a term, mean over the restarts; the column after it
-        says how many of the restarts chose the term. Both are absent if the search is not known.
+        Several lines.
     """
     model = one_model(source, label)
     used = [model.feature_names[p] for p in model.features]
-    table = term_table(model)
+    table = term_table(source, label=label)
     shown = [name for name in SUMMARY_COLUMNS if name in table.columns]
     lines = [
         f"f of class {model.label}; the class with the largest f is predicted"
@@ -316,14 +328,14 @@ def summary(source: Any, *, label: object = None, width: int = 100) -> str:
         "",
         *equation_lines(model, width),
         "",
-        table.aligned(shown, width=10**6, heads={"p_value": "p-value"}),
-        *textwrap.wrap(f"({AVERAGE})" if model.standard_error is None else SUMMARY_NOTE, width),
+        table.aligned(shown, width=10**6),
+        *(line for note in table.notes for line in textwrap.wrap(f"({note})", width)),
         "",
-        *textwrap.wrap(
-            f"{plural(len(model.terms), 'term')} of {plural(len(used), 'feature')}: {', '.join(used)}", width
-        ),
+        *textwrap.wrap(f"{plural(model.size, 'term')} of {plural(len(used), 'feature')}: {', '.join(used)}", width),
     ]
-    if model.evidence is not None:
+    if not used:
+        lines[-1] = "The model has no terms: it predicts the shares of the classes among the training rows."
+    elif model.evidence is not None:
         lines += textwrap.wrap(str(stability(model)), width)
     return "\n".join(lines)
 

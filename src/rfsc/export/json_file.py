@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from .._model import Evidence, Predictor, SparseModel
+from .._model import Evidence, Predictor, SizeCurve, SparseModel
 from .._model.access import as_predictor
 from .._model.recipe import Recipe
 from .._terms import DamagedTermError, Term
@@ -45,6 +45,8 @@ class _Output:
     n_observations: float
     score: float | None
     evidence: Evidence | None
+    worth: list[float | None] | None
+    sizes: SizeCurve | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +224,9 @@ def _output(model: SparseModel, *, history: bool) -> _Output:
     if evidence is not None and not history:
         evidence = replace(evidence, traced=(), traces=())
     score = None if model.score is None else float(model.score)
-    return _Output(
-        model.terms, model.names, model.coef, model.standard_error, float(model.n_observations), score, evidence
-    )
+    worth = None if model.worth is None else [None if w != w else w for w in model.worth.tolist()]
+    known = model.terms, model.names, model.coef, model.standard_error, float(model.n_observations), score
+    return _Output(*known, evidence, worth, model.sizes)
 
 
 def _model(output: _Output, scaling: Scaling, names: tuple[str, ...], label: object) -> SparseModel:
@@ -237,8 +239,23 @@ def _model(output: _Output, scaling: Scaling, names: tuple[str, ...], label: obj
         require(evidence.terms[:n_terms] == output.terms, "the evidence is of other terms than the model's")
         _check_terms(evidence.terms, scaling)
         _check_evidence(evidence)
+    worth, sizes = output.worth, output.sizes
+    require(worth is None or len(worth) == n_terms, "a term has no worth")
+    if sizes is not None:
+        arrays = sizes.n_features, sizes.log_loss, sizes.above_best, sizes.standard_error
+        require(all(array.shape == sizes.n_terms.shape for array in arrays), "a size is incomplete")
     return SparseModel(
-        output.terms, output.coef, error, scaling, names, label, output.n_observations, output.score, evidence
+        output.terms,
+        output.coef,
+        error,
+        scaling,
+        names,
+        label,
+        output.n_observations,
+        output.score,
+        evidence,
+        None if worth is None else np.array([np.nan if w is None else w for w in worth]),
+        sizes,
     )
 
 

@@ -17,8 +17,10 @@ numbers that it shows. Matplotlib is imported when the first one is drawn.
 from .calibration import CalibrationDisplay
 from .decision_map import DecisionMapDisplay
 from .drawing import to_svg
+from .feature_effects import FeatureEffectsDisplay
 from .search_course import RIPEvolutionDisplay, SearchHistoryDisplay
 from .selection import FilterDisplay, StabilityDisplay
+from .sizes import FrontDisplay
 from .term_effects import CoefficientsDisplay, ContributionsDisplay, RowContributionsDisplay
 
 __all__ = [
@@ -26,7 +28,9 @@ __all__ = [
     "CoefficientsDisplay",
     "ContributionsDisplay",
     "DecisionMapDisplay",
+    "FeatureEffectsDisplay",
     "FilterDisplay",
+    "FrontDisplay",
     "RIPEvolutionDisplay",
     "RowContributionsDisplay",
     "SearchHistoryDisplay",

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._model import Evidence, SparseModel
-from .._model.access import as_predictor, models_of
+from .._model.access import as_predictor, model_of
 from .._utils.arrays import IntArray
 from .._utils.optional import require
 from .._utils.validation import codes_of, labels_of
@@ -91,14 +91,6 @@ class TermRowsDisplay(Display):
 
 
 # ---- what a user passes
-
-
-def model_of(source: Any, output: int) -> SparseModel:
-    models = models_of(source)
-    if not 0 <= output < len(models):
-        msg = f"output must be between 0 and {len(models) - 1}, the last output of this classifier, got {output}."
-        raise ValueError(msg)
-    return models[output]
 
 
 def search_of(source: Any, output: int, *, traced: bool = False) -> tuple[SparseModel, Evidence]:
@@ -186,6 +178,20 @@ def make_axes(ax: Any, size: tuple[float, float], ratios: Sequence[float] = (1,)
         msg = f"ax must be {what}, a Figure or None, got {axes.size} of type {type(axes.flat[0]).__name__}."
         raise ValueError(msg)
     return axes
+
+
+def make_panels(ax: Any, n: int, columns: int, size: tuple[float, float]) -> Any:
+    """The given axes, or new ones in the given or a new figure, row by row; `size` is that of one panel."""
+    if ax is not None and not hasattr(ax, "subplots"):
+        return make_axes(ax, size, (1,) * n)
+    require("Drawing", ["matplotlib"], "plot")
+    figure, n_rows = _new_figure() if ax is None else ax, -(-n // columns)
+    if hasattr(figure, "set_size_inches"):
+        figure.set_size_inches(columns * size[0], n_rows * size[1] + 0.6)  # with room for the title
+    axes = figure.subplots(n_rows, columns, squeeze=False).ravel()
+    for spare in axes[n:]:
+        spare.remove()
+    return axes[:n]
 
 
 def _new_figure() -> Any:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import stats
 
-from .._model.access import as_predictor
+from .._model.access import as_predictor, model_of
 from .._utils.arrays import BoolArray, FloatArray
 from .._utils.validation import labels_of
 from .._utils.words import minus_sign, plural
 from ..explain import ForAgainst, for_and_against
-from .drawing import AGAINST, FOR, SMALL, Display, TermRowsDisplay, class_name, model_of, title_and_legend
+from .drawing import AGAINST, FOR, SMALL, Display, TermRowsDisplay, class_name, title_and_legend
 
 AGAINST_BAR = {"color": AGAINST, "hatch": "///", "edgecolor": "w", "lw": 0}
 

@@ -50,7 +50,6 @@ OF_OUTPUTS = {
         "Repeated searches agree little on the terms (1 is full agreement, below 0.4 is called poor). Other formulas "
         "predict as well as this one: do not read its terms as causes.",
     ),
-    "average": ("note", "Average of models", "Standard errors and p-values do not apply."),
     "collinear": ("note", "Correlated terms", f"Correlation above {HIGH_CORRELATION:g}: interpret them together."),
     "rarely_selected": ("note", "Rarely selected terms", "Fewer than half of the restarts selected them."),
     "not_converged": ("note", "Search not converged", "A larger max_iter in SearchSettings may improve the model."),
@@ -193,8 +192,6 @@ def _correlated(columns: FloatArray, names: Sequence[str]) -> list[str]:
 
 
 def _search_findings(model: SparseModel, stability: float | None) -> Iterator[tuple[str, str]]:
-    if model.standard_error is None:
-        yield "average", "the formula is the mean of several"
     evidence = model.evidence
     if evidence is None:
         return
@@ -204,7 +201,7 @@ def _search_findings(model: SparseModel, stability: float | None) -> Iterator[tu
     rare = [f"“{name}”" for name, part in zip(model.names, share, strict=True) if part < RARELY_SELECTED]
     if rare and stability is not None and stability >= POOR_STABILITY:
         yield "rarely_selected", listed(rare, MAX_NAMES)
-    n_cut = sum(reason != "converged" for reason in evidence.stop_reasons)
+    n_cut = sum(reason not in ("converged", "patience") for reason in evidence.stop_reasons)
     if n_cut > len(evidence.stop_reasons) / 2:
         yield "not_converged", f"{n_cut} of {plural(len(evidence.stop_reasons), 'search', 'searches')} ended early"
 

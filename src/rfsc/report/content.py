@@ -25,7 +25,17 @@ from .._utils.arrays import FloatArray
 from .._utils.manifest import versions
 from .._utils.words import fixed, listed, plural
 from ..classifier import RFSCClassifier
-from ..explain import contributions, definitions, equation, filter_table, legend, stability, term_table
+from ..explain import (
+    contributions,
+    definitions,
+    equation,
+    feature_effects,
+    filter_table,
+    legend,
+    stability,
+    term_table,
+)
+from ..explain.term_table import NAIVE
 from ..restrictions import Restrictions
 from .cautions import find_cautions
 from .honest_score import METRICS, HonestScore, main_metric, measure
@@ -40,7 +50,7 @@ def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title:
     """All that a report says, without a single row of the table."""
     columns = summarize_columns(X, subject.column_names())
     used = subject.columns_used()
-    models = [_model(model, subject) for model in subject.models]
+    models = [_model(model, subject) | {"effects": _effects(subject, k)} for k, model in enumerate(subject.models)]
     cautions = find_cautions(subject, columns, score, [model["stability"]["terms"]["index"] for model in models])
     content = {
         "kind": "rfsc report",
@@ -79,7 +89,7 @@ def headline(content: Mapping[str, Any]) -> str:
     """The most important result in one or two sentences."""
     score, models = content["score"], content["models"]
     key, ours = score["main_metric"], score["methods"][0]["scores"][score["main_metric"]]
-    size = plural(sum(len(model["terms"]) for model in models), "term")
+    size = plural(sum(not t["constant"] for model in models for t in model["terms"]), "term")
     size += f" in {len(models)} formulas" if len(models) > 1 else ""
     rows = "held-out rows" if score["honest"] else "the rows given, which it may have been fitted to"
     first = (
@@ -148,15 +158,18 @@ def _model(model: SparseModel, subject: Subject) -> dict[str, Any]:
             "how_to_read_scaled": _legend(model, "scaled"),
         },
         "has_errors": model.standard_error is not None,
-        "note": table.notes[0],
+        "note": NAIVE,
         "terms": [
             row | {"influence": influence, "constant": not term.features}
             for row, influence, term in zip(table.rows(), _relative(effect), model.terms, strict=True)
         ],
+        "sizes": _sizes(model),
         "features": _features_by_influence(model, subject.features),
         "n_candidates": None if evidence is None else evidence.n_candidates,
         "n_restarts": None if evidence is None else evidence.n_restarts,
-        "n_converged": None if evidence is None else evidence.stop_reasons.count("converged"),
+        "n_converged": None
+        if evidence is None
+        else len(evidence.stop_reasons) - evidence.stop_reasons.count("max_iter"),
         "stability": {of: _stability(model, of) for of in ("terms", "features")},
     }
 
@@ -183,9 +196,26 @@ def _features_by_influence(model: SparseModel, features: FloatArray) -> list[dic
     return [{"name": parts.names[j], "influence": influence[j]} for j in np.argsort(-influence, kind="stable")]
 
 
+def _effects(subject: Subject, output: int) -> dict[str, Any]:
+    """What each feature does, in words; without the ends of the ranges, which are values of single rows."""
+    table = feature_effects(subject.predictor, output=output)
+    shown = ("feature", "effect", "change", "terms")
+    return {"rows": [{name: row[name] for name in shown} for row in table.rows()], "not_shown": table.not_shown}
+
+
 def _legend(model: SparseModel, units: str) -> list[str]:
     """How to read the equation; the page shows the definitions beside it."""
     return [line.replace("`definitions` has", "the definitions have") for line in legend(model, units=units)]
+
+
+def _sizes(model: SparseModel) -> list[dict[str, Any]]:
+    """Left-out log-loss by the number of terms; empty if it is not known."""
+    curve = model.sizes
+    if curve is None:
+        return []
+    names = ("n_terms", "n_features", "log_loss", "above_best", "standard_error")
+    rows = zip(*(getattr(curve, name).tolist() for name in names), strict=True)
+    return [dict(zip(names, row, strict=True)) | {"chosen": row[0] == model.size} for row in rows]
 
 
 def _stability(model: SparseModel, of: str) -> dict[str, Any]:

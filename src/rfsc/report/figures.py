@@ -16,7 +16,7 @@ MAX_OUTPUTS = 6  # figures of more classes would make the page too long
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    section: str  # of the page: "comparison", "score", "model", "search", "filter" or "rows"
+    section: str  # of the page: "comparison", "score", "model", "effects", "search", "filter" or "rows"
     output: int  # index of its model
     caption: str
     svg: str
@@ -76,7 +76,7 @@ def _calibration(subject: Subject, score: HonestScore) -> Figure:
 def _shown_outputs(subject: Subject) -> Iterator[tuple[int, str]]:
     """Index of each output to draw, and what to add to titles."""
     for k, model in enumerate(subject.models[:MAX_OUTPUTS]):
-        if model.terms:
+        if model.size:
             yield k, f" of class “{model.label}”" if len(subject.models) > 1 else ""
 
 
@@ -86,6 +86,14 @@ def _of_outputs(subject: Subject) -> Iterator[Figure]:
         text = "on the common scale from 0 to 1, with naive 95 % intervals. Terms to the right favour the class."
         display: Any = plots.CoefficientsDisplay.from_estimator(source, output=k)
         yield _figure("model", k, f"Coefficients{of}", text, display, wide=True)
+        if subject.models[k].sizes is not None:
+            text = "log-loss of left-out rows by the number of terms; the band is one paired standard error."
+            display = plots.FrontDisplay.from_estimator(source, output=k)
+            yield _figure("model", k, f"Size of the model{of}", text, display)
+        if any(len(term.features) == 1 for term in subject.models[k].terms):
+            text = "what the terms of each single feature add to f over its training range; dots are knots."
+            display = plots.FeatureEffectsDisplay.from_estimator(source, output=k)
+            yield _figure("effects", k, f"Features{of}", text, display, wide=True)
         evidence = subject.models[k].evidence
         if evidence is None:
             continue

@@ -330,7 +330,7 @@ def _fit(method: Any, X: Any, y: Any) -> tuple[Any, bool]:
 def _size(fitted: Any) -> int:
     """Number of terms; 0 for other methods than RFSC."""
     last = fitted[-1] if isinstance(fitted, Pipeline) else fitted
-    return sum(len(model.terms) for model in getattr(last, "models_", ()))
+    return sum(model.size for model in getattr(last, "models_", ()))
 
 
 # ---- metrics

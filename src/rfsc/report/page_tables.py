@@ -40,7 +40,7 @@ class PageTable:
 
 
 def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables by name; "terms" and "influence" are lists with one table for each model."""
+    """The tables by name; "terms", "effects" and others are lists with one table for each model."""
     settings, models = content["settings"], content["models"]
     of = [f" of class “{model['label']}”" if len(models) > 1 else "" for model in models]
     return {
@@ -48,6 +48,8 @@ def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
         "scores": _scores(content["score"]),
         "confusion": _confusion(content["score"]["confusion"], content["task"]["classes"]),
         "terms": [_terms(*pair) for pair in zip(models, of, strict=True)],
+        "effects": [_effects(*pair) for pair in zip(models, of, strict=True)],
+        "sizes": [_sizes(*pair) for pair in zip(models, of, strict=True)],
         "influence": [_influence(*pair) for pair in zip(models, of, strict=True)],
         "features": PageTable(
             "How the features of the formula are made from the columns of the table",
@@ -111,11 +113,21 @@ def _confusion(confusion: Sequence[Sequence[int]], classes: Sequence[Mapping[str
 
 def _terms(model: Mapping[str, Any], of: str) -> PageTable:
     errors, searched = model["has_errors"], bool(model["n_restarts"])
-    head = ["term", "coefficient", *(["95 % interval, naive", "p, naive"] if errors else []), "odds ×"]
+    valued = any(t["worth"] is not None for t in model["terms"])
+    head = [
+        "term",
+        *(["worth"] if valued else []),
+        "coefficient",
+        *(["95 % interval, naive", "p, naive"] if errors else []),
+        "odds ×",
+    ]
     head += [*(["restarts"] if searched else []), "influence"]
     rows = []
     for t in model["terms"]:
-        row = [_name(t["term"], "(constant)" if t["constant"] else ""), _number(number(t["coef"]))]
+        row = [_name(t["term"], "(constant)" if t["constant"] else "")]
+        if valued:
+            row.append(_number(NO_VALUE if t["worth"] is None else fixed(t["worth"], 1)))
+        row.append(_number(number(t["coef"])))
         if errors:
             row += [_number(f"{number(t['low'], 3)} to {number(t['high'], 3)}"), _number(p_value(t["p_value"]))]
         row.append(_number(number(t["odds_ratio"], 3), note=minus_sign(f"for {t['change']}") if t["change"] else ""))
@@ -123,6 +135,28 @@ def _terms(model: Mapping[str, Any], of: str) -> PageTable:
             row.append(_number(percent(t["share"]) if t["share"] is not None else NO_VALUE))
         rows.append([*row, _bar(t["influence"])])
     return PageTable(f"Terms{of}, coefficients on the scale from 0 to 1", _texts(*head), rows)
+
+
+def _effects(model: Mapping[str, Any], of: str) -> PageTable:
+    rows = [
+        [_name(e["feature"]), TableCell(minus_sign(e["effect"])), _number(number(e["change"], 3))]
+        for e in model["effects"]["rows"]
+    ]
+    return PageTable(f"Features{of}, in your own units", _texts("feature", "effect on f", "f changes by"), rows)
+
+
+def _sizes(model: Mapping[str, Any], of: str) -> PageTable:
+    rows = [
+        [
+            TableCell(f"{s['n_terms']}", strong=s["chosen"]),
+            _number(f"{s['n_features']}"),
+            _number(fixed(s["log_loss"], 4), strong=s["chosen"]),
+            _number(fixed(s["above_best"], 4), note=f"± {fixed(s['standard_error'], 4)}"),
+        ]
+        for s in model["sizes"]
+    ]
+    head = _texts("terms", "features", "left-out log-loss", "above the best size")
+    return PageTable(f"Models by size{of}", head, rows)
 
 
 def _influence(model: Mapping[str, Any], of: str) -> PageTable:

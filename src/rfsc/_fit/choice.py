@@ -1,0 +1,396 @@
+"""One cross-validation inside the training rows chooses the families of terms, the size and the shrinkage together.
+
+What is compared is what is delivered: every model of the comparison is searched like the answer and walks the same path
+of sizes, so the left-out loss of all sizes comes with it. Everything is a function of the rows alone: folds and seeds
+do not depend on `random_state`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import log_expit
+
+from .._model.inference import calibration_slope
+from .._model.predictor import class_probabilities, decision_table
+from .._model.sparse_model import SizeCurve, SparseModel
+from .._search.context import Context
+from .._terms import Basis, TermSpace
+from .._utils.arrays import BoolArray, FloatArray, IntArray
+from .._utils.determinism import Seed
+from ..restrictions import TermNotOfferedError
+from .executor import Executor
+from .output import Job, OutputSearch, OutputSpec
+from .rows import Rows
+
+Mixes = Mapping[str, tuple[Basis, ...]]
+FeaturesOf = Callable[[Rows], Sequence[IntArray]]
+
+# of every fold two thirds to four fifths of the rows are searched: about the same work however long the table is
+FEW_ROWS, N_FOLDS = 2_500, 5
+MANY_ROWS, N_FOLDS_OF_MANY = 10_000, 3
+MOST_ROWS = 30_000  # of a longer table, of which a single fold is left out
+RICHER = 0.5  # paired standard errors by which a richer mix must be better than a simpler one
+KEPT_GAIN = 0.99  # of what the best size gains over the smallest; a smaller size that keeps as much is preferred
+ANY_MODEL = 1.75  # ... and any model than the constant alone
+LEAST_TRUST = 0.25  # of the coefficients that are left where the gain over the constant is uncertain
+WORSE = 1.5  # paired standard errors by which a mix may be worse than the best one, to be searched on more folds
+RACE_ROWS = 250  # left-out rows that tell so
+EVENTS_PER_TERM = 5.0  # rows of the smaller class that a term of the answer takes at least
+CHOICE_SEED = 20160728  # the folds and the searches of the comparison do not depend on random_state
+SMALLEST_PROBABILITY = 1e-15
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutputChoice:
+    """What was chosen for one output, and its left-out loss by size; sizes that no model has are NaN."""
+
+    size: int
+    loss: FloatArray  # (max_size + 1,), mean log-loss of left-out rows
+    above_best: FloatArray  # by how much it is above that of the best size
+    error: FloatArray  # paired standard error of this difference
+    slopes: FloatArray  # by which the coefficients of each size are multiplied
+    known: tuple[IntArray, ...] = ()  # supports that the searches came upon, if their ids are those of the answer
+    began: str = ""  # how these searches began
+
+    def curve(self, models: Sequence[SparseModel]) -> SizeCurve:
+        """The sizes that the models of the answer have."""
+        sizes = np.array([model.size for model in models])
+        at = np.minimum(sizes, self.loss.size - 1)
+        n_features = np.array([len(model.features) for model in models])
+        return SizeCurve(sizes, n_features, self.loss[at], self.above_best[at], self.error[at])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """What was compared and what was chosen."""
+
+    mix: str
+    outputs: tuple[OutputChoice, ...] = ()  # empty if nothing could be compared
+    losses: Mapping[str, float] | None = None  # left-out log-loss of every mix at its size
+    is_complete: bool = True  # whether there was time for the whole comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One path of models of the comparison."""
+
+    mix: str
+    fold: int  # left out
+    output: int
+    features: IntArray  # that it may use
+
+    @property
+    def key(self) -> str:
+        """Name in a checkpoint."""
+        return f"compared/{self.mix}/{self.fold}/{self.output}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Path:
+    """What a cell gives."""
+
+    values: FloatArray  # (max_size + 1, n_left_out), of the model of each size; NaN for sizes below the smallest
+    known: tuple[IntArray, ...]
+    began: str
+
+
+class Comparison:
+    """The rows that are compared on, and how; runs one cell at a time."""
+
+    def __init__(self, rows: Rows, fold: IntArray, specs: Mapping[str, OutputSpec]) -> None:
+        self.rows, self.fold, self.specs = rows, fold, specs
+        self._spaces: dict[tuple[str, bytes], TermSpace] = {}
+
+    def __sizeof__(self) -> int:
+        return self.rows.table.nbytes
+
+    def alone(self) -> Comparison:
+        """A copy that uses one thread."""
+        return Comparison(self.rows, self.fold, {name: replace(spec, n_threads=1) for name, spec in self.specs.items()})
+
+    def space(self, cell: Cell) -> TermSpace:
+        """The candidate terms, the same for all folds: they are laid out without a look at the classes."""
+        key = cell.mix, cell.features.tobytes()
+        if key not in self._spaces:
+            self._spaces[key] = self.specs[cell.mix].space(self.rows, cell.features)
+        return self._spaces[key]
+
+    def run(self, item: Cell, context: Context) -> Path:
+        """The path of models that one search finds on the other folds, on the rows of a fold."""
+        spec, space = self.specs[item.mix], self.space(item)
+        part = self.rows.take(np.flatnonzero(self.fold != item.fold))
+        spec = replace(spec, max_terms=min(spec.max_terms, max(int(part.weight.sum()) - 1, 1)))
+        job = Job(item.output, item.features, spec, (Seed([CHOICE_SEED, item.fold, item.output]),))
+        work = OutputSearch(part, job, context, space)
+        search = work.run(0, replace(context, observers=()))
+        unseen = np.ascontiguousarray(self.rows.table[:, self.fold == item.fold])
+        most, path = spec.max_size or 0, work.path([search], context)
+        values = np.full((most + 1, unseen.shape[1]), np.nan if path else 0.0)
+        for model in path:  # restrictions may force more terms than that
+            values[min(work.size(model.ids), most) :] = np.einsum(
+                "j,jk->k", model.coef, space.columns(unseen, model.ids)
+            )
+        return Path(values, (search.model.ids, *search.leaders), work.initial_rip)
+
+
+def choose(
+    mixes: Mixes,
+    rows: Rows,
+    features_of: FeaturesOf,
+    spec: OutputSpec,
+    size: int | str,
+    n_jobs: int | None,
+    context: Context,
+) -> Choice:
+    """The mix of families, the size of each output and the slopes, by left-out log-loss."""
+    mixes = _possible(mixes, rows, features_of, spec)
+    first = next(iter(mixes))
+    fold, n_left_out = _folds(rows, np.random.default_rng(CHOICE_SEED))
+    if fold is None:
+        return Choice(first)
+    has_all_rows = bool((fold >= 0).all())
+    some, fold = rows.take(np.flatnonzero(fold >= 0)), fold[fold >= 0]
+    specs = {name: replace(spec, bases=bases) for name, bases in mixes.items()}
+    race = _Race(Comparison(some, fold, specs), n_left_out, features_of, Executor(n_jobs), context)
+    ahead, judge, n_folds = list(mixes), None, 0
+    last: dict[str, tuple[int, FloatArray]] = {}  # of every mix on how many folds it was judged, and its losses
+    for number in range(n_left_out):
+        if not race.run(ahead, number):
+            break
+        n_folds = number + 1
+        judge = _Judge(some.take(np.flatnonzero(fold < n_folds)), spec.max_size or 0, size)
+        values = {name: race.values(name, n_folds) for name in ahead}
+        sizes = {name: judge.sizes(value) for name, value in values.items()}
+        losses = {name: judge.row_losses(values[name], sizes[name]) for name in ahead}
+        chosen = judge.simplest(losses)
+        last |= {name: (n_folds, loss) for name, loss in losses.items()}
+        if n_folds < n_left_out and judge.rows.n_rows >= RACE_ROWS:
+            ahead = judge.not_worse(losses)
+    if judge is None:
+        return Choice(first, is_complete=False)
+    gain = judge.gain(values[chosen], losses[chosen])
+    if isinstance(size, str) and gain <= ANY_MODEL:
+        sizes[chosen] = [judge.smallest(value) for value in values[chosen]]
+    features = features_of(rows)
+    outputs = []
+    for output, value in enumerate(values[chosen]):
+        own = [race.cells[chosen, number][output] for number in range(n_folds)]
+        is_same = has_all_rows and all(np.array_equal(cell.features, features[output]) for cell in own)
+        known = tuple(ids for cell in own for ids in race.found[cell.key].known) if is_same else ()
+        one = judge.output(output, value, sizes[chosen][output])
+        slopes = one.slopes * _trust(gain)
+        outputs.append(replace(one, slopes=slopes, known=known, began=race.found[own[0].key].began))
+    means = {name: judge.mean_like(losses[chosen], loss, fold[fold < n_folds] < n) for name, (n, loss) in last.items()}
+    return Choice(chosen, tuple(outputs), means, n_folds == n_left_out)
+
+
+class _Race:
+    """The comparison fold by fold: mixes that fall behind are not searched on the other folds."""
+
+    def __init__(
+        self, comparison: Comparison, n_left_out: int, features_of: FeaturesOf, executor: Executor, context: Context
+    ) -> None:
+        self.comparison, self.n_left_out, self.features_of = comparison, n_left_out, features_of
+        self.executor, self.context = executor, context
+        self.cells: dict[tuple[str, int], list[Cell]] = {}  # of a mix and a fold, one for each output
+        self.found: dict[str, Path] = {}
+
+    def run(self, mixes: Sequence[str], number: int) -> bool:
+        """Search the models of some mixes with one fold left out; False if there was no time for all of them."""
+        fold, rows, context = self.comparison.fold, self.comparison.rows, self.context
+        # once for all mixes: a filter tests every feature
+        features = self.features_of(rows.take(np.flatnonzero(fold != number)))
+        for name in mixes:
+            self.cells[name, number] = [Cell(name, number, output, own) for output, own in enumerate(features)]
+        cells = [cell for name in mixes for cell in self.cells[name, number]]
+        if context.checkpoint is not None:
+            kept = {cell.key: context.checkpoint.get(cell.key) for cell in cells}
+            self.found |= {key: _read(path) for key, path in kept.items() if path is not None}
+        todo = [cell for cell in cells if cell.key not in self.found]
+        with closing(self.executor.run(((self.comparison, cell, context) for cell in todo), context)) as results:
+            for place, (cell, path) in enumerate(zip(todo, results, strict=False), 1):
+                if context.stop_reason:  # this model may not have been searched to its end
+                    break
+                self.found[cell.key] = path
+                if context.checkpoint is not None:
+                    context.checkpoint.put(cell.key, _written(path))
+                if context.progress:
+                    n_left = len(todo) - place + (self.n_left_out - number - 1) * len(cells)
+                    context.progress.on_choice(number, self.n_left_out, cell.mix, n_left)
+        return all(cell.key in self.found for cell in cells)
+
+    def values(self, mix: str, n_folds: int) -> list[FloatArray]:
+        """What the models of a mix predict for the rows of the first folds: one table (size, row) for each output."""
+        fold = self.comparison.fold[self.comparison.fold < n_folds]
+        paths = [[self.found[cell.key] for cell in self.cells[mix, number]] for number in range(n_folds)]
+        tables = [np.empty((len(path.values), fold.size)) for path in paths[0]]
+        for number, own in enumerate(paths):
+            for table, path in zip(tables, own, strict=True):
+                table[:, fold == number] = path.values
+        return tables
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judge:
+    """Compares what was predicted for the left-out rows, given as one table (size, row) for each output."""
+
+    rows: Rows  # those that were left out
+    max_size: int
+    rule: int | str  # "best", "1se" or the number of terms
+
+    def mean(self, losses: FloatArray) -> Any:
+        """Weighted mean over the rows."""
+        return (losses * self.rows.weight).sum(axis=-1) / self.rows.weight.sum()
+
+    def mean_like(self, known: FloatArray, losses: FloatArray, seen: BoolArray) -> float:
+        """The mean over all rows that a mix would have which was judged on some: its difference from one on all."""
+        difference = np.average(losses - known[seen], weights=self.rows.weight[seen])
+        return float(self.mean(known) + difference)
+
+    def error(self, differences: FloatArray) -> Any:
+        """Standard error of such a mean."""
+        spread = np.square(differences - np.expand_dims(self.mean(differences), -1))
+        with np.errstate(over="ignore"):  # of weights that sum to next to nothing
+            return np.sqrt(self.mean(spread) / self.rows.weight.sum())
+
+    def smallest(self, values: FloatArray) -> int:
+        """The smallest size of an output that models of all folds have."""
+        return int(np.argmax(~np.isnan(values).any(axis=1)))
+
+    def sizes(self, values: Sequence[FloatArray]) -> list[int]:
+        """The size of each output."""
+        return [self._size(output, table) for output, table in enumerate(values)]
+
+    def _size(self, output: int, values: FloatArray) -> int:
+        smallest = self.smallest(values)
+        if not isinstance(self.rule, str):
+            return max(self.rule, smallest)
+        losses = self._output_losses(output, values)
+        most = max(self.most_terms(output), smallest)
+        mean = self.mean(losses[: most + 1])
+        best = int(np.nanargmin(mean))
+        sizes = range(smallest, best + 1)
+        if self.rule == "best":
+            allowed = (1.0 - KEPT_GAIN) * (mean[smallest] - mean[best])
+            return next(k for k in sizes if mean[k] - mean[best] <= allowed)
+        return next(k for k in sizes if mean[k] - mean[best] <= self.error(losses[k] - losses[best]))
+
+    def most_terms(self, output: int) -> int:
+        """The largest size that the rows of the smaller class allow."""
+        is_class = self.rows.targets.outputs[output] > 0
+        events = min(self.rows.weight[is_class].sum(), self.rows.weight[~is_class].sum())
+        return int(max(1, min(self.max_size, events / EVENTS_PER_TERM)))
+
+    def _output_losses(self, output: int, values: FloatArray) -> FloatArray:
+        """Log-loss of every row by size."""
+        return np.asarray(-log_expit(self.rows.targets.outputs[output] * values))
+
+    def row_losses(self, values: Sequence[FloatArray], sizes: Sequence[int]) -> FloatArray:
+        """Log-loss of every row, with models of the given sizes."""
+        code = self.rows.targets.code
+        proba = class_probabilities(decision_table([table[k] for table, k in zip(values, sizes, strict=True)]))
+        return np.asarray(-np.log(np.maximum(proba[np.arange(code.size), code], SMALLEST_PROBABILITY)))
+
+    def simplest(self, losses: Mapping[str, FloatArray]) -> str:
+        """The first mix, unless a later one is clearly better than the best so far."""
+        names = list(losses)
+        chosen = names[0]
+        for name in names[1:]:
+            gain = losses[chosen] - losses[name]
+            if self.mean(gain) > RICHER * self.error(gain):
+                chosen = name
+        return chosen
+
+    def not_worse(self, losses: Mapping[str, FloatArray]) -> list[str]:
+        """The mixes that are not clearly worse than the best one."""
+        best = min(losses.values(), key=self.mean)
+        return [name for name, loss in losses.items() if self.mean(loss - best) <= WORSE * self.error(loss - best)]
+
+    def gain(self, values: Sequence[FloatArray], losses: FloatArray) -> float:
+        """By how many standard errors models are better than the smallest ones, which mostly are the constants."""
+        gain = self.row_losses(values, [self.smallest(table) for table in values]) - losses
+        error = self.error(gain)
+        return float(self.mean(gain) / error) if error > 0 else 0.0
+
+    def output(self, output: int, values: FloatArray, size: int) -> OutputChoice:
+        """All that is known of the sizes of an output."""
+        losses = self._output_losses(output, values)
+        mean = self.mean(losses)
+        best = int(np.nanargmin(mean))
+        target, weight = self.rows.targets.outputs[output], self.rows.weight
+        slopes = [1.0 if np.isnan(row).any() else calibration_slope(row, target, weight) for row in values]
+        error = self.error(losses - losses[best])
+        return OutputChoice(min(size, self.max_size), mean, mean - mean[best], error, np.array(slopes))
+
+
+def _trust(gain: float) -> float:
+    """Factor of the coefficients: smaller for a less certain gain, as James and Stein shrink an uncertain mean."""
+    return 1.0 if gain == 0.0 else max(1.0 - 2.0 / max(gain, 1.0) ** 2, LEAST_TRUST)
+
+
+def _possible(mixes: Mixes, rows: Rows, features_of: FeaturesOf, spec: OutputSpec) -> Mixes:
+    """The mixes that offer every term that restrictions force or group."""
+    if len(mixes) == 1 or spec.restrictions is None or not (spec.restrictions.force or spec.restrictions.groups):
+        return mixes
+    features = features_of(rows)
+    possible: dict[str, tuple[Basis, ...]] = {}
+    reasons: list[str] = []
+    for name, bases in mixes.items():
+        own = replace(spec, bases=bases)
+        try:
+            for allowed in features:
+                own.rules(rows, own.space(rows, allowed))
+        except TermNotOfferedError as error:
+            reasons.append(str(error))
+        else:
+            possible[name] = bases
+    if not possible:
+        msg = f'basis="auto" has no mix that offers every term of restrictions. With {next(iter(mixes))}: {reasons[0]}'
+        raise ValueError(msg)
+    return possible
+
+
+def _folds(rows: Rows, rng: np.random.Generator) -> tuple[IntArray | None, int]:
+    """Stratified folds, -1 for rows of a long table that are not used, and how many of them are left out in turn.
+
+    None if a class has too few rows. Rows of one group stay together, and so do equal rows: a row of weight 2 is the
+    same as the row twice.
+    """
+    code, n_classes = rows.targets.code, len(rows.targets.classes)
+    if rows.groups is not None:
+        _, unit = np.unique(rows.groups, return_inverse=True)
+    else:  # in their own order, equal rows are neighbours
+        is_new = (rows.table[:, 1:] != rows.table[:, :-1]).any(axis=0) | (code[1:] != code[:-1])
+        unit = np.concatenate(([0], np.cumsum(is_new)))
+    n_units = int(unit.max()) + 1
+    count = np.bincount(unit * n_classes + code, minlength=n_units * n_classes).reshape(n_units, n_classes)
+    class_of_unit = count.argmax(axis=1)
+    members = [np.flatnonzero(class_of_unit == c) for c in range(n_classes)]
+    wanted = N_FOLDS if n_units <= FEW_ROWS else N_FOLDS_OF_MANY
+    n_folds = min(wanted, *(own.size for own in members))
+    if n_folds < 2:
+        return None, 0
+    fold = np.full(n_units, -1)
+    share = min(1.0, MOST_ROWS / n_units)
+    for own in members:
+        taken = rng.permutation(own)[: max(n_folds, round(share * own.size))]
+        fold[taken] = np.arange(taken.size) % n_folds
+    return fold[unit], n_folds if n_units <= MANY_ROWS else 1
+
+
+def _written(path: Path) -> dict[str, Any]:
+    """A path as JSON knows it; NaN is None."""
+    rows = [None if np.isnan(row).any() else row.tolist() for row in path.values]
+    known = [ids.tolist() for ids in path.known]
+    return {"values": rows, "n": path.values.shape[1], "known": known, "began": path.began}
+
+
+def _read(kept: Mapping[str, Any]) -> Path:
+    """What `_written` has written."""
+    values = np.array([[np.nan] * kept["n"] if row is None else row for row in kept["values"]])
+    return Path(values, tuple(np.array(ids, dtype=np.int64) for ids in kept["known"]), kept["began"])

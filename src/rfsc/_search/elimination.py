@@ -1,0 +1,61 @@
+"""A small model of every size: the terms that the searches came upon, from which the least useful is removed again and
+again.
+
+Each search has chosen its terms by a score that it maximised over thousands of supports, partly by luck. Backward
+elimination by the left-out log-loss lets the terms of all of them compete.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from .._engines.base import Engine, Supports
+from .._terms.rules import Rules
+from .._utils.arrays import IntArray
+from .context import Context
+from .history import Candidate
+
+
+def most_frequent(supports: Iterable[IntArray], most: int, rules: Rules | None) -> IntArray:
+    """Terms that most supports hold, at most `most` of them; ascending."""
+    count = Counter(j for ids in supports for j in ids.tolist())
+    order = sorted(count, key=lambda j: (-count[j], j))
+    chosen = order[:most] if rules is None else rules.gather(order, most)
+    return np.array(sorted(chosen), dtype=np.int64)
+
+
+def eliminated(
+    support: IntArray, engine: Engine, rules: Rules | None, context: Context, one_by_one: int
+) -> list[Candidate]:
+    """The best models on the way from a support down to what must stay, one for each step, smallest first.
+
+    As long as there are many more than `one_by_one` terms, a quarter of the rest goes in one step. `engine` fits and
+    scores supports without pruning them. If the fit had to end, the smallest sizes are missing.
+    """
+    if support.size == 0:
+        return []
+    found = [Candidate.best_of(engine.evaluate(Supports.from_lists([support])))]
+    while units := [unit for unit in removable_units(support, rules) if len(unit) < support.size]:
+        result = context.evaluate(engine, Supports.from_lists(_without(support, unit) for unit in units))
+        if len(result.supports) < len(units):
+            break
+        n_removed = min(support.size // 4, support.size - one_by_one)
+        if n_removed > 1:
+            least = np.argsort(result.log_loss, kind="stable")[:n_removed]
+            support = _without(support, frozenset().union(*(units[k] for k in least)))
+            result = engine.evaluate(Supports.from_lists([support]))
+        found.append(Candidate.best_of(result))
+        support = found[-1].ids
+    return found[::-1]
+
+
+def removable_units(support: IntArray, rules: Rules | None) -> list[frozenset[int]]:
+    """What can be removed from a support at once: single terms or, under restrictions, groups."""
+    return [frozenset({j}) for j in support.tolist()] if rules is None else rules.removable(support.tolist())
+
+
+def _without(support: IntArray, unit: frozenset[int]) -> IntArray:
+    return np.array([j for j in support.tolist() if j not in unit], dtype=np.int64)

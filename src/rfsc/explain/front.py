@@ -1,0 +1,113 @@
+"""Accuracy against size: what each further term of a model is worth on rows that were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._model import SparseModel
+from .._utils.arrays import BoolArray, FloatArray, IntArray
+from .equation import equation
+from .term_table import ReadableTable
+
+DIGITS = 3  # of the coefficients in the equations
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Front(ReadableTable):
+    """One row for each size; with several classes, for each size of each output.
+
+    Parameters
+    ----------
+    label : tuple
+        The class that the model of the row predicts.
+    n_terms : ndarray of shape (n_rows,)
+        Number of terms, the intercept not counted.
+    n_features : ndarray of shape (n_rows,)
+        Number of features that they read.
+    log_loss : ndarray of shape (n_rows,) or None
+        Mean log-loss of left-out rows, of models of this size; None if nothing could be left out.
+    above_best : ndarray of shape (n_rows,) or None
+        By how much it is above that of the best size.
+    standard_error : ndarray of shape (n_rows,) or None
+        Paired standard error of this difference.
+    within_1se : ndarray of shape (n_rows,), dtype=bool, or None
+        Whether the difference is at most one standard error.
+    chosen : ndarray of shape (n_rows,), dtype=bool
+        The size of the answer.
+    equation : tuple of str
+        The model, in the units of the table.
+    """
+
+    formats: ClassVar = {
+        "n_terms": "d",
+        "label": "",
+        "n_features": "d",
+        "log_loss": ".4f",
+        "above_best": "+.4f",
+        "standard_error": ".4f",
+        "within_1se": "",
+        "chosen": "",
+        "equation": "",
+    }
+    heads: ClassVar = {
+        "n_terms": "terms",
+        "label": "class",
+        "n_features": "features",
+        "log_loss": "log-loss",
+        "above_best": "above best",
+        "standard_error": "±",
+        "within_1se": "within 1 s.e.",
+    }
+
+    n_terms: IntArray
+    label: tuple[str, ...]
+    n_features: IntArray
+    log_loss: FloatArray | None
+    above_best: FloatArray | None
+    standard_error: FloatArray | None
+    within_1se: BoolArray | None
+    chosen: BoolArray
+    equation: tuple[str, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of the values."""
+        if self.log_loss is None:
+            return ("sizes were not compared on left-out rows.",)
+        return (
+            "log-loss: mean over rows that were left out in turn, of the models of this size found on the others; "
+            "above best ±: paired standard error of the difference from the best size.",
+        )
+
+    def __str__(self) -> str:
+        shown = [name for name in self.columns if name != "equation"]
+        return "\n".join([self.aligned(shown), *(f"({line})" for line in self.notes)])
+
+
+def front_of(paths: Sequence[Sequence[SparseModel]], chosen: Sequence[SparseModel]) -> Front:
+    """The table for the models of each output by size, and the answer."""
+    models = [model for path in paths for model in path]
+    curves = [path[0].sizes for path in paths]
+    known = [curve for curve in curves if curve is not None]
+    is_known = len(known) == len(curves)
+    above, error = (
+        np.concatenate([getattr(curve, name) for curve in known]) if is_known else None
+        for name in ("above_best", "standard_error")
+    )
+    return Front(
+        n_terms=np.array([model.size for model in models]),
+        label=tuple(str(model.label) for model in models),
+        n_features=np.array([len(model.features) for model in models]),
+        log_loss=np.concatenate([curve.log_loss for curve in known]) if is_known else None,
+        above_best=above,
+        standard_error=error,
+        within_1se=None if above is None or error is None else above <= error,
+        chosen=np.concatenate(
+            [[model.size == answer.size for model in path] for path, answer in zip(paths, chosen, strict=True)]
+        ),
+        equation=tuple(equation(model, digits=DIGITS) for model in models),
+    )

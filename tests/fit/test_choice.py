@@ -1,0 +1,316 @@
+"""The choice of basis, size and shrinkage: an honest one, the same for every seed and order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+
+from rfsc._fit import choice
+from rfsc._fit.fitting import _spec
+from rfsc._fit.output import Job, OutputSearch
+from rfsc._fit.rows import column_order, read_rows
+from rfsc._model.inference import WaldFit, calibration_slope, refit, shrunken
+from rfsc._search.context import Context
+from rfsc._search.progress import ConsoleProgress
+from rfsc._terms.expression import evaluate
+from rfsc.bases import auto_mixes
+from tests.making import make
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+QUICK = {"n_models": 20, "max_iter": 15, "n_restarts": 2, "random_state": 0}
+
+
+def blobs(n_rows, rng):
+    """Six clusters of alternating class in the plane: no polynomial of low degree follows them."""
+    centre = np.array([[0, 0], [2, 0], [4, 0], [0, 2], [2, 2], [4, 2]], dtype=float)
+    which = rng.integers(6, size=n_rows)
+    return centre[which] + rng.normal(scale=0.25, size=(n_rows, 2)), np.array([0, 1, 0, 1, 0, 1])[which]
+
+
+def kinked(n_rows, rng):
+    """Two features that begin to count at a knot, among six."""
+    X = rng.random((n_rows, 6))
+    f = np.maximum(0, X[:, 0] - 0.6) + np.maximum(0, 0.4 - X[:, 1])
+    return X, (f + rng.normal(scale=0.01, size=n_rows) > 0.1).astype(int)
+
+
+def straight(n_rows, rng):
+    """Two of six features, straight lines."""
+    X = rng.random((n_rows, 6))
+    return X, (4 * X[:, 0] - 4 * X[:, 3] + rng.logistic(size=n_rows) > 0).astype(int)
+
+
+@pytest.mark.parametrize(("draw", "mix"), [(blobs, "linear + radial"), (kinked, "hinge"), (straight, "linear")])
+def test_takes_the_simplest_that_fits(draw, mix):
+    X, y = draw(240, np.random.default_rng(0))
+    clf = make(**QUICK).fit(X, y)
+    assert clf.basis_ == auto_mixes(*X.shape[::-1])[mix]
+    assert set(clf.basis_losses_) == set(auto_mixes(*X.shape[::-1]))
+    unseen, truth = draw(400, np.random.default_rng(1))
+    assert log_loss(truth, clf.predict_proba(unseen)) < log_loss(truth, np.full(400, y.mean()))
+
+
+def test_a_size_is_left_out_like_any_model():
+    """The slow twin: the path of one search on the rows of the other folds, evaluated by the expressions."""
+    X, y = straight(150, np.random.default_rng(0))
+    clf = make("polynomial", **QUICK).fit(X, y)
+    rows, _ = read_rows(make("polynomial"), X, y, None, None)
+    fold, n_left_out = choice._folds(rows, np.random.default_rng(choice.CHOICE_SEED))
+    assert n_left_out == 5
+    spec = replace(_spec(make("polynomial", **QUICK).fit(X, y), rows), max_size=8)
+    loss = np.zeros((9, len(X)))
+    for k in range(5):
+        part = rows.take(np.flatnonzero(fold != k))
+        job = Job(0, column_order(rows), spec, (np.random.SeedSequence([choice.CHOICE_SEED, k, 0]),))
+        work = OutputSearch(part, job)
+        unseen, target = rows.table[:, fold == k], rows.targets.outputs[0][fold == k]
+        for model in work.path([work.run(0, Context())], Context()):
+            terms = work.space.terms(model.ids)
+            f = sum(c * evaluate(term.expression, unseen) for c, term in zip(model.coef, terms, strict=True))
+            loss[work.size(model.ids) :, fold == k] = np.logaddexp(0.0, -target * f)
+    sizes = clf.models_[0].sizes
+    assert sizes.log_loss == pytest.approx(loss.mean(axis=1)[sizes.n_terms], rel=1e-9)
+    best = int(np.argmin(loss.mean(axis=1)))
+    paired = (loss - loss[best]).std(axis=1) / np.sqrt(len(X))
+    assert sizes.standard_error == pytest.approx(paired[sizes.n_terms], rel=1e-6, abs=1e-12)
+
+
+def test_number_one_standard_error_and_best():
+    X, y = kinked(240, np.random.default_rng(0))
+    best, small, three = (make("hinge", size=size, **QUICK).fit(X, y) for size in ("best", "1se", 3))
+    assert three.models_[0].size == 3
+    curve = best.models_[0].sizes
+    assert small.models_[0].size == curve.n_terms[curve.above_best <= curve.standard_error][0]
+    gain = curve.log_loss[0] - curve.log_loss.min()
+    enough = curve.log_loss <= curve.log_loss.min() + (1 - choice.KEPT_GAIN) * gain
+    assert best.models_[0].size == curve.n_terms[enough][0]
+    assert make("hinge", size=0, **QUICK).fit(X, y).models_[0].size == 0
+
+
+def test_noise_gives_the_constant():
+    rng = np.random.default_rng(0)
+    clf = make(**QUICK).fit(rng.normal(size=(200, 10)), rng.random(200) < 0.3)
+    assert [model.size for model in clf.models_] == [0]
+    assert clf.predict_proba(np.zeros((1, 10)))[0, 1] == pytest.approx(0.3, abs=0.1)
+
+
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_order_of_rows_and_columns_does_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    X, y = kinked(120, np.random.default_rng(0))
+    rows, columns = rng.permutation(120), rng.permutation(6)
+    one = make(**QUICK).fit(X, y)
+    other = make(**QUICK).fit(X[rows][:, columns], y[rows])
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X[:, columns]), rtol=1e-9, atol=1e-9)
+    assert one.basis_losses_ == pytest.approx(other.basis_losses_, rel=1e-9)
+
+
+def test_basis_and_size_do_not_depend_on_the_seed():
+    X, y = straight(200, np.random.default_rng(0))
+    fits = [make(**QUICK | {"random_state": seed}).fit(X, y) for seed in (0, 1)]
+    assert fits[0].basis_losses_ == fits[1].basis_losses_
+    assert fits[0].models_[0].size == fits[1].models_[0].size
+    again = clone(fits[0]).set_params(n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), fits[0].decision_function(X))
+
+
+def test_groups_and_equal_rows_are_on_one_side_of_every_split():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((90, 2)), np.arange(90) % 3
+    groups = rng.integers(30, size=90)
+    rows, _ = read_rows(make(), X, y, None, groups)
+    fold, _ = choice._folds(rows, np.random.default_rng(0))
+    assert all(np.unique(fold[rows.groups == g]).size == 1 for g in np.unique(rows.groups))
+    twice, _ = read_rows(make(), np.repeat(X, 2, axis=0), np.repeat(y, 2), None, None)
+    fold, _ = choice._folds(twice, np.random.default_rng(0))
+    pairs = {}
+    for row, k in zip(map(tuple, twice.table.T), fold, strict=True):
+        assert pairs.setdefault(row, k) == k
+
+
+def test_groups_change_what_is_left_out():
+    """Rows of a group are copies up to a trifle: only with groups is the loss that of new groups."""
+    rng = np.random.default_rng(0)
+    centre, label = rng.normal(size=(30, 8)), np.arange(30) % 2
+    which = np.repeat(np.arange(30), 8)
+    X, y = centre[which] + 1e-6 * rng.normal(size=(240, 8)), label[which]
+    leaked, honest = make("hinge", **QUICK).fit(X, y), make("hinge", **QUICK).fit(X, y, groups=which)
+    assert leaked.models_[0].sizes.log_loss.min() < 0.8 * honest.models_[0].sizes.log_loss.min()
+    with pytest.raises(ValueError, match="one value for each of the 240 rows"):
+        make("hinge", **QUICK).fit(X, y, groups=which[:5])
+
+
+def test_weights_are_rows():
+    X, y = straight(100, np.random.default_rng(0))
+    weight = np.random.default_rng(1).integers(1, 3, len(X))
+    weighted = make(**QUICK).fit(X, y, sample_weight=weight)
+    repeated = make(**QUICK).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert weighted.basis_losses_ == pytest.approx(repeated.basis_losses_, rel=1e-6)
+
+
+def test_long_tables_leave_out_one_fold_of_some_rows(monkeypatch):
+    monkeypatch.setattr(choice, "FEW_ROWS", 100)
+    monkeypatch.setattr(choice, "MANY_ROWS", 150)
+    monkeypatch.setattr(choice, "MOST_ROWS", 180)
+    X, y = straight(300, np.random.default_rng(0))
+    rows, _ = read_rows(make(), X, y, None, None)
+    fold, n_left_out = choice._folds(rows, np.random.default_rng(0))
+    assert (n_left_out, (fold >= 0).sum(), fold.max()) == (1, 180, 2)
+    assert make(**QUICK).fit(X, y).score(X, y) > 0.7
+
+
+def test_the_filter_does_not_see_the_rows_left_out():
+    """On pure noise no mix can be better than a coin; a filter that had seen all rows made them look so."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 400)), np.arange(80) % 2
+    clf = make(filter_significance=0.05, n_restarts=1, n_models=40, random_state=0, size=4).fit(X, y)
+    assert min(clf.basis_losses_.values()) > np.log(2)
+
+
+def test_too_few_rows_take_the_first_mix_and_the_least_leave_one_out_loss():
+    X, y = np.random.default_rng(0).random((7, 2)), np.array([0, 0, 0, 0, 0, 0, 1])
+    clf = make(**QUICK).fit(X, y)
+    assert clf.basis_losses_ == {}
+    assert clf.basis_ == auto_mixes(2, 7)["linear"]
+    assert clf.front_.log_loss is None
+
+
+def test_progress_of_the_comparison(capsys):
+    X, y = blobs(120, np.random.default_rng(0))
+    make(verbose=1, **QUICK).fit(X, y)
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("cross-validation")]
+    assert [line.rsplit(" ", 1)[0] for line in said] == [f"cross-validation: fold {k} of 5" for k in range(1, 6)]
+
+
+def test_a_mix_that_falls_behind_is_not_searched_on_the_other_folds(monkeypatch):
+    X, y = blobs(400, np.random.default_rng(0))
+    searched = []
+    run = choice.Comparison.run
+
+    def spy(self, item, context):
+        searched.append((item.mix, item.fold))
+        return run(self, item, context)
+
+    monkeypatch.setattr(choice.Comparison, "run", spy)
+    monkeypatch.setattr(choice, "RACE_ROWS", 80)
+    raced = make(**QUICK).fit(X, y)
+    assert [k for mix, k in searched if mix == "linear + radial"] == [0, 1, 2, 3, 4]
+    assert [k for mix, k in searched if mix == "linear"] == [0]
+    monkeypatch.setattr(choice, "RACE_ROWS", np.inf)
+    full = make(**QUICK).fit(X, y)
+    assert raced.basis_ == full.basis_
+    # its loss is that of the best mix and the difference on the rows that both were judged on
+    assert raced.basis_losses_ == pytest.approx(full.basis_losses_, abs=0.1)
+    assert raced.basis_losses_["linear + radial"] == full.basis_losses_["linear + radial"]
+
+
+def test_the_answer_is_searched_among_the_terms_of_the_folds_at_its_size():
+    X, y = kinked(240, np.random.default_rng(0))
+    clf = make("hinge", **QUICK).fit(X, y)
+    rows, _ = read_rows(make("hinge"), X, y, None, None)
+    spec = replace(_spec(clf, rows), max_size=8)
+    allowed = column_order(rows)
+    found = choice.choose({"hinge": spec.bases}, rows, lambda _: [allowed], spec, "best", None, Context()).outputs[0]
+    among = {j for ids in found.known for j in ids.tolist()}
+    for record in clf.searches_[0][0].history:
+        assert set(record.rips.ids.tolist()) <= among
+        assert record.mean_size_drawn <= found.size + 1
+
+
+def test_searches_that_are_left_are_counted_down(monkeypatch):
+    left = []
+    monkeypatch.setattr(ConsoleProgress, "on_choice", lambda *given: left.append(given[-1]))
+    X, y = blobs(120, np.random.default_rng(0))
+    make("polynomial", verbose=1, **QUICK).fit(X, y)
+    assert left == [4, 3, 2, 1, 0]
+    left.clear()
+    make(verbose=1, **QUICK).fit(X, y)
+    assert left[0] == 5 * len(auto_mixes(2, 120)) - 1
+    assert left[-1] == 0
+
+
+def test_auto_stands_alone():
+    with pytest.raises(ValueError, match="cannot stand in a list"):
+        make(basis=["auto", "hinge"]).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="Name a basis"):
+        make(size=None).fit(*straight(50, np.random.default_rng(0)))
+
+
+# the front
+
+
+def test_every_size_is_a_classifier():
+    X, y = kinked(240, np.random.default_rng(0))
+    clf = make("hinge", **QUICK).fit(X, y)
+    front = clf.front_
+    assert front.n_terms.tolist() == list(range(len(front.n_terms)))
+    assert front.chosen.sum() == 1
+    assert front.n_terms[front.chosen][0] == clf.models_[0].size
+    for size in front.n_terms.tolist():
+        other = clf.at_size(size)
+        assert other.models_[0].size == size
+        assert other.support_.sum() == front.n_features[size]
+    np.testing.assert_array_equal(clf.at_size(clf.models_[0].size).predict_proba(X), clf.predict_proba(X))
+    assert clf.models_[0].size == front.n_terms[front.chosen][0]  # the fit itself has not changed
+    with pytest.raises(ValueError, match="integer of at least 0"):
+        clf.at_size(-1)
+    assert front.to_frame().loc[2, "equation"] == front.equation[2]
+
+
+def test_worth_is_the_leave_one_out_loss_without_the_term():
+    """The slow twin: the loss of the path, and that of the model without a term, from fits without each row in turn."""
+    X, y = straight(120, np.random.default_rng(0))
+    clf = make("polynomial", size=2, ridge=0.0, **QUICK).fit(X, y)
+    model, target = clf.models_[0], np.where(y, 1.0, -1.0)
+    columns = model.columns(X)
+
+    def left_out(columns):
+        losses = []
+        for row in range(len(y)):
+            rest = np.arange(len(y)) != row
+            zeros = np.zeros(len(columns))
+            fit = refit(columns[:, rest], target[rest], np.ones(len(y) - 1), zeros, zeros)
+            losses.append(np.logaddexp(0.0, -target[row] * (fit.coef @ columns[:, row])))
+        return np.mean(losses)
+
+    whole = left_out(columns)
+    for j, term in enumerate(model.terms):
+        if term.features:
+            assert model.worth[j] == pytest.approx(left_out(np.delete(columns, j, axis=0)) - whole, rel=0.05)
+        else:
+            assert np.isnan(model.worth[j])
+
+
+# shrinkage
+
+
+def test_slope_is_that_of_scikit_learn_and_drawn_towards_one():
+    rng = np.random.default_rng(0)
+    f = rng.normal(scale=4.0, size=2000)
+    y = rng.random(2000) < expit(0.5 * f + 0.3)
+    slope = calibration_slope(f, np.where(y, 1.0, -1.0), np.ones(2000))
+    plain = LogisticRegression(C=np.inf, tol=1e-8).fit(f[:, None], y).coef_[0, 0]
+    assert plain < slope < plain + 0.05
+    assert calibration_slope(f / 4, np.where(y, 1.0, -1.0), np.ones(2000)) == 1.0  # too timid: left as it is
+    assert calibration_slope(np.zeros(5), np.ones(5), np.ones(5)) == 1.0
+    few = slice(0, 12)
+    assert calibration_slope(f[few], np.where(y[few], 1.0, -1.0), np.ones(12)) >= plain  # its error is large
+
+
+def test_shrunken_fit_keeps_the_mean():
+    rng = np.random.default_rng(0)
+    columns = np.vstack([np.ones(300), rng.random((2, 300))])
+    target = np.where(rng.random(300) < expit(3 * columns[1] - 1), 1.0, -1.0)
+    fit = WaldFit(np.array([-1.0, 3.0, 0.5]), np.full(3, 0.1))
+    found = shrunken(fit, 0.5, np.array([True, False, False]), columns, target, np.ones(300))
+    assert found.coef[1:].tolist() == [1.5, 0.25]
+    assert expit(found.coef @ columns).mean() == pytest.approx((target > 0).mean(), abs=1e-6)
