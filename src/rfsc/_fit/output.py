@@ -14,7 +14,7 @@ from .._engines.base import Evaluation, Supports
 from .._model.inference import WaldFit, refit, shrunken
 from .._model.sparse_model import SparseModel
 from .._search.context import Context
-from .._search.elimination import eliminated, most_frequent, removable_units
+from .._search.elimination import eliminated, most_frequent, removable_units, without
 from .._search.history import Candidate, SearchResult
 from .._search.loop import SearchSettings, SearchSetup, rips_of, run_search
 from .._search.rips import RIPs
@@ -320,7 +320,7 @@ class OutputSearch:
             return None
         worth = np.full(model.ids.size, np.nan)
         for unit in removable_units(model.ids, self.rules):
-            rest = np.array([j for j in model.ids.tolist() if j not in unit], dtype=np.int64)
+            rest = without(model.ids, unit)
             if rest.size:
                 worth[np.isin(model.ids, list(unit))] = float(self._evaluated([rest]).log_loss[0]) - model.log_loss
         return worth

@@ -39,13 +39,13 @@ def eliminated(
         return []
     found = [Candidate.best_of(engine.evaluate(Supports.from_lists([support])))]
     while units := [unit for unit in removable_units(support, rules) if len(unit) < support.size]:
-        result = context.evaluate(engine, Supports.from_lists(_without(support, unit) for unit in units))
+        result = context.evaluate(engine, Supports.from_lists(without(support, unit) for unit in units))
         if len(result.supports) < len(units):
             break
         n_removed = min(support.size // 4, support.size - one_by_one)
         if n_removed > 1:
             least = np.argsort(result.log_loss, kind="stable")[:n_removed]
-            support = _without(support, frozenset().union(*(units[k] for k in least)))
+            support = without(support, frozenset().union(*(units[k] for k in least)))
             result = engine.evaluate(Supports.from_lists([support]))
         found.append(Candidate.best_of(result))
         support = found[-1].ids
@@ -57,5 +57,6 @@ def removable_units(support: IntArray, rules: Rules | None) -> list[frozenset[in
     return [frozenset({j}) for j in support.tolist()] if rules is None else rules.removable(support.tolist())
 
 
-def _without(support: IntArray, unit: frozenset[int]) -> IntArray:
+def without(support: IntArray, unit: frozenset[int]) -> IntArray:
+    """The support less some of its terms."""
     return np.array([j for j in support.tolist() if j not in unit], dtype=np.int64)

@@ -40,6 +40,7 @@ class HingeSpace(TermSpace):
         self.features, self.n_knots, self.knots, self.shown = features, n_knots, knots, shown
         n_hinges = 2 * n_knots - 1
         self._first_knot = np.cumsum(n_knots) - n_knots
+        self._is_line = np.isin(np.arange(knots.size), self._first_knot)
         self._end = np.cumsum(n_hinges)
         self._first = self._end - n_hinges
         self.n_singles = int(n_hinges.sum())
@@ -54,7 +55,7 @@ class HingeSpace(TermSpace):
             present = np.flatnonzero(hinges >= 0)
             feature, sign, at = self._parts(hinges[present])
             bent = sign[:, None] * table[feature] - sign[:, None] * self.knots[at][:, None]
-            bends = ~np.isin(at, self._first_knot)
+            bends = ~self._is_line[at]
             bent[bends] = np.maximum(bent[bends], 0.0)
             alone = ~bends & (ids[present] < self.n_singles)
             bent[alone] = table[feature[alone]]
@@ -76,7 +77,7 @@ class HingeSpace(TermSpace):
 
     def _factor(self, feature: int, sign: int, at: int) -> Expression:
         knot, shown = float(self.knots[at]), float(self.shown[at])
-        return minus(Scaled(feature), knot, shown) if at in self._first_knot else hinge(feature, sign, knot, shown)
+        return minus(Scaled(feature), knot, shown) if self._is_line[at] else hinge(feature, sign, knot, shown)
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
         """Id of the hinge or product with this name, its hinges in any order; None if there is none."""
