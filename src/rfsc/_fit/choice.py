@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_expit
 
-from .._model.inference import calibration_slope
+from .._model.inference import calibration_slopes, intercepts
 from .._model.predictor import class_probabilities, decision_table
 from .._model.sparse_model import SizeCurve, SparseModel
 from .._search.context import Context
@@ -35,12 +35,13 @@ FEW_ROWS, N_FOLDS = 2_500, 5
 MANY_ROWS, N_FOLDS_OF_MANY = 10_000, 3
 MOST_ROWS = 30_000  # of a longer table, of which a single fold is left out
 RICHER = 0.5  # paired standard errors by which a richer mix must be better than a simpler one
-ANY_MODEL = 1.75  # ... and any model than the constant alone
+EVIDENCE = 1.75  # times what the best of the features has by chance; without it no term is chosen
+EVIDENCE_ROWS = 300  # with fewer rows less is enough, as the square root of their number: few tables would have a model
 KEPT_GAIN = 0.99  # of what the best size gains over the smallest; a smaller size that keeps as much is preferred
-LEAST_TRUST = 0.25  # of the coefficients that are left where the gain over the constant is uncertain
+DOUBT = 0.9  # share of the coefficients that is taken away where there is just enough evidence
 WORSE = 1.5  # paired standard errors by which a mix may be worse than the best one, to be searched on more folds
 RACE_ROWS = 250  # left-out rows that tell so
-EVENTS_PER_TERM = 5.0  # rows of the smaller class that a term of the answer takes at least
+EVENTS_PER_TERM = 3.0  # rows of the smaller class that a term of the answer takes at least
 CHOICE_SEED = 20160728  # the folds and the searches of the comparison do not depend on random_state
 SMALLEST_PROBABILITY = 1e-15
 
@@ -164,27 +165,23 @@ def choose(
             break
         n_folds = number + 1
         judge = _Judge(some.take(np.flatnonzero(fold < n_folds)), spec.max_size or 0, size)
-        values = {name: race.values(name, n_folds) for name in ahead}
-        sizes = {name: judge.sizes(value) for name, value in values.items()}
-        losses = {name: judge.row_losses(values[name], sizes[name]) for name in ahead}
+        paths = {name: judge.calibrated(race.values(name, n_folds)) for name in ahead}
+        sizes = {name: judge.sizes(path) for name, path in paths.items()}
+        losses = {name: judge.row_losses(paths[name], sizes[name]) for name in ahead}
         chosen = judge.simplest(losses)
         last |= {name: (n_folds, loss) for name, loss in losses.items()}
         if n_folds < n_left_out and judge.rows.n_rows >= RACE_ROWS:
             ahead = judge.not_worse(losses)
     if judge is None:
         return Choice(first, is_complete=False)
-    gain = judge.gain(values[chosen], losses[chosen])
-    if isinstance(size, str) and gain <= ANY_MODEL:
-        sizes[chosen] = [judge.smallest(value) for value in values[chosen]]
     features = features_of(rows)
     outputs = []
-    for output, value in enumerate(values[chosen]):
+    for output, path in enumerate(paths[chosen]):
         own = [race.cells[chosen, number][output] for number in range(n_folds)]
         is_same = has_all_rows and all(np.array_equal(cell.features, features[output]) for cell in own)
         known = tuple(ids for cell in own for ids in race.found[cell.key].known) if is_same else ()
-        one = judge.output(output, value, sizes[chosen][output])
-        slopes = one.slopes * _trust(gain)
-        outputs.append(replace(one, slopes=slopes, known=known, began=race.found[own[0].key].began))
+        one = judge.output(output, path, sizes[chosen][output])
+        outputs.append(replace(one, known=known, began=race.found[own[0].key].began))
     means = {name: judge.mean_like(losses[chosen], loss, fold[fold < n_folds] < n) for name, (n, loss) in last.items()}
     return Choice(chosen, tuple(outputs), means, n_folds == n_left_out)
 
@@ -236,8 +233,21 @@ class _Race:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Calibrated:
+    """What models of all sizes predict for the left-out rows of one output, with the slopes that they will have."""
+
+    values: FloatArray  # (size, row), calibrated: what is delivered
+    slopes: FloatArray  # by size
+
+    @property
+    def smallest(self) -> int:
+        """The smallest size that models of all folds have."""
+        return int(np.argmax(~np.isnan(self.values).any(axis=1)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Judge:
-    """Compares what was predicted for the left-out rows, given as one table (size, row) for each output."""
+    """Compares what was predicted for the left-out rows."""
 
     rows: Rows  # those that were left out
     max_size: int
@@ -258,19 +268,27 @@ class _Judge:
         with np.errstate(over="ignore"):  # of weights that sum to next to nothing
             return np.sqrt(self.mean(spread) / self.rows.weight.sum())
 
-    def smallest(self, values: FloatArray) -> int:
-        """The smallest size of an output that models of all folds have."""
-        return int(np.argmax(~np.isnan(values).any(axis=1)))
+    def calibrated(self, values: Sequence[FloatArray]) -> list[_Calibrated]:
+        """Tables (size, row), one for each output, multiplied by their slopes."""
+        found = []
+        for target, table in zip(self.rows.targets.outputs, values, strict=True):
+            slopes = np.ones(len(table))
+            has_model = ~np.isnan(table).any(axis=1)
+            slopes[has_model] = calibration_slopes(table[has_model], target, self.rows.weight)
+            table, low = table * slopes[:, None], slopes < 1.0
+            table[low] += intercepts(table[low], target, self.rows.weight)[:, None]
+            found.append(_Calibrated(table, slopes))
+        return found
 
-    def sizes(self, values: Sequence[FloatArray]) -> list[int]:
+    def sizes(self, paths: Sequence[_Calibrated]) -> list[int]:
         """The size of each output."""
-        return [self._size(output, table) for output, table in enumerate(values)]
+        return [self._size(output, path) for output, path in enumerate(paths)]
 
-    def _size(self, output: int, values: FloatArray) -> int:
-        smallest = self.smallest(values)
+    def _size(self, output: int, path: _Calibrated) -> int:
+        smallest = path.smallest
         if not isinstance(self.rule, str):
             return max(self.rule, smallest)
-        losses = self._output_losses(output, values)
+        losses = self._output_losses(output, path)
         most = max(self.most_terms(output), smallest)
         mean = self.mean(losses[: most + 1])
         best = int(np.nanargmin(mean))
@@ -286,14 +304,14 @@ class _Judge:
         events = min(self.rows.weight[is_class].sum(), self.rows.weight[~is_class].sum())
         return int(max(1, min(self.max_size, events / EVENTS_PER_TERM)))
 
-    def _output_losses(self, output: int, values: FloatArray) -> FloatArray:
+    def _output_losses(self, output: int, path: _Calibrated) -> FloatArray:
         """Log-loss of every row by size."""
-        return np.asarray(-log_expit(self.rows.targets.outputs[output] * values))
+        return np.asarray(-log_expit(self.rows.targets.outputs[output] * path.values))
 
-    def row_losses(self, values: Sequence[FloatArray], sizes: Sequence[int]) -> FloatArray:
+    def row_losses(self, paths: Sequence[_Calibrated], sizes: Sequence[int]) -> FloatArray:
         """Log-loss of every row, with models of the given sizes."""
         code = self.rows.targets.code
-        proba = class_probabilities(decision_table([table[k] for table, k in zip(values, sizes, strict=True)]))
+        proba = class_probabilities(decision_table([path.values[k] for path, k in zip(paths, sizes, strict=True)]))
         return np.asarray(-np.log(np.maximum(proba[np.arange(code.size), code], SMALLEST_PROBABILITY)))
 
     def simplest(self, losses: Mapping[str, FloatArray]) -> str:
@@ -311,26 +329,42 @@ class _Judge:
         best = min(losses.values(), key=self.mean)
         return [name for name, loss in losses.items() if self.mean(loss - best) <= WORSE * self.error(loss - best)]
 
-    def gain(self, values: Sequence[FloatArray], losses: FloatArray) -> float:
-        """By how many standard errors models are better than the smallest ones, which mostly are the constants."""
-        gain = self.row_losses(values, [self.smallest(table) for table in values]) - losses
-        error = self.error(gain)
-        return float(self.mean(gain) / error) if error > 0 else 0.0
+    def evidence(self, output: int, values: FloatArray) -> float:
+        """How well predictions tell the classes of an output apart, in multiples of what is needed.
 
-    def output(self, output: int, values: FloatArray, size: int) -> OutputChoice:
-        """All that is known of the sizes of an output."""
-        losses = self._output_losses(output, values)
+        Of many features without a signal the best one is associated with the class by chance, in all folds alike.
+        """
+        by_chance = np.sqrt(2.0 * np.log1p(len(self.rows.table)))
+        needed = EVIDENCE * by_chance * np.sqrt(min(1.0, self.rows.weight.sum() / EVIDENCE_ROWS))
+        return float(separation(values, self.rows.targets.outputs[output] > 0, self.rows.weight) / needed)
+
+    def output(self, output: int, path: _Calibrated, size: int) -> OutputChoice:
+        """All that is known of the sizes of an output; without enough evidence, its size is the smallest one."""
+        losses = self._output_losses(output, path)
         mean = self.mean(losses)
         best = int(np.nanargmin(mean))
-        target, weight = self.rows.targets.outputs[output], self.rows.weight
-        slopes = [1.0 if np.isnan(row).any() else calibration_slope(row, target, weight) for row in values]
         error = self.error(losses - losses[best])
-        return OutputChoice(min(size, self.max_size), mean, mean - mean[best], error, np.array(slopes))
+        evidence = self.evidence(output, path.values[size])
+        if isinstance(self.rule, str) and evidence < 1.0:
+            size = path.smallest
+        # weak evidence is mostly too good, as James and Stein found of uncertain means
+        slopes = path.slopes * (1.0 - DOUBT / max(evidence, 1.0) ** 2)
+        return OutputChoice(min(size, self.max_size), mean, mean - mean[best], error, slopes)
 
 
-def _trust(gain: float) -> float:
-    """Factor of the coefficients: smaller for a less certain gain, as James and Stein shrink an uncertain mean."""
-    return 1.0 if gain == 0.0 else max(1.0 - 2.0 / max(gain, 1.0) ** 2, LEAST_TRUST)
+def separation(values: FloatArray, is_class: BoolArray, weight: FloatArray) -> float:
+    """By how many standard errors the AUC of predictions is above one half (Brunner and Munzel's rank test)."""
+    _, place = np.unique(values, return_inverse=True)
+    n_values = int(place.max()) + 1
+    ahead, behind = (np.bincount(place[own], weight[own], n_values) for own in (is_class, ~is_class))
+    ahead, behind = ahead / ahead.sum(), behind / behind.sum()
+    beats, loses = np.cumsum(behind) - behind / 2, np.cumsum(ahead) - ahead / 2  # equal values count half
+    auc = float(ahead @ beats)
+    variance = ahead @ (beats - auc) ** 2 / weight[is_class].sum()
+    variance += behind @ (loses - (1.0 - auc)) ** 2 / weight[~is_class].sum()
+    if variance > 0.0:
+        return float((auc - 0.5) / np.sqrt(variance))
+    return np.inf if auc > 0.5 else 0.0
 
 
 def _possible(mixes: Mixes, rows: Rows, features_of: FeaturesOf, spec: OutputSpec) -> Mixes:

@@ -23,7 +23,7 @@ CLOSE = 1e-20  # squared Newton decrement: the rest of the way is below the roun
 NEAR = 1e-8  # ... and from here on one that does not even halve is rounding itself
 AT_A_TIME = 2**14  # rows: all rows at once would need several copies of the terms
 TINY, HUGE = 1e-300, 1e300
-SEPARABLE = 1e-3  # penalty that keeps the slope finite if the predictions separate the classes
+SEPARABLE = 1e-3  # penalty that keeps a slope finite if the predictions separate the classes
 SMALLEST_SLOPE = 0.05  # a model of nothing but noise is dropped before; this one says hardly anything
 UNDETERMINED = 1e-14  # a direction this weak beside the strongest is rounding, not data
 
@@ -88,32 +88,64 @@ def shrunken(
     coef, error = np.where(is_constant, fit.coef, slope * fit.coef), np.where(is_constant, 1.0, slope)
     if is_constant.any():
         offset = np.einsum("j,jk->k", np.where(is_constant, 0.0, coef), columns)
-        for _ in range(MAX_STEPS):
-            f = coef[is_constant][0] + offset
-            slopes = weight * expit(f) * expit(-f)
-            with np.errstate(over="ignore"):  # next to no slope is left: the step is bounded
-                step = (weight * target * expit(-target * f)).sum() / max(float(slopes.sum()), TINY)
-            coef[is_constant] += np.clip(step, -1.0, 1.0)
-            if abs(step) <= NEAR:
-                break
+        coef[is_constant] = intercepts(offset[None, :], target, weight)
     return WaldFit(coef, fit.standard_error * error)
 
 
-def calibration_slope(predictor: FloatArray, target: FloatArray, weight: FloatArray) -> float:
-    """Slope of a logistic fit of the target to left-out predictions: at most 1, and drawn towards 1 by its own error.
+def intercepts(offsets: FloatArray, target: FloatArray, weight: FloatArray) -> FloatArray:
+    """The intercept that fits best beside each row of an array (model, row) of given log-odds."""
+    found = -np.average(offsets, axis=1, weights=weight)
+    for _ in range(MAX_STEPS):
+        f = found[:, None] + offsets
+        slopes = (weight * expit(f) * expit(-f)).sum(axis=1)
+        with np.errstate(over="ignore"):  # next to no slope is left: the step is bounded
+            step = (weight * target * expit(-target * f)).sum(axis=1) / np.maximum(slopes, TINY)
+        found += np.clip(step, -1.0, 1.0)
+        if (np.abs(step) <= NEAR).all():
+            break
+    return np.asarray(found)
 
-    A slope below 1 says that the predictions are too extreme. The estimate of its error is that of the fit; if the
-    distance from 1 is within it, the slope is 1.
+
+def calibration_slopes(predictors: FloatArray, target: FloatArray, weight: FloatArray) -> FloatArray:
+    """Slope of a logistic fit of the target to each row of left-out predictions (model, row).
+
+    A slope below 1 says that the predictions are too extreme. It is at most 1, and drawn towards 1 by its own error: if
+    the distance from 1 is within it, the slope is 1.
     """
-    if np.ptp(predictor) == 0.0:
-        return 1.0
-    columns = np.vstack([np.ones_like(predictor), predictor])
-    with np.errstate(over="ignore", invalid="ignore"):  # of weights that are all next to nothing
-        found = refit(columns, target, weight, np.full(2, SEPARABLE), np.array([0.0, 1.0]))
-    distance, error = 1.0 - float(found.coef[1]), float(found.standard_error[1])
-    if not distance > error:
-        return 1.0
-    return max(1.0 - distance * (1.0 - (error / distance) ** 2), SMALLEST_SLOPE)
+    spread = np.ptp(predictors, axis=1)
+    scale = np.where(spread > 0.0, spread, 1.0)
+    x = (predictors - predictors.mean(axis=1, keepdims=True)) / scale[:, None]
+    coef = np.zeros((2, len(x)))
+    penalty = SEPARABLE * np.array([np.ones_like(scale), scale**-2.0])
+    gradient, hessian = _line_derivatives(x, target, weight, penalty, coef)
+    for _ in range(MAX_STEPS):
+        step = np.linalg.solve(hessian, gradient.T[:, :, None])[:, :, 0].T
+        decrement = (gradient * step).sum(axis=0)
+        for _ in range(MAX_HALVINGS):
+            reached, hessian = _line_derivatives(x, target, weight, penalty, coef + step)
+            too_far = -(reached * step).sum(axis=0) > MAX_OVERSHOOT * decrement
+            if not too_far.any():
+                break
+            step, decrement = np.where(too_far, step / 2, step), np.where(too_far, decrement / 2, decrement)
+        coef, gradient = coef + step, reached
+        if (decrement <= NEAR).all():
+            break
+    distance, error = 1.0 - coef[1] / scale, np.sqrt(np.linalg.inv(hessian)[:, 1, 1]) / scale
+    drawn = 1.0 - distance * (1.0 - np.square(error / np.where(distance > error, distance, 1.0)))
+    return np.where((spread > 0.0) & (distance > error), np.maximum(drawn, SMALLEST_SLOPE), 1.0)
+
+
+def _line_derivatives(
+    x: FloatArray, target: FloatArray, weight: FloatArray, penalty: FloatArray, coef: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Gradient (2, model) and Hessian (model, 2, 2) of logistic fits with one feature each."""
+    f = coef[0][:, None] + coef[1][:, None] * x
+    residual, curvature = weight * target * expit(-target * f), weight * expit(f) * expit(-f)
+    gradient = np.array([residual.sum(axis=1), (residual * x).sum(axis=1)]) - penalty * coef
+    cross = (curvature * x).sum(axis=1)
+    along = (curvature * x * x).sum(axis=1)
+    hessian = np.array([[curvature.sum(axis=1) + penalty[0], cross], [cross, along + penalty[1]]])
+    return gradient, np.moveaxis(hessian, -1, 0)
 
 
 @dataclass(frozen=True, slots=True)
