@@ -44,6 +44,7 @@ RACE_ROWS = 250  # left-out rows that tell so
 EVENTS_PER_TERM = 3.0  # rows of the smaller class that a term of the answer takes at least
 CHOICE_SEED = 20160728  # the folds and the searches of the comparison do not depend on random_state
 SMALLEST_PROBABILITY = 1e-15
+SMALLEST_SHARE = 1e-15  # weights may sum to next to nothing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -335,7 +336,8 @@ class _Judge:
         Of many features without a signal the best one is associated with the class by chance, in all folds alike.
         """
         by_chance = np.sqrt(2.0 * np.log1p(len(self.rows.table)))
-        needed = EVIDENCE * by_chance * np.sqrt(min(1.0, self.rows.weight.sum() / EVIDENCE_ROWS))
+        few_rows = np.clip(self.rows.weight.sum() / EVIDENCE_ROWS, SMALLEST_SHARE, 1.0)
+        needed = EVIDENCE * by_chance * np.sqrt(few_rows)
         return float(separation(values, self.rows.targets.outputs[output] > 0, self.rows.weight) / needed)
 
     def output(self, output: int, path: _Calibrated, size: int) -> OutputChoice:

@@ -114,12 +114,13 @@ def calibration_slopes(predictors: FloatArray, target: FloatArray, weight: Float
     """
     spread = np.ptp(predictors, axis=1)
     scale = np.where(spread > 0.0, spread, 1.0)
-    x = (predictors - predictors.mean(axis=1, keepdims=True)) / scale[:, None]
+    x = (predictors - np.average(predictors, axis=1, weights=weight)[:, None]) / scale[:, None]
     coef = np.zeros((2, len(x)))
     penalty = SEPARABLE * np.array([np.ones_like(scale), scale**-2.0])
     gradient, hessian = _line_derivatives(x, target, weight, penalty, coef)
     for _ in range(MAX_STEPS):
-        step = np.linalg.solve(hessian, gradient.T[:, :, None])[:, :, 0].T
+        # weights that differ by many orders leave a single row: the other direction has no step
+        step = np.einsum("kij,jk->ik", np.linalg.pinv(hessian, hermitian=True), gradient)
         decrement = (gradient * step).sum(axis=0)
         for _ in range(MAX_HALVINGS):
             reached, hessian = _line_derivatives(x, target, weight, penalty, coef + step)
@@ -130,7 +131,7 @@ def calibration_slopes(predictors: FloatArray, target: FloatArray, weight: Float
         coef, gradient = coef + step, reached
         if (decrement <= NEAR).all():
             break
-    distance, error = 1.0 - coef[1] / scale, np.sqrt(np.linalg.inv(hessian)[:, 1, 1]) / scale
+    distance, error = 1.0 - coef[1] / scale, np.sqrt(np.linalg.pinv(hessian, hermitian=True)[:, 1, 1]) / scale
     drawn = 1.0 - distance * (1.0 - np.square(error / np.where(distance > error, distance, 1.0)))
     return np.where((spread > 0.0) & (distance > error), np.maximum(drawn, SMALLEST_SLOPE), 1.0)
 

@@ -17,6 +17,7 @@ from .drawing import FOR, GREY, SMALL, TITLE_SIZE, Display, class_name, make_pan
 N_COLUMNS = 3
 PANEL = (2.7, 2.3)  # inches
 N_BINS = 30
+DRAWABLE = 1e300  # a wider range is more than an axis can hold
 BARS = 0.14  # height of the bars below the curves, of that of a panel
 Points = tuple[FloatArray, FloatArray]
 
@@ -82,7 +83,7 @@ class FeatureEffectsDisplay(Display):
         """
         model = model_of(estimator, output)
         every = curves_of(model)
-        shown = every[:max_features]
+        shown = [curve for curve in every if np.abs(curve.to_user(curve.grid())).max() < DRAWABLE][:max_features]
         yes_or_no = yes_or_no_features(getattr(predictor_if_readable(estimator), "recipe_", None))
         table = None if X is None else as_predictor(estimator).features(X)
         return cls(
