@@ -121,7 +121,7 @@ def contributions(source: Any, X: Any, *, by: str = "term", label: object = None
     >>> parts.names
     ('x0', 'x1', 'constant')
     >>> parts.values.round(2)
-    array([[ 0.25, -0.18, -4.08]])
+    array([[ 0.25, -0.18, -4.13]])
     """
     check_choice("by", by, ("term", "feature"))
     model = one_model(source, label)

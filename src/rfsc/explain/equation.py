@@ -81,7 +81,7 @@ def equation(
     >>> y = np.where(y == 1, "versicolor", "other")
     >>> clf = RFSCClassifier(basis="step", size=4, n_restarts=2, random_state=0).fit(X[:, 2:], y)
     >>> print(equation(clf, digits=2, tolerance=None))
-    f = - 4.1 - 3.6*(x1>1.65) + 3.4*(x0>2) + 3.4*(x1>0.8) - 3.2*(x0>4.95)
+    f = - 4.1 - 3.7*(x1>1.65) + 3.5*(x0>2) + 3.5*(x1>0.8) - 3.2*(x0>4.95)
     """
     model = one_model(source, label, or_else=", or call equations(clf) for all of them")
     check_choice("units", units, UNITS)

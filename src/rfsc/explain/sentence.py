@@ -71,8 +71,8 @@ def explain(source: Any, row: Any) -> str:
     >>> clf = RFSCClassifier(basis="step", size=4, n_restarts=2, random_state=0).fit(X[:, 2:], y)
     >>> print(textwrap.fill(explain(clf, [6.2, 2.4]), 100))
     The model predicts class other with probability 0.98 (confidence 0.37), because the constant
-    (+4.08), x1>1.65 (x1 = 2.4; +3.61) and x0>4.95 (x0 = 6.2; +3.19) favour it, while x0>2 (x0 = 6.2;
-    -3.44) and x1>0.8 (x1 = 2.4; -3.44) count against it.
+    (+4.13), x1>1.65 (x1 = 2.4; +3.66) and x0>4.95 (x0 = 6.2; +3.23) favour it, while x0>2 (x0 = 6.2;
+    -3.48) and x1>0.8 (x1 = 2.4; -3.48) count against it.
     """
     predictor = as_predictor(source)
     cells = row_cells(predictor, row)
