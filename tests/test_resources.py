@@ -40,7 +40,7 @@ def blas_threads():
 
 def test_sixty_fits_leave_nothing_behind():
     left = left_behind(60)
-    assert left[:3] == (0, 0, 0)
+    assert max(left[:3]) <= 0  # fewer: a worker of an earlier test has ended meanwhile
     assert left.memory < MOST_MEMORY
 
 
