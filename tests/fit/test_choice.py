@@ -318,23 +318,23 @@ def test_slope_is_that_of_scikit_learn_and_drawn_towards_one():
 
 
 @pytest.mark.parametrize("effect", [-0.5, 0.0, 1.0])
-def test_separation_is_the_rank_test_of_scipy(effect):
+def test_standardised_auc_is_the_rank_test_of_scipy(effect):
     rng = np.random.default_rng(0)
     is_class = np.arange(160) % 2 == 0
     f = np.round(rng.normal(size=160) + effect * is_class, 1)
     expected = brunnermunzel(f[~is_class], f[is_class]).statistic * np.sqrt(80 / 79)  # scipy divides by n - 1
-    assert choice.separation(f, is_class, np.ones(160)) == pytest.approx(expected, rel=1e-9)
+    assert choice.standardised_auc(f, is_class, np.ones(160)) == pytest.approx(expected, rel=1e-9)
     weight = rng.integers(1, 4, 160)
     twice = [np.repeat(values, weight) for values in (f, is_class)]
-    assert choice.separation(f, is_class, weight.astype(float)) == pytest.approx(
-        choice.separation(*twice, np.ones(weight.sum())), rel=1e-9
+    assert choice.standardised_auc(f, is_class, weight.astype(float)) == pytest.approx(
+        choice.standardised_auc(*twice, np.ones(weight.sum())), rel=1e-9
     )
 
 
 def test_separated_and_constant_predictions():
     is_class, weight = np.arange(6) < 3, np.ones(6)
-    assert choice.separation(-np.arange(6.0), is_class, weight) == np.inf
-    assert choice.separation(np.zeros(6), is_class, weight) == 0.0
+    assert choice.standardised_auc(-np.arange(6.0), is_class, weight) == np.inf
+    assert choice.standardised_auc(np.zeros(6), is_class, weight) == 0.0
 
 
 def test_shrunken_fit_keeps_the_mean():

@@ -338,7 +338,7 @@ class _Judge:
         by_chance = np.sqrt(2.0 * np.log1p(len(self.rows.table)))
         few_rows = np.clip(self.rows.weight.sum() / EVIDENCE_ROWS, SMALLEST_SHARE, 1.0)
         needed = EVIDENCE * by_chance * np.sqrt(few_rows)
-        return float(separation(values, self.rows.targets.outputs[output] > 0, self.rows.weight) / needed)
+        return float(standardised_auc(values, self.rows.targets.outputs[output] > 0, self.rows.weight) / needed)
 
     def output(self, output: int, path: _Calibrated, size: int) -> OutputChoice:
         """All that is known of the sizes of an output; without enough evidence, its size is the smallest one."""
@@ -354,7 +354,7 @@ class _Judge:
         return OutputChoice(min(size, self.max_size), mean, mean - mean[best], error, slopes)
 
 
-def separation(values: FloatArray, is_class: BoolArray, weight: FloatArray) -> float:
+def standardised_auc(values: FloatArray, is_class: BoolArray, weight: FloatArray) -> float:
     """By how many standard errors the AUC of predictions is above one half (Brunner and Munzel's rank test)."""
     _, place = np.unique(values, return_inverse=True)
     n_values = int(place.max()) + 1
