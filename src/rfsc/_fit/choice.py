@@ -167,7 +167,7 @@ def choose(
         n_folds = number + 1
         judge = _Judge(some.take(np.flatnonzero(fold < n_folds)), spec.max_size or 0, size)
         paths = {name: judge.calibrated(race.values(name, n_folds)) for name in ahead}
-        sizes = {name: judge.sizes(path) for name, path in paths.items()}
+        sizes = {name: [judge.size(k, own) for k, own in enumerate(paths[name])] for name in ahead}
         losses = {name: judge.row_losses(paths[name], sizes[name]) for name in ahead}
         chosen = judge.simplest(losses)
         last |= {name: (n_folds, loss) for name, loss in losses.items()}
@@ -281,11 +281,8 @@ class _Judge:
             found.append(_Calibrated(table, slopes))
         return found
 
-    def sizes(self, paths: Sequence[_Calibrated]) -> list[int]:
-        """The size of each output."""
-        return [self._size(output, path) for output, path in enumerate(paths)]
-
-    def _size(self, output: int, path: _Calibrated) -> int:
+    def size(self, output: int, path: _Calibrated) -> int:
+        """The size of an output."""
         smallest = path.smallest
         if not isinstance(self.rule, str):
             return max(self.rule, smallest)
@@ -335,9 +332,8 @@ class _Judge:
 
         Of many features without a signal the best one is associated with the class by chance, in all folds alike.
         """
-        by_chance = np.sqrt(2.0 * np.log1p(len(self.rows.table)))
         few_rows = np.clip(self.rows.weight.sum() / EVIDENCE_ROWS, SMALLEST_SHARE, 1.0)
-        needed = EVIDENCE * by_chance * np.sqrt(few_rows)
+        needed = EVIDENCE * np.sqrt(2.0 * np.log1p(len(self.rows.table)) * few_rows)
         return float(standardised_auc(values, self.rows.targets.outputs[output] > 0, self.rows.weight) / needed)
 
     def output(self, output: int, path: _Calibrated, size: int) -> OutputChoice:

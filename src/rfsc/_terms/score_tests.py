@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations_with_replacement
 from typing import Self
 
@@ -30,6 +31,7 @@ AT_ONCE = 2**13  # rows whose products are formed together, so that scratch memo
 LEAST_OWN = 1e-9  # share of a column's sum of squares that must be its own, or it is rounding that would be tested
 COLUMN_BYTES = 4 * 2**20  # of the columns tested together
 PAIR_FEATURES = 256  # features on each side of a block of pairs: its matrices of half a MiB stay near the core
+PAIR_ROWS = 32  # of these, statistics are formed together: a dozen intermediate results stay nearer still
 COLUMN_EFFORT = 20.0  # time for a value of a column, relative to that of a row in the matrix products of a pair
 Columns = Callable[[FloatArray, IntArray], FloatArray]  # `TermSpace.columns`
 DIGITS = 9  # of a statistic that count; terms that differ by rounding alone stand in the order of their ids
@@ -64,45 +66,47 @@ class ScoreTest:
         """
         if not self.curvature.any():  # one class outweighs the other beyond double precision
             return np.zeros((len(left), len(right)))
-        n, means = len(left), (self._mean(left), self._mean(right))
-        first, second, single = np.zeros((3 * n, len(right))), np.zeros((2 * n, len(right))), []
-        for start in range(0, self.residual.size, AT_ONCE):
-            some = slice(start, start + AT_ONCE)
-            r, c = self.residual[some], self.curvature[some]
-            a, b = (side[:, some] - mean[:, None] for side, mean in zip((left, right), means, strict=True))
-            a_squared, b_squared = np.square(a), np.square(b)
-            a_weighted, a_squared_weighted = a * c, a_squared * c
-            # sums over the rows of r a b, c a b, c a^2 b, then c a b^2, c a^2 b^2, for all pairs
-            first += np.concatenate([a * r, a_weighted, a_squared_weighted]) @ b.T
-            second += np.concatenate([a_weighted, a_squared_weighted]) @ b_squared.T
-            single.append([a @ r, b @ r, a_squared @ c, b_squared @ c])
-        rab, cab, caab, cabb, caabb = first[:n], first[n : 2 * n], first[2 * n :], second[:n], second[n:]
-        ra, rb, caa, cbb = (np.sum(sums, axis=0) for sums in zip(*single, strict=True))
+        means = self._mean(left)[:, None], self._mean(right)[:, None]
+        chunks = (slice(start, start + AT_ONCE) for start in range(0, self.residual.size, AT_ONCE))
+        sums = (self._sums(left[:, some] - means[0], right[:, some] - means[1], some) for some in chunks)
+        first, second, of_left, of_right = reduce(lambda one, other: tuple(map(np.add, one, other)), sums)
+        found = np.empty((len(left), len(right)))
+        for start in range(0, len(left), PAIR_ROWS):
+            some = slice(start, start + PAIR_ROWS)
+            found[some] = self._of_sums(first[:, some], second[:, some], of_left[:, some, None], of_right)
+        return found
+
+    def _sums(self, a: FloatArray, b: FloatArray, some: slice) -> tuple[FloatArray, ...]:
+        """Sums over some rows: r a b, c a b, c a^2 b, then c a b^2, c a^2 b^2 for all pairs; r a, c a^2, r b, c b^2."""
+        r, c, shape = self.residual[some], self.curvature[some], (-1, len(a), len(b))
+        a_squared, b_squared = np.square(a), np.square(b)
+        rows = np.concatenate([a * r, a * c, a_squared * c])
+        products = (rows @ b.T).reshape(shape), (rows[len(a) :] @ b_squared.T).reshape(shape)
+        return *products, np.array([a @ r, a_squared @ c]), np.array([b @ r, b_squared @ c])
+
+    def _of_sums(self, first: FloatArray, second: FloatArray, of_left: FloatArray, of_right: FloatArray) -> FloatArray:
+        """Statistics of some pairs; a is taken out of the product first, then what is left of b."""
+        (rab, cab, caab), (cabb, caabb), (ra, caa), (rb, cbb) = first, second, of_left, of_right
         r_sum, c_sum = self.residual.sum(), self.curvature.sum()
-        # a is taken out first, then what is left of b; a feature that does not vary, or repeats the other, has nothing
-        on_a = cab * _inverse(caa)[:, None]
+        inverse = np.divide(1.0, caa, out=np.zeros_like(caa), where=caa > 0.0)
+        on_a = cab * inverse
         b_left = cbb - on_a * cab
-        b_left = np.where(b_left > LEAST_OWN * cbb, b_left, np.inf)
+        own = b_left > LEAST_OWN * cbb  # a feature that does not vary, or repeats the other, has nothing left
         with_b = cabb - on_a * caab
-        product_on_a = caab * _inverse(caa)[:, None]
-        scores = rab - cab * (r_sum / c_sum) - product_on_a * ra[:, None]
-        scores -= (rb - on_a * ra[:, None]) * with_b / b_left
-        squares = caabb - np.square(cab) / c_sum - product_on_a * caab - np.square(with_b) / b_left
-        return _ratio(scores, squares, caabb)
+        product_on_b = with_b * own / np.maximum(b_left, ~own)
+        product_on_a = caab * inverse
+        score = rab - cab * (r_sum / c_sum) - product_on_a * ra - (rb - on_a * ra) * product_on_b
+        square = caabb - np.square(cab) / c_sum - product_on_a * caab - with_b * product_on_b
+        return _ratio(score, square, caabb)
 
     def _mean(self, columns: FloatArray) -> FloatArray:
         return np.asarray((columns @ self.curvature) / self.curvature.sum())
 
 
-def _inverse(squares: FloatArray) -> FloatArray:
-    """1 / x, 0 for 0."""
-    return np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0.0)
-
-
 def _ratio(scores: FloatArray, squares: FloatArray, whole: FloatArray) -> FloatArray:
     """Statistics; zero if next to nothing of a column is its own."""
     tested = squares > LEAST_OWN * whole
-    return np.where(tested, np.abs(scores) / np.sqrt(np.where(tested, squares, 1.0)), 0.0)
+    return np.asarray(np.abs(scores) * tested / np.sqrt(np.maximum(squares, ~tested)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
