@@ -7,15 +7,17 @@ that is continued, or that runs on another machine, draws the same numbers.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
 import numpy as np
 from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 Seed = np.random.SeedSequence
 
@@ -76,5 +78,11 @@ if hasattr(os, "register_at_fork"):
 @contextmanager
 def one_blas_thread(*, openmp: bool = False) -> Iterator[None]:
     """More BLAS threads would only change the rounding; threads over independent blocks do not."""
-    with _one_user, threadpool_limits(1, user_api=None if openmp else "blas"):
+    with _one_user, _libraries(len(sys.modules)).limit(limits=1, user_api=None if openmp else "blas"):
         yield
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001  only an import loads another library
+    """The libraries with threads of their own that are loaded; looking for them takes milliseconds."""
+    return ThreadpoolController()
