@@ -19,17 +19,19 @@ from sklearn.preprocessing import StandardScaler
 
 from rfsc import RFSCClassifier, RFSCSelector, SearchSettings
 from rfsc._terms import MonomialSpace, Term, Training, monomial
+from rfsc._terms.expression import conditions_of
 from rfsc._terms.scaling import Scaling
 from rfsc._utils.determinism import seeds_of_searches, stream
-from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step, build_space, resolve
+from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Rule, Sigmoid, Step, build_space, resolve
 from rfsc.explain import equation, for_and_against, summary
 
 ROOT = Path(__file__).parents[1]
 QUICK = {"n_restarts": 2, "search": SearchSettings(max_iter=40), "random_state": 0}
-NAMES = ["polynomial", "centred", "hinge", "radial", "fourier", "sigmoid", "step"]
+NAMES = ["polynomial", "centred", "hinge", "rule", "radial", "fourier", "sigmoid", "step"]
 MIXES = [
     *NAMES,
     ["polynomial", "hinge"],
+    ["rule", "hinge"],
     ["centred", "step"],
     ["step", "fourier", "sigmoid"],
     ["radial", Polynomial(degree=3, interaction_only=True)],
@@ -77,6 +79,8 @@ def training_of(X, features=None):
         ("polynomial", (Polynomial(degree=2),)),
         ("centred", (Centred(degree=2),)),
         ("hinge", (Hinge(),)),
+        ("rule", (Rule(),)),
+        (["rule", "hinge"], (Rule(), Hinge())),
         ("radial", (Radial(),)),
         ("fourier", (Fourier(),)),
         ("sigmoid", (Sigmoid(),)),
@@ -121,6 +125,8 @@ BAD = [
     (["polynomial", "centred"], "hold the features themselves"),
     ([Centred(3), Polynomial(degree=1)], "hold the features themselves"),
     (["hinge", Hinge(3)], r"Hinge with two different settings.*Put them into one Hinge"),
+    (["rule", "step"], "every step is a rule of one condition"),
+    (["rule", Rule(n_knots=3)], "Rule with two different settings"),
     ([Radial(), Radial(5)], "Radial with two different settings"),
     (StandardScaler().fit(np.eye(2)), "got an object of type StandardScaler"),
 ]
@@ -156,8 +162,10 @@ def test_the_constant_is_there_exactly_once_and_no_term_twice(basis, features):
     assert len({term.name(["age", "dose", "stage", "same"]) for term in terms}) == ids.size
     allowed = set(training.features.tolist())
     assert {p for term in terms for p in term.features} <= allowed
-    constant = np.ptp(space.columns(training.table, np.arange(space.n_terms)), axis=1) == 0
-    assert constant.sum() == 1
+    columns = space.columns(training.table, np.arange(space.n_terms))
+    assert (columns == 1).all(axis=1).sum() == 1
+    others = space.terms(1 + np.flatnonzero(np.ptp(columns[1:], axis=1) == 0))
+    assert all(len(conditions_of(term.expression)) > 1 for term in others)  # which never hold together
 
 
 def test_the_seed_alone_decides_the_layout():

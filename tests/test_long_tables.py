@@ -129,8 +129,8 @@ def test_rare_classes_are_seen_in_every_iteration():
 
 def test_restrictions_hold():
     X, y = long_table(3000)
-    rules = Restrictions(force=["x5"], forbid=["x0"], hierarchy=True)
-    clf = RFSCClassifier(max_samples=500, restrictions=rules, **QUICK).fit(X, y)
+    wanted = Restrictions(force=["x5"], forbid=["x0"], hierarchy=True)
+    clf = RFSCClassifier(max_samples=500, restrictions=wanted, **QUICK).fit(X, y)
     for names in [clf.models_[0].names, *(clf.restart_model(r).names for r in range(3))]:
         assert "x5" in names
         for name in names:

@@ -28,10 +28,10 @@ def status(field):
 
 def fit(n_features):
     X = np.random.default_rng(0).normal(size=(60, n_features))
-    rules = Restrictions(force=["x0*x2"], forbid=[("x1",), ("x0", "x7")], hierarchy=True) if sys.argv[1:] else None
+    wanted = Restrictions(force=["x0*x2"], forbid=[("x1",), ("x0", "x7")], hierarchy=True) if sys.argv[1:] else None
     search = SearchSettings(max_iter=5, initial_rip="uniform")
     settings = {"n_restarts": 1, "search": search, "random_state": 0}
-    return RFSCClassifier(basis="polynomial", restrictions=rules, **settings).fit(X, X[:, 0] > 0)
+    return RFSCClassifier(basis="polynomial", restrictions=wanted, **settings).fit(X, X[:, 0] > 0)
 
 warnings.simplefilter("ignore")  # five iterations do not settle anything
 fit(8)

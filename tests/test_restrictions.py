@@ -20,7 +20,7 @@ from rfsc import Restrictions, RFSCClassifier, RFSCSelector, SearchSettings
 from rfsc._terms.expression import Exp
 from rfsc.bases import Fourier, Hinge, Polynomial, Step
 from rfsc.restrictions import barred_features
-from tests.reference.naive_rules import NaiveRules
+from tests.reference.naive_requirements import NaiveRequirements
 
 FAST = SearchSettings(n_models=30, max_iter=15)
 QUICK = {"basis": "polynomial", "search": FAST, "n_restarts": 2, "random_state": 0}
@@ -61,7 +61,7 @@ def naive_of(clf, restrictions, output=0):
     apart = [{names.index(feature) for feature in one} for one in restrictions.forbid if not isinstance(one, str)]
     groups = [[ids[name] for name in group if name in ids] for group in restrictions.groups]
     forced = [ids[name] for name in restrictions.force]
-    return NaiveRules(space, forced, forbidden, apart, [*groups, *space.groups], restrictions.hierarchy), ids
+    return NaiveRequirements(space, forced, forbidden, apart, [*groups, *space.groups], restrictions.hierarchy), ids
 
 
 def assert_obeyed(clf, restrictions):
@@ -135,7 +135,7 @@ def test_models_obey_or_the_restrictions_contradict_themselves(forbid, groups, f
 def test_no_restrictions_change_no_bit():
     plain, none = fit(None), fit(Restrictions())
     assert plain.models_[0].coef.tobytes() == none.models_[0].coef.tobytes()
-    loose = fit(Restrictions(forbid=["age^5"]))  # there are rules, but they rule out nothing
+    loose = fit(Restrictions(forbid=["age^5"]))  # there are requirements, but they rule out nothing
     assert plain.models_[0].coef.tobytes() == loose.models_[0].coef.tobytes()
 
 

@@ -103,8 +103,8 @@ def test_what_shows_only_beside_the_rest_is_found_too(seed):
 
 def test_restrictions_are_obeyed():
     X, y = planted(3)
-    rules = Restrictions(force=["x7"], forbid=[("x1", "x2"), "x0"], hierarchy=True)
-    clf = make(basis="polynomial", restrictions=rules, **QUICK).fit(X, y)
+    wanted = Restrictions(force=["x7"], forbid=[("x1", "x2"), "x0"], hierarchy=True)
+    clf = make(basis="polynomial", restrictions=wanted, **QUICK).fit(X, y)
     names = clf.models_[0].names
     assert clf.initial_rip_ == ["screened"]
     assert "x7" in names

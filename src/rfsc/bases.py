@@ -13,34 +13,41 @@ from ._terms.fourier import Fourier
 from ._terms.hinges import Hinge
 from ._terms.polynomial import Polynomial, monomials_of
 from ._terms.radial import Radial
+from ._terms.rules import Rule
 from ._terms.sigmoid import Sigmoid
 from ._terms.steps import Step
 
-__all__ = ["Centred", "Fourier", "Hinge", "Polynomial", "Radial", "Sigmoid", "Step"]
+__all__ = ["Centred", "Fourier", "Hinge", "Polynomial", "Radial", "Rule", "Sigmoid", "Step"]
 
 FAMILIES: dict[str, type[Basis]] = {
     "polynomial": Polynomial,
     "centred": Centred,
     "hinge": Hinge,
+    "rule": Rule,
     "radial": Radial,
     "fourier": Fourier,
     "sigmoid": Sigmoid,
     "step": Step,
 }
 # with two settings they would offer the same terms, or the same names, twice
-ONLY_ONCE = (Centred, Hinge, Radial, Fourier, Step)
+ONLY_ONCE = (Centred, Hinge, Radial, Rule, Fourier, Step)
 MOST_WORK_OF_PRODUCTS = 1e9  # pairs of features x rows
+CUTS_OF_RULES = {10: 10, 60: 5, 100: 3}  # by the most features: so many rules are tested in the time of other mixes
 MAX_FEATURES_OF_RADIAL = 200  # beyond, a centre cannot be described, and distances are all alike
 
 
 def auto_mixes(n_features: int, n_rows: int) -> dict[str, tuple[Basis, ...]]:
     """What `basis="auto"` chooses from, by name, the most readable first.
 
-    Products of very many features would take too long to test in every fold; radial functions read all features.
+    Products and rules of very many features would take too long to test in every fold; radial functions read all
+    features.
     """
     mixes: dict[str, tuple[Basis, ...]] = {"linear": (Polynomial(degree=1),)}
     if n_features**2 / 2 * n_rows <= MOST_WORK_OF_PRODUCTS:
         mixes |= {"polynomial": (Polynomial(),), "centred": (Centred(),)}
+    cuts = next((n_cuts for most, n_cuts in CUTS_OF_RULES.items() if n_features <= most), 0)
+    if cuts:
+        mixes["rule"] = (Rule(n_knots=cuts),)
     mixes["hinge"] = (Hinge(),)
     if n_features <= MAX_FEATURES_OF_RADIAL:
         mixes["linear + radial"] = (Polynomial(degree=1), Radial())
@@ -67,6 +74,9 @@ def resolve(basis: Any) -> tuple[Basis, ...]:
     polynomials = [one for one in found if isinstance(one, Polynomial) and one.degree]
     if polynomials and any(isinstance(one, Centred) for one in found):
         msg = "basis holds both polynomials and centred products, which both hold the features themselves. Take one."
+        raise ValueError(msg)
+    if any(isinstance(one, Step) for one in found) and any(isinstance(one, Rule) for one in found):
+        msg = "basis holds both steps and rules, but every step is a rule of one condition. Leave out the steps."
         raise ValueError(msg)
     return tuple(found)
 

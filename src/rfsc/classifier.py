@@ -60,12 +60,12 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     Parameters
     ----------
     basis : str, object or list, default="auto"
-        What terms are made of. "auto" chooses between straight lines, polynomials, centred products, hinges, and lines
-        with radial functions by cross-validation inside the training rows; a richer family is taken only if it is
-        clearly better.
-        "polynomial" (the paper; degree 2), "centred", "hinge", "radial", "fourier", "sigmoid", "step", a family with
-        settings from `rfsc.bases` such as ``Polynomial(degree=3)``, or a list of these, which then compete in one
-        search.
+        What terms are made of. "auto" chooses between straight lines, polynomials, centred products, rules, hinges, and
+        lines with radial functions by cross-validation inside the training rows; a richer family is taken only if it
+        is clearly better.
+        "polynomial" (the paper; degree 2), "centred", "rule", "hinge", "radial", "fourier", "sigmoid", "step", a
+        family with settings from `rfsc.bases` such as ``Polynomial(degree=3)``, or a list of these, which then compete
+        in one search.
     size : {"best", "1se"}, int or None, default="best"
         Number of terms of the answer, the intercept not counted; with several classes of each output. "best" is the
         smallest size that keeps 99 % of what the best size gains over the constant in log-loss of left-out rows, "1se"

@@ -1,4 +1,4 @@
-"""Restrictions on the models that are searched, by name, and the rules that they mean for the terms of one output."""
+"""Restrictions on the models that are searched, by name, and what they require of the terms of one output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ._terms import TermSpace
 from ._terms.polynomial import read_factors
-from ._terms.rules import Rules
+from ._terms.requirements import Requirements
 from ._utils.arrays import BoolArray
 
 # what names of terms hold beside features
@@ -54,8 +54,8 @@ class Restrictions:
     >>> from sklearn.datasets import load_iris
     >>> from rfsc import Restrictions, RFSCClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> rules = Restrictions(force=["x3"], forbid=[("x0",), "x1^2"], hierarchy=True)
-    >>> clf = RFSCClassifier(basis="polynomial", restrictions=rules, n_restarts=1, random_state=0).fit(X, y)
+    >>> restrictions = Restrictions(force=["x3"], forbid=[("x0",), "x1^2"], hierarchy=True)
+    >>> clf = RFSCClassifier(basis="polynomial", restrictions=restrictions, n_restarts=1, random_state=0).fit(X, y)
     >>> all("x3" in model.names for model in clf.models_)
     True
     """
@@ -91,14 +91,14 @@ def named_features(restrictions: Restrictions | None, feature_names: Sequence[st
     return sorted({p for name in names for p in _features_in(name, feature_names)[0]})
 
 
-def rules_for(
+def requirements_of(
     restrictions: Restrictions | None,
     space: TermSpace,
     feature_names: Sequence[str],
     *,
     constant: BoolArray,
     max_terms: int,
-) -> Rules | None:
+) -> Requirements | None:
     """What the restrictions, and the groups of the families, mean for the candidate terms; None if nothing."""
     own = space.groups
     if restrictions in (None, Restrictions()) and not own:
@@ -108,8 +108,10 @@ def rules_for(
     groups, forbidden = _grouped(wanted, names)
     forbidden |= {j for one in wanted.forbid if isinstance(one, str) for j in names.forbidden(one)}
     apart = tuple(_apart(wanted, feature_names))
-    rules = Rules(space, frozenset(), frozenset(forbidden), apart, _merged([*own, *groups]), wanted.hierarchy)
-    return replace(rules, forced=_forced(wanted, names, rules, max_terms))
+    requirements = Requirements(
+        space, frozenset(), frozenset(forbidden), apart, _merged([*own, *groups]), wanted.hierarchy
+    )
+    return replace(requirements, forced=_forced(wanted, names, requirements, max_terms))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,16 +176,16 @@ class _Names:
         return _did_you_mean([other for other in close if _masked(other) == other])
 
 
-def _forced(wanted: Restrictions, names: _Names, rules: Rules, max_terms: int) -> frozenset[int]:
+def _forced(wanted: Restrictions, names: _Names, requirements: Requirements, max_terms: int) -> frozenset[int]:
     """The forced terms with all that they require; contradictions are errors."""
     found: frozenset[int] = frozenset()
     for name in wanted.force:
         j = names.find(name)
         if j is None:
             raise names.error("force", name)
-        needs = rules.needs(j)
+        needs = requirements.needs(j)
         if needs is None:
-            obstacle = rules.obstacle(j)
+            obstacle = requirements.obstacle(j)
             what = "it" if obstacle == j else f"{names.of(obstacle)!r}, which it requires"
             msg = f"restrictions force the term {name!r} but forbid {what}. Leave it out of one of the two."
             raise ValueError(msg)

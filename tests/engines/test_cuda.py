@@ -21,7 +21,7 @@ from rfsc._engines.base import MAX_NEWTON
 from rfsc._engines.cuda_device import current_device, reason_against_cuda
 from rfsc._engines.cuda_engine import SHARE, TILE, CudaEngine
 from rfsc._terms import MonomialSpace, Training
-from rfsc._terms.rules import Rules
+from rfsc._terms.requirements import Requirements
 from rfsc._terms.scaling import Scaling
 from rfsc.bases import build_space, resolve
 from tests.engines.degenerate import degenerate
@@ -168,11 +168,11 @@ def test_variances_in_blocks_of_rows_differ_by_rounding_only(device, rng, make_p
 
 def test_pruning_obeys_restrictions(device, rng, make_problem):
     problem = make_problem(rng, n_rows=90, n_features=3, ridge=0.1, significance=0.02)
-    rules = Rules(problem.space, forced=frozenset({2}), hierarchy=True)
+    requirements = Requirements(problem.space, forced=frozenset({2}), hierarchy=True)
     closed = [[1, 2, 3, 5], [0, 1, 2, 5], [2], [1, 2, 3, 4, 6]]
     supports = Supports.from_lists(closed)
-    found = Restricted(CudaEngine(problem, device), rules).evaluate(supports)
-    assert_alike(found, Restricted(ArrayEngine(problem), rules).evaluate(supports))
+    found = Restricted(CudaEngine(problem, device), requirements).evaluate(supports)
+    assert_alike(found, Restricted(ArrayEngine(problem), requirements).evaluate(supports))
     assert all(2 in found.supports[m] for m in range(4))
 
 

@@ -10,22 +10,22 @@ from hypothesis import strategies as st
 from rfsc._engines import Criterion, FitOptions, Problem, Restricted, Supports, Ties, make_engine
 from rfsc._engines.wrappers import ties_of
 from rfsc._terms import MonomialSpace
-from rfsc._terms.rules import Rules
+from rfsc._terms.requirements import Requirements
 from tests.reference import naive
-from tests.reference.naive_rules import NaiveRules
+from tests.reference.naive_requirements import NaiveRequirements
 
 NAMES = ["numpy", "numba"]
 
 
-def random_rules(rng, space):
+def random_requirements(rng, space):
     """Restrictions that forbid no term, fast and naive."""
     groups = [set(rng.choice(space.n_terms, 3, replace=False).tolist()) for _ in range(rng.integers(0, 3))]
     hierarchy = bool(rng.integers(2))
-    plain = NaiveRules(
+    plain = NaiveRequirements(
         space, rng.choice(space.n_terms, rng.integers(0, 3), replace=False).tolist(), (), (), groups, hierarchy
     )
     by_term = {j: frozenset(plain.closure([j])) for group in groups for j in group}
-    return Rules(space, frozenset(plain.forced), groups=by_term, hierarchy=hierarchy), plain
+    return Requirements(space, frozenset(plain.forced), groups=by_term, hierarchy=hierarchy), plain
 
 
 def closed_supports(rng, plain, n_terms, n, largest=6):
@@ -39,9 +39,9 @@ def closed_supports(rng, plain, n_terms, n, largest=6):
 def test_evaluation_equals_the_naive_one(name, criterion, seed, make_problem):
     rng = np.random.default_rng(seed)
     problem = make_problem(rng, n_rows=70, n_features=3, criterion=criterion, ridge=0.1, significance=0.02)
-    rules, plain = random_rules(rng, problem.space)
+    requirements, plain = random_requirements(rng, problem.space)
     supports = closed_supports(rng, plain, 10, 12)
-    result = Restricted(make_engine(name, problem), rules).evaluate(supports)
+    result = Restricted(make_engine(name, problem), requirements).evaluate(supports)
     for m in range(len(supports)):
         ids, coef, value = naive.evaluate(problem, supports[m], naive.one_step_left_out_predictor, plain.hold)
         a, b = result.supports.indptr[m : m + 2]
@@ -55,9 +55,9 @@ def test_evaluation_equals_the_naive_one(name, criterion, seed, make_problem):
 def test_engines_agree(seed, make_problem):
     rng = np.random.default_rng(seed)
     problem = make_problem(rng, n_rows=150, ridge=0.01)
-    rules, plain = random_rules(rng, problem.space)
+    requirements, plain = random_requirements(rng, problem.space)
     supports = closed_supports(rng, plain, 21, 40, largest=10)
-    slow, fast = (Restricted(make_engine(name, problem), rules).evaluate(supports) for name in NAMES)
+    slow, fast = (Restricted(make_engine(name, problem), requirements).evaluate(supports) for name in NAMES)
     assert np.array_equal(slow.supports.ids, fast.supports.ids)
     np.testing.assert_allclose(slow.coef, fast.coef, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(slow.score, fast.score, rtol=1e-6)  # at different last steps
@@ -70,7 +70,7 @@ def test_without_ties_nothing_changes_to_the_last_bit(name, rng, make_problem):
     supports = Supports.from_lists(drawn)
     plain = make_engine(name, problem).evaluate(supports)
     free = make_engine(name, problem).evaluate(supports, Ties.none() if name == "numba" else None)
-    loose = Restricted(make_engine(name, problem), Rules(problem.space)).evaluate(supports)
+    loose = Restricted(make_engine(name, problem), Requirements(problem.space)).evaluate(supports)
     for other in (free, loose):
         assert np.array_equal(plain.supports.ids, other.supports.ids)
         assert plain.coef.tobytes() == other.coef.tobytes()
@@ -80,10 +80,10 @@ def test_without_ties_nothing_changes_to_the_last_bit(name, rng, make_problem):
 @pytest.mark.parametrize("name", NAMES)
 def test_bits_depend_neither_on_neighbours_nor_on_threads(name, rng, make_problem):
     problem = make_problem(rng, n_rows=200, ridge=0.01)
-    rules, plain = random_rules(rng, problem.space)
+    requirements, plain = random_requirements(rng, problem.space)
     supports = closed_supports(rng, plain, 21, 20, largest=10)
-    whole = Restricted(make_engine(name, problem, 3), rules).evaluate(supports)
-    alone = Restricted(make_engine(name, problem), rules)
+    whole = Restricted(make_engine(name, problem, 3), requirements).evaluate(supports)
+    alone = Restricted(make_engine(name, problem), requirements)
     for m in range(len(supports)):
         one = alone.evaluate(supports.take(np.array([m])))
         a, b = whole.supports.indptr[m : m + 2]
@@ -99,10 +99,10 @@ def test_what_is_left_of_a_support_evaluates_to_itself(name, seed, ridge):
     X = rng.random((4, 60))
     target = np.where(X[0] - X[1] * X[2] + 0.3 * rng.normal(size=60) > 0.2, 1.0, -1.0)
     problem = Problem(MonomialSpace(np.arange(4), 2), X, target, np.ones(60), FitOptions(ridge=ridge), 15)
-    rules, plain = random_rules(rng, problem.space)
+    requirements, plain = random_requirements(rng, problem.space)
     supports = closed_supports(rng, plain, 15, 20, largest=8)
-    result = Restricted(make_engine(name, problem), rules).evaluate(supports)
-    again = Restricted(make_engine(name, problem), rules).evaluate(result.supports)
+    result = Restricted(make_engine(name, problem), requirements).evaluate(supports)
+    again = Restricted(make_engine(name, problem), requirements).evaluate(result.supports)
     assert np.array_equal(result.supports.ids, again.supports.ids)
     np.testing.assert_allclose(result.score, again.score, atol=1e-5)  # a refit starts elsewhere
 
@@ -118,7 +118,7 @@ def test_a_product_keeps_parents_that_fail_the_test(name):
     problem = Problem(space, X, target, np.ones(200), FitOptions(ridge=0.0, significance=1e-3), 10)
     support = Supports.from_lists([[space.rank([0]), space.rank([1]), space.rank([0, 1])]])
     free = make_engine(name, problem).evaluate(support)
-    tied = Restricted(make_engine(name, problem), Rules(space, hierarchy=True)).evaluate(support)
+    tied = Restricted(make_engine(name, problem), Requirements(space, hierarchy=True)).evaluate(support)
     assert free.supports.sizes[0] == 0
     assert tied.supports.sizes[0] == 3
 
@@ -131,8 +131,8 @@ def test_a_group_stays_if_one_member_passes_and_goes_if_none_does(name):
     space = MonomialSpace(np.arange(4), 1)
     problem = Problem(space, X, target, np.ones(300), FitOptions(significance=1e-3), 10)
     useful, useless = frozenset({1, 2}), frozenset({3, 4})
-    rules = Rules(space, groups={1: useful, 2: useful, 3: useless, 4: useless})
-    result = Restricted(make_engine(name, problem), rules).evaluate(Supports.from_lists([range(5)]))
+    requirements = Requirements(space, groups={1: useful, 2: useful, 3: useless, 4: useless})
+    result = Restricted(make_engine(name, problem), requirements).evaluate(Supports.from_lists([range(5)]))
     assert result.supports[0].tolist() == [0, 1, 2]
 
 
@@ -142,8 +142,8 @@ def test_a_forced_copy_of_a_term_keeps_the_coefficient_zero(name):
     target = np.where(x + np.random.default_rng(0).normal(size=100) * 0.3 > 0.5, 1.0, -1.0)
     space = MonomialSpace(np.arange(2), 1)
     problem = Problem(space, np.stack([x, x]), target, np.ones(100), FitOptions(ridge=0.0), 5)
-    rules = Rules(space, forced=frozenset({2}))
-    result = Restricted(make_engine(name, problem), rules).evaluate(Supports.from_lists([[0, 1, 2]]))
+    requirements = Requirements(space, forced=frozenset({2}))
+    result = Restricted(make_engine(name, problem), requirements).evaluate(Supports.from_lists([[0, 1, 2]]))
     assert result.supports[0].tolist() == [0, 1, 2]
     assert result.coef[2] == 0.0
     assert np.isfinite(result.coef).all()
@@ -151,7 +151,9 @@ def test_a_forced_copy_of_a_term_keeps_the_coefficient_zero(name):
 
 def test_ties_name_the_entries_of_each_support():
     space = MonomialSpace(np.arange(2), 2)  # 1, x0, x1, x0^2, x0*x1, x1^2
-    ties = ties_of(Supports.from_lists([[0, 1, 2, 4], [1, 3]]), Rules(space, forced=frozenset({1}), hierarchy=True))
+    ties = ties_of(
+        Supports.from_lists([[0, 1, 2, 4], [1, 3]]), Requirements(space, forced=frozenset({1}), hierarchy=True)
+    )
     assert ties.exempt.tolist() == [False, True, False, False, True, False]
     held = [ties.entries[a:b].tolist() for a, b in zip(ties.indptr[:-1], ties.indptr[1:], strict=True)]
     assert held == [[], [], [], [1, 2], [], [4]]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from rfsc import SparseModel
-from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step
+from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Rule, Sigmoid, Step
 from tests.terms.layout import training_of
 
 NAMES = ("a", "b", "c", "d")
@@ -14,6 +16,7 @@ FAMILIES = {
     "centred": Centred(degree=3),
     "hinge": Hinge(products=True),
     "step": Step(levels=True),
+    "rule": Rule(n_knots=3),
     "fourier": Fourier(),
     "radial": Radial(n_centres=6),
     "sigmoid": Sigmoid(n_terms=30),
@@ -59,4 +62,11 @@ def computed(text, X, model, definitions=None):
         "pi": np.pi,
         "scaled": lambda x: on_scale[id(x)],
     }
-    return eval(text.replace("^", "**").replace("=", "=="), {**functions, **values})
+    return eval(_as_python(text), {**functions, **values})
+
+
+def _as_python(text):
+    """The formula for arrays: powers, equality, intervals, and conditions that hold together."""
+    text = re.sub(r"([-\d.e]+)<(\w+)<=([-\d.e]+)", r"\1<\2 and \2<=\3", text.replace("^", "**"))
+    text = re.sub(r"(?<![<>])=", "==", text)
+    return re.sub(r"\(([^()]* and [^()]*)\)", lambda found: f"(({found[1].replace(' and ', ')&(')}))", text)

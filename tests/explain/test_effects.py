@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rfsc import RFSCClassifier, SparseModel
 from rfsc._terms import Term, monomial
-from rfsc._terms.expression import Above, Equals, Scaled
+from rfsc._terms.expression import Condition, Scaled
 from rfsc._terms.hinges import hinge
 from rfsc._terms.scaling import Scaling
 from rfsc.explain import feature_effects
@@ -129,17 +129,17 @@ AFTER_30, BEFORE_52 = Term(hinge(0, 1, 0.3, 30.0)), Term(hinge(0, -1, 0.52, 52.0
             "rises by 0.031 per unit up to 52, then falls by 0.01 per unit",
         ),
         ([(Term(X0), 10.0), (AFTER_30, -10.0)], "rises by 0.1 per unit up to 30, then flat"),
-        ([(Term(Above(X0, 0.5, 50.0)), 0.8)], "+0.8 above 50"),
+        ([(Term(Condition(X0, ">", 0.5, 50.0)), 0.8)], "+0.8 above 50"),
         (
-            [(Term(Above(X0, 0.5, 50.0)), 0.8), (Term(Above(X0, 0.7, 70.0)), -1.0)],
+            [(Term(Condition(X0, ">", 0.5, 50.0)), 0.8), (Term(Condition(X0, ">", 0.7, 70.0)), -1.0)],
             "0 up to 50, +0.8 up to 70, then -0.2",
         ),
         (
-            [(Term(X0), 10.0), (Term(Above(X0, 0.5, 50.0)), 0.8)],
+            [(Term(X0), 10.0), (Term(Condition(X0, ">", 0.5, 50.0)), 0.8)],
             "rises by 0.1 per unit up to 50, then jumps by +0.8 and rises by 0.1 per unit",
         ),
-        ([(Term(Equals(X0, 0.3, 30.0)), -0.8)], "-0.8 at 30"),
-        ([(Term(X0), 10.0), (Term(Equals(X0, 0.0, 0.0)), 2.0)], "rises by 0.1 per unit, +2 at 0"),
+        ([(Term(Condition(X0, "=", 0.3, 30.0)), -0.8)], "-0.8 at 30"),
+        ([(Term(X0), 10.0), (Term(Condition(X0, "=", 0.0, 0.0)), 2.0)], "rises by 0.1 per unit, +2 at 0"),
         ([(monomial([0]), -4.0), (monomial([0, 0]), 4.0)], "lowest at 50, highest at 0"),
     ],
 )

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from rfsc import RFSCClassifier
 from rfsc._terms import Term, monomial
-from rfsc._terms.expression import Above, Equals, Number, Product, Ramp, Scaled, Sum
+from rfsc._terms.expression import Condition, Number, Product, Ramp, Scaled, Sum
 from rfsc.explain import definitions, equation, equations, rounded, summary
 from rfsc.explain.notation import Text
 
@@ -93,7 +93,7 @@ def test_formulas_in_plain_text_are_the_names_of_the_terms(family):
     for term in (term for term in model.terms if term.factors is None):  # a line has a constant beside it
         (raw,) = term.unscaled(model.scaling)
         name = term.name(NAMES)
-        expected = f"({name})" if isinstance(raw.expression, Above | Equals) else name
+        expected = f"({name})" if isinstance(raw.expression, Condition) else name
         assert Text(NAMES).visit(raw.expression) == expected
 
 

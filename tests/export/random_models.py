@@ -10,7 +10,7 @@ import numpy as np
 from rfsc._model import Predictor, SparseModel, class_codes, class_probabilities, decision_table
 from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc._terms import Term, monomial
-from rfsc._terms.expression import Above, Divided, Equals, Exp, Number, Product, Ramp, Scaled, Sum, minus, product
+from rfsc._terms.expression import Condition, Divided, Exp, Number, Product, Ramp, Scaled, Sum, minus, product
 from rfsc._terms.fourier import wave
 from rfsc._terms.hinges import hinge
 from rfsc._terms.scaling import Scaling
@@ -42,9 +42,9 @@ def random_term(rng, family, scaling):
     if family == "hinge":
         return Term(product(*(hinge(q, int(rng.choice([-1, 1])), knot, 0.5) for q in some[:2])))
     if family == "step":
-        return Term(Above(Scaled(p), knot, 0.5))
+        return Term(Condition(Scaled(p), ">", knot, 0.5))
     if family == "level":
-        return Term(Equals(Scaled(p), float(rng.choice([0.0, 0.25, 1.0, 1 / 3])), 0.5))
+        return Term(Condition(Scaled(p), "=", float(rng.choice([0.0, 0.25, 1.0, 1 / 3])), 0.5))
     if family == "fourier":
         kind, frequency = str(rng.choice(["sin", "cos"])), int(rng.integers(1, 5))
         half_range = float(scaling.half_minimum[p]), float(scaling.half_span[p])

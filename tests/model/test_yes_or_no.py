@@ -15,7 +15,7 @@ from rfsc import RFSCClassifier
 from rfsc._model import Evidence, SparseModel, Trace
 from rfsc._model.access import as_predictor, simplified
 from rfsc._terms import Term, monomial
-from rfsc._terms.expression import Above, Scaled
+from rfsc._terms.expression import Condition, Scaled
 from rfsc._terms.hinges import hinge
 from rfsc._terms.scaling import Scaling
 from rfsc.explain import stability
@@ -23,14 +23,14 @@ from rfsc.export import from_json, to_json
 
 SCALING = Scaling.from_rows(np.array([[0.0, 0.0, -3.0], [1.0, 1.0, 5.0]]))
 NAMES = ("a", "b", "age")
-HINGE, STEP = Term(hinge(0, 1, 0.0, 0.0)), Term(Above(Scaled(1), 0.5, 0.5))
+HINGE, STEP = Term(hinge(0, 1, 0.0, 0.0)), Term(Condition(Scaled(1), ">", 0.5, 0.5))
 factor = st.integers(0, 2)
 terms = st.one_of(
     st.lists(factor, max_size=4).map(lambda some: monomial(sorted(some))),
     st.tuples(factor, st.sampled_from([1, -1]), st.sampled_from([0.0, 0.4])).map(
         lambda part: Term(hinge(*part, part[-1]))
     ),
-    st.builds(lambda p, k: Term(Above(Scaled(p), k, k)), factor, st.sampled_from([0.0, 0.3, 1.0])),
+    st.builds(lambda p, k: Term(Condition(Scaled(p), ">", k, k)), factor, st.sampled_from([0.0, 0.3, 1.0])),
 )
 
 

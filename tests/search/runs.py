@@ -8,10 +8,12 @@ from rfsc._search.context import Context
 from rfsc._search.loop import SearchSettings, SearchSetup, run_search
 
 
-def search(engine, n_terms, seed, *, max_terms=60, rules=None, start=None, subsamples=None, context=None, **settings):
+def search(
+    engine, n_terms, seed, *, max_terms=60, requirements=None, start=None, subsamples=None, context=None, **settings
+):
     """One search; `seed` is an integer or a SeedSequence, `settings` are those of SearchSettings."""
     seed = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    setup = SearchSetup(engine, n_terms, SearchSettings(**settings), max_terms, rules, start, subsamples)
+    setup = SearchSetup(engine, n_terms, SearchSettings(**settings), max_terms, requirements, start, subsamples)
     return run_search(setup, seed, context)
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from rfsc._engines import Criterion, Memo, Restricted, Supports, make_engine
 from rfsc._search.rips import admit
 from rfsc._terms import MonomialSpace
-from rfsc._terms.rules import Rules
+from rfsc._terms.requirements import Requirements
 from tests.reference import naive
-from tests.reference.naive_rules import NaiveRules
+from tests.reference.naive_requirements import NaiveRequirements
 from tests.search.runs import restarts
 from tests.search.test_elimination import path_of
 
@@ -29,10 +29,10 @@ SETTINGS = [
 
 
 def both(space, forced=(), forbidden=(), apart=(), groups=(), hierarchy=False):
-    plain = NaiveRules(space, forced, forbidden, apart, groups, hierarchy)
+    plain = NaiveRequirements(space, forced, forbidden, apart, groups, hierarchy)
     by_term = {j: frozenset(plain.closure([j])) for group in groups for j in group}
     some = tuple(frozenset(features) for features in apart)
-    return Rules(space, frozenset(plain.forced), frozenset(forbidden), some, by_term, hierarchy), plain
+    return Requirements(space, frozenset(plain.forced), frozenset(forbidden), some, by_term, hierarchy), plain
 
 
 @given(setting=st.sampled_from(SETTINGS), data=st.data())
@@ -44,7 +44,7 @@ def test_admits_what_plain_sets_admit(setting, data):
     assert [admitted[m].tolist() for m in range(len(drawn))] == [plain.admit(sorted(ids), most) for ids in drawn]
 
 
-def test_no_rules_hand_back_the_very_same_supports():
+def test_no_requirements_hand_back_the_very_same_supports():
     drawn = Supports.from_lists([[1, 2], []])
     assert admit(drawn, None, 1) is drawn
 
@@ -60,7 +60,7 @@ def restricted(request, make_problem):
     )
     fast, plain = both(problem.space, **request.param)
     engine = Memo(Restricted(make_engine("numba", problem), fast))
-    searches = restarts(engine, 15, 1, 4, rules=fast, max_terms=12, n_models=30, max_iter=20)
+    searches = restarts(engine, 15, 1, 4, requirements=fast, max_terms=12, n_models=30, max_iter=20)
     return searches, fast, plain, untested
 
 
@@ -74,7 +74,7 @@ def test_every_model_obeys(restricted):
 def test_path_equals_naive_backward_elimination(restricted):
     searches, fast, plain, problem = restricted
     engine = Restricted(make_engine("numba", problem), fast)
-    path = path_of(searches, engine, rules=fast)
+    path = path_of(searches, engine, requirements=fast)
 
     def value(ids):
         return naive.evaluate(problem, sorted(ids), naive.one_step_left_out_predictor, plain.hold)[2]
@@ -93,14 +93,14 @@ def test_path_of_few_terms_obeys(restricted):
     searches, fast, plain, problem = restricted
     engine = Restricted(make_engine("numba", problem), fast)
     for most in (1, 4, 7):
-        path = path_of(searches, engine, most=most, rules=fast)
+        path = path_of(searches, engine, most=most, requirements=fast)
         assert all(plain.obeys(model.ids.tolist()) for model in path)
         assert all(model.ids.size <= max(most, len(plain.forced)) for model in path)
 
 
 def test_forced_terms_are_the_smallest_model(make_problem):
     problem = make_problem(np.random.default_rng(0), n_features=4, significance=0.5)
-    rules, _ = both(problem.space, forced=range(7))
-    engine = Restricted(make_engine("numba", problem), rules)
-    searches = restarts(engine, 15, 0, 2, rules=rules, n_models=10, max_iter=5)
-    assert path_of(searches, engine, rules=rules)[0].ids.tolist() == list(range(7))
+    requirements, _ = both(problem.space, forced=range(7))
+    engine = Restricted(make_engine("numba", problem), requirements)
+    searches = restarts(engine, 15, 0, 2, requirements=requirements, n_models=10, max_iter=5)
+    assert path_of(searches, engine, requirements=requirements)[0].ids.tolist() == list(range(7))

@@ -15,9 +15,11 @@ from tests.reference import naive
 from tests.search.runs import restarts
 
 
-def path_of(searches, engine, *, most=20, rules=None):
+def path_of(searches, engine, *, most=20, requirements=None):
     """Models by size, of the terms of all restarts' models."""
-    return eliminated(most_frequent([s.model.ids for s in searches], most, rules), engine, rules, Context(), 99)
+    return eliminated(
+        most_frequent([s.model.ids for s in searches], most, requirements), engine, requirements, Context(), 99
+    )
 
 
 @pytest.fixture

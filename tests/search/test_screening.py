@@ -15,7 +15,7 @@ from rfsc._search.rips import RIPs
 from rfsc._search.screening import CROWD, HIGHEST, REST, STANDS_OUT, Screening, affordable, rated
 from rfsc._terms import MonomialSpace, UnionSpace
 from rfsc._terms.centred import CentredSpace
-from rfsc._terms.rules import Rules
+from rfsc._terms.requirements import Requirements
 from rfsc._terms.scaling import Scaling
 from rfsc._terms.score_tests import Found, Part
 from tests.reference import naive_screening as naive
@@ -39,10 +39,10 @@ def planted(seed, *, centred=False, n_rows=300, n_features=30):
     return Problem(space, table, target, np.ones(n_rows), FitOptions(), 60)
 
 
-def rips_of(problem, rules=None, **settings):
+def rips_of(problem, requirements=None, **settings):
     engine = make_engine("numba", problem)
-    engine = engine if rules is None else Restricted(engine, rules)
-    return Screening(problem, settings.get("max_terms", 60), rules, 1).first_rips(CONSTANT, engine)
+    engine = engine if requirements is None else Restricted(engine, requirements)
+    return Screening(problem, settings.get("max_terms", 60), requirements, 1).first_rips(CONSTANT, engine)
 
 
 def test_terms_that_stand_out_get_the_highest_rip_with_the_parents_that_they_need(rng):
@@ -112,21 +112,23 @@ def test_terms_that_no_model_may_hold_are_not_raised(rng):
     problem = planted(int(rng.integers(100)))
     space = problem.space
     barred = space.rank([1, 2])
-    rules = Rules(space, forbidden=frozenset({space.rank([0])}), apart=(frozenset({1, 2}),), hierarchy=True)
-    rips = rips_of(problem, rules)
+    requirements = Requirements(
+        space, forbidden=frozenset({space.rank([0])}), apart=(frozenset({1, 2}),), hierarchy=True
+    )
+    rips = rips_of(problem, requirements)
     assert rips[np.array([barred])][0] == 0.0  # a space this small lists what is ruled out
     children = [space.rank([0, p]) for p in range(30)]
     assert np.all(rips[np.array(children)] == 0.0)
     engine = Memo(make_engine("numba", problem))
-    drawn = search(engine, space.n_terms, 1, rules=rules, start=rips, max_iter=3)
+    drawn = search(engine, space.n_terms, 1, requirements=requirements, start=rips, max_iter=3)
     assert barred not in drawn.model.ids
 
 
 def test_in_large_spaces_forbidden_terms_keep_the_usual_rip(monkeypatch, rng):
-    monkeypatch.setattr("rfsc._terms.rules.MAX_TERMS_LISTED", 10)
+    monkeypatch.setattr("rfsc._terms.requirements.MAX_TERMS_LISTED", 10)
     problem = planted(int(rng.integers(100)))
     barred = problem.space.rank([1, 2])
-    rips = rips_of(problem, Rules(problem.space, forbidden=frozenset({barred})))
+    rips = rips_of(problem, Requirements(problem.space, forbidden=frozenset({barred})))
     assert rips[np.array([barred])][0] == rips.default
     assert barred not in rips.ids
 
@@ -154,8 +156,8 @@ def test_a_forbidden_product_does_not_raise_its_parents(rng):
     product, parents = space.rank([1, 2]), {space.rank([1]), space.rank([2])}
     best = Candidate(np.array([0, space.rank([0])]), np.array([-1.0, 2.0]), 0.5, 0.5)
     free, bound = (
-        set(Screening(problem, 60, rules, 1).beside(best)[0].tolist())
-        for rules in (None, Rules(space, forbidden=frozenset({product})))
+        set(Screening(problem, 60, requirements, 1).beside(best)[0].tolist())
+        for requirements in (None, Requirements(space, forbidden=frozenset({product})))
     )
     assert {product, *parents} <= free
     assert not {product, *parents} & bound

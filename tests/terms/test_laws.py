@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rfsc._terms import Term
 from rfsc._terms.expression import bound, evaluate
-from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Sigmoid, Step
+from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Rule, Sigmoid, Step
 
 from . import layout
 from .layout import all_names, all_terms, rows
@@ -22,6 +22,7 @@ FAMILIES = {
     "centred": Centred(3),
     "hinge": Hinge(3, products=True),
     "step": Step(4, levels=True),
+    "rule": Rule(n_knots=2, max_conditions=3),
     "fourier": Fourier(3),
     "radial": Radial(4),
     "sigmoid": Sigmoid(12, n_features=3),

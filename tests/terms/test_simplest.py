@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rfsc._engines.base import Supports
 from rfsc._search.rips import admit
-from rfsc._terms.rules import Rules
+from rfsc._terms.requirements import Requirements
 from rfsc.bases import Centred, Hinge, Polynomial, build_space
 from tests.making import make
 
@@ -72,7 +72,7 @@ def test_drawn_models_hold_each_term_once():
     space, _ = space_of([Polynomial()], table_with_flags(0))
     square, line = space.find("a^2", list("abcd")), space.find("a", list("abcd"))
     drawn = Supports.from_lists([[square, line], [square], [line, 12]])
-    found = admit(drawn, Rules(space, forced=frozenset({0})), 5)
+    found = admit(drawn, Requirements(space, forced=frozenset({0})), 5)
     assert [found[m].tolist() for m in range(3)] == [[0, line], [0, line], [0, line, 12]]
 
 

@@ -1,4 +1,4 @@
-"""Steps and levels: the rules they state, the rows they split."""
+"""Steps and levels: the conditions they state, the rows they split."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc._terms import Term, Training
-from rfsc._terms.expression import Above, Equals, Scaled
+from rfsc._terms.expression import Condition, Scaled
 from rfsc._terms.scaling import Scaling
 from rfsc._terms.steps import Step
 
@@ -25,11 +25,11 @@ def feature_of(term):
 
 
 @given(X=rows(), n_knots=st.integers(1, 6), levels=st.booleans())
-def test_columns_are_the_rules_on_raw_rows(X, n_knots, levels):
+def test_columns_are_the_conditions_on_raw_rows(X, n_knots, levels):
     space, training = lay_out(Step(n_knots, levels), X)
     for term, column in zip(all_terms(space), space.columns(training.table, np.arange(space.n_terms)), strict=True):
         x, shown = X[:, feature_of(term)], term.expression.shown
-        np.testing.assert_array_equal(column, x > shown if isinstance(term.expression, Above) else x == shown)
+        np.testing.assert_array_equal(column, x > shown if term.expression.relation == ">" else x == shown)
         assert 0 < column.sum() < len(X)
         ((other, weight),) = term.unscaled(training.scaling).items()
         assert weight == 1
@@ -80,10 +80,10 @@ def test_more_than_ten_values_are_no_levels():
 @pytest.mark.parametrize(
     ("term", "name"),
     [
-        (Term(Above(Scaled(1), 0.4, 30.0)), "bmi>30"),
-        (Term(Above(Scaled(0), 0.4, -0.5)), "age>-0.5"),
-        (Term(Above(Scaled(3), 0.4, 0.5)), "[x>y]>0.5"),
-        (Term(Equals(Scaled(2), 1.0, 3.0)), "sex=3"),
+        (Term(Condition(Scaled(1), ">", 0.4, 30.0)), "bmi>30"),
+        (Term(Condition(Scaled(0), ">", 0.4, -0.5)), "age>-0.5"),
+        (Term(Condition(Scaled(3), ">", 0.4, 0.5)), "[x>y]>0.5"),
+        (Term(Condition(Scaled(2), "=", 1.0, 3.0)), "sex=3"),
     ],
 )
 def test_names(term, name):
@@ -117,7 +117,7 @@ def test_many_features_are_laid_out_at_once(rng):
     assert kept < 8 * 2**20
     (term,) = space.terms(np.array([159_999]))
     column = space.columns(training.table, np.array([159_999]))[0]
-    np.testing.assert_array_equal(column, training.table[19_999] > term.expression.knot)
+    np.testing.assert_array_equal(column, training.table[19_999] > term.expression.at)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ import pytest
 
 from rfsc._terms import DamagedTermError, Mention, Term, monomial
 from rfsc._terms.expression import (
-    Above,
+    Condition,
     Divided,
-    Equals,
     Exp,
     Number,
     Positive,
@@ -32,12 +31,12 @@ ONE_OF_EACH = [
     X,
     Product((X, X, Y)),
     HINGE,
-    Above(X, 0.5, 52.0),
-    Equals(Y, 0.25),
+    Condition(X, ">", 0.5, 52.0),
+    Condition(Y, "=", 0.25),
     Exp(Product((Number(-1.0), Sum((Product((X, X)), Divided(Y, 2.0)))))),
     Ramp(Sum((Number(0.5, 3.0), Product((Number(2.0, 0.4), X))))),
     Wave("sin", Product((Number(np.pi), Scaled(0, (10.0, 32.0))))),
-    Product((HINGE, Above(Y, 0.5))),
+    Product((HINGE, Condition(Y, ">", 0.5))),
 ]
 
 
@@ -114,12 +113,12 @@ def test_an_expression_may_be_as_deep_as_the_limit():
     ("node", "name"),
     [
         (Product((X, HINGE, HINGE)), "age*max(0, age-52)^2"),
-        (Product((Above(X, 0.5, 52.0), Y)), "(age>52)*[b*c]"),
+        (Product((Condition(X, ">", 0.5, 52.0), Y)), "(age>52)*[b*c]"),
         (minus(X, 0.5, 52.0), "(age-52)"),
         (Positive(falling(Y, 0.5, -3.0)), "max(0, -3-[b*c])"),
         (Positive(Sum((Number(1.0), Product((Number(-1.0), Divided(HINGE, 2.0)))))), "max(0, 1 - max(0, age-52)/2)"),
         (Exp(Product((Number(-1.0), X))), "exp(-1*age)"),
-        (Above(minus(X, 0.5, 52.0), 0.1), "(age-52)>0.1"),
+        (Condition(minus(X, 0.5, 52.0), ">", 0.1), "(age-52)>0.1"),
         (Ramp(Wave("cos", X)), "ramp(cos(age))"),
     ],
 )

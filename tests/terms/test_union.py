@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from rfsc._terms import MonomialSpace, Training, UnionSpace
 from rfsc._terms.scaling import Scaling
-from rfsc.bases import Fourier, Hinge, Radial, Sigmoid, Step
+from rfsc.bases import Fourier, Hinge, Radial, Rule, Sigmoid, Step
 
 
 def spaces_of(X, rng):
     scaling = Scaling.from_rows(X)
     training = Training(scaling.table(X), np.ones(len(X)), np.arange(X.shape[1]), scaling)
-    families = [Hinge(3, products=True), Radial(3), Fourier(2), Sigmoid(5), Step(3)]
+    families = [Hinge(3, products=True), Rule(n_knots=2), Radial(3), Fourier(2), Sigmoid(5), Step(3)]
     nothing = MonomialSpace(np.arange(0), 0)
     return training, [nothing, *(family.space(training, rng) for family in families), MonomialSpace(np.arange(3), 2)]
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .._terms.rules import Rules
+from .._terms.requirements import Requirements
 from .._utils.arrays import FloatArray, IntArray
 from .base import Engine, Evaluation, Supports, Ties, TyingEngine
 
@@ -14,31 +14,31 @@ Model = tuple[IntArray, FloatArray, float, float, int]  # ids, coef, score, log-
 
 
 class Restricted:
-    """Wrap an engine so that what is left of a support obeys the rules; the supports handed in must obey them already.
+    """Wrap an engine so that what is left of a support meets the requirements, as the supports handed in must.
 
     In every round of the test a term stays when it passes, is forced, or is required by one that stays: a product
     keeps its parents, and one member that passes keeps its group. Whether it goes depends on the fit of that round
     alone, so what is left of a support evaluates to itself, as `Memo` needs it.
     """
 
-    def __init__(self, engine: TyingEngine, rules: Rules) -> None:
-        self._engine, self._rules = engine, rules
+    def __init__(self, engine: TyingEngine, requirements: Requirements) -> None:
+        self._engine, self._requirements = engine, requirements
 
     def evaluate(self, supports: Supports) -> Evaluation:
-        return self._engine.evaluate(supports, ties_of(supports, self._rules))
+        return self._engine.evaluate(supports, ties_of(supports, self._requirements))
 
 
-def ties_of(supports: Supports, rules: Rules) -> Ties:
-    """What each entry of a batch holds under the rules."""
-    exempt = np.isin(supports.ids, list(rules.forced))
-    if rules.only_forces:
+def ties_of(supports: Supports, requirements: Requirements) -> Ties:
+    """What each entry of a batch holds under the requirements."""
+    exempt = np.isin(supports.ids, list(requirements.forced))
+    if requirements.only_forces:
         return Ties(exempt, np.zeros(supports.ids.size + 1, dtype=np.int64), np.empty(0, dtype=np.int64))
     entries: list[int] = []
     counts = [0]
     for m in range(len(supports)):
         place = {j: int(supports.indptr[m]) + i for i, j in enumerate(supports[m].tolist())}
         for j in place:
-            required = [place[k] for k in rules.needs(j) or () if k != j and k in place]
+            required = [place[k] for k in requirements.needs(j) or () if k != j and k in place]
             entries += sorted(required)
             counts.append(len(required))
     return Ties(exempt, np.cumsum(counts, dtype=np.int64), np.array(entries, dtype=np.int64))

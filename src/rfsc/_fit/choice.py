@@ -376,7 +376,7 @@ def _possible(mixes: Mixes, rows: Rows, features_of: FeaturesOf, spec: OutputSpe
         own = replace(spec, bases=bases)
         try:
             for allowed in features:
-                own.rules(rows, own.space(rows, allowed))
+                own.requirements(rows, own.space(rows, allowed))
         except TermNotOfferedError as error:
             reasons.append(str(error))
         else:

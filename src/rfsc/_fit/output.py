@@ -21,10 +21,10 @@ from .._search.rips import RIPs
 from .._search.screening import Screening
 from .._search.subsamples import Subsamples
 from .._terms import Basis, TermSpace, Training
-from .._terms.rules import CONSTANT, Rules
+from .._terms.requirements import CONSTANT, Requirements
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.determinism import Seed, stream
-from ..restrictions import Restrictions, rules_for
+from ..restrictions import Restrictions, requirements_of
 from .rows import Rows
 
 LAYOUT_SEED = 0  # of the families that need randomness: the same candidate terms whatever random_state
@@ -59,20 +59,22 @@ class OutputSpec:
 
         return build_space(self.bases, Training(rows.table, rows.weight, features, rows.scaling), LAYOUT_SEED)
 
-    def rules(self, rows: Rows, space: TermSpace) -> Rules | None:
+    def requirements(self, rows: Rows, space: TermSpace) -> Requirements | None:
         """What the models must obey."""
         constant, most = rows.scaling.constant, self.max_terms
-        rules = rules_for(self.restrictions, space, self.feature_names, constant=constant, max_terms=most)
+        requirements = requirements_of(self.restrictions, space, self.feature_names, constant=constant, max_terms=most)
         if not self.search.intercept:
-            return rules
-        rules = Rules(space) if rules is None else rules
-        needs = rules.needs(CONSTANT)
-        return rules if needs is None else replace(rules, forced=rules.forced | needs)  # restrictions may forbid it
+            return requirements
+        requirements = Requirements(space) if requirements is None else requirements
+        needs = requirements.needs(CONSTANT)
+        return (
+            requirements if needs is None else replace(requirements, forced=requirements.forced | needs)
+        )  # restrictions may forbid it
 
-    def engine_over(self, problem: Problem, rules: Rules | None) -> Engine:
-        """The engine that was asked for, made to obey the rules."""
+    def engine_over(self, problem: Problem, requirements: Requirements | None) -> Engine:
+        """The engine that was asked for, made to obey the requirements."""
         engine = make_engine(self.engine, problem, self.n_threads)
-        return engine if rules is None else Restricted(engine, rules)
+        return engine if requirements is None else Restricted(engine, requirements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ class OutputSearch:
     def __init__(self, rows: Rows, job: Job, context: Context | None = None, space: TermSpace | None = None) -> None:
         self.rows, self.job = rows, job
         self.space = job.spec.space(rows, job.features) if space is None else space
-        self.rules = job.spec.rules(rows, self.space)
+        self.requirements = job.spec.requirements(rows, self.space)
         self._context = Context() if context is None else context
 
     def __sizeof__(self) -> int:
@@ -155,7 +157,7 @@ class OutputSearch:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is made again: an engine, and its context."""
-        kept = {name: getattr(self, name) for name in ("job", "space", "rules", "start", "initial_rip")}
+        kept = {name: getattr(self, name) for name in ("job", "space", "requirements", "start", "initial_rip")}
         return {**kept, "rows": replace(self.rows, large=None), "_context": Context()}
 
     def alone(self) -> OutputSearch:
@@ -176,7 +178,7 @@ class OutputSearch:
     def engine(self) -> Engine:
         """Fits supports on all rows, each once."""
         problem = replace(self.problem, few_supports=self._subsamples is not None)
-        return Memo(self.job.spec.engine_over(problem, self.rules))
+        return Memo(self.job.spec.engine_over(problem, self.requirements))
 
     @cached_property
     def _subsamples(self) -> Subsamples | None:
@@ -185,7 +187,7 @@ class OutputSearch:
 
         def engine_over(some: IntArray) -> Engine:
             # each subsample has a memo: late populations hold the same few supports many times
-            return Memo(self.job.spec.engine_over(self.problem.take(some), self.rules))
+            return Memo(self.job.spec.engine_over(self.problem.take(some), self.requirements))
 
         return Subsamples.of_size(self.job.spec.max_samples, self.rows.targets.code, engine_over)
 
@@ -202,7 +204,7 @@ class OutputSearch:
         some, spec = self._fixed_samples[0], self.job.spec
         tested = self.problem if some is None else self.problem.take(some)
         seconds = SCREENING_TIME_SHARE * self._context.seconds_left
-        return Screening(tested, spec.max_terms, self.rules, spec.n_threads, seconds)
+        return Screening(tested, spec.max_terms, self.requirements, spec.n_threads, seconds)
 
     @cached_property
     def start(self) -> RIPs | None:
@@ -247,7 +249,7 @@ class OutputSearch:
             self.space.n_terms,
             settings,
             most,
-            rules=self.rules,
+            requirements=self.requirements,
             start=self.start,
             subsamples=self._subsamples,
         )
@@ -285,9 +287,9 @@ class OutputSearch:
         spec, some = self.job.spec, self._fixed_samples[1]
         few = self._unpruned if some is None else self._unpruned.take(some)
         supports = [*self.job.known, *(ids for search in searches for ids in (search.model.ids, *search.leaders))]
-        pooled = most_frequent(supports, few.max_terms, self.rules)
-        engine = spec.engine_over(few, self.rules)
-        found = eliminated(pooled, engine, self.rules, context, 2 * (spec.max_size or 0))
+        pooled = most_frequent(supports, few.max_terms, self.requirements)
+        engine = spec.engine_over(few, self.requirements)
+        found = eliminated(pooled, engine, self.requirements, context, 2 * (spec.max_size or 0))
         # small models that a search visited may be better than what is left of a large one
         visited = {tuple(ids): ids for ids in supports if self.size(ids) <= (spec.max_size or 0)}
         if visited and not context.stop_reason:
@@ -312,14 +314,14 @@ class OutputSearch:
 
     def _evaluated(self, supports: Sequence[IntArray]) -> Evaluation:
         """Supports on all rows, not pruned."""
-        return self.job.spec.engine_over(self._unpruned, self.rules).evaluate(Supports.from_lists(supports))
+        return self.job.spec.engine_over(self._unpruned, self.requirements).evaluate(Supports.from_lists(supports))
 
     def _worth(self, model: FittedTerms) -> FloatArray | None:
         """By how much the left-out log-loss of a model rises without each of its terms; NaN if they must stay."""
         if self.rows.large is not None or model.size == 0:
             return None
         worth = np.full(model.ids.size, np.nan)
-        for unit in removable_units(model.ids, self.rules):
+        for unit in removable_units(model.ids, self.requirements):
             rest = without(model.ids, unit)
             if rest.size:
                 worth[np.isin(model.ids, list(unit))] = float(self._evaluated([rest]).log_loss[0]) - model.log_loss

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._terms import Mention, Term, monomial
-from .._terms.expression import Above, Number, Positive, Scaled, Sum
+from .._terms.expression import Condition, Number, Positive, Scaled, Sum
 from .._terms.naming import rounded, shown_in
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray
@@ -182,7 +182,9 @@ def _simplified(term: Term, of: Collection[int]) -> Term:
     match term.expression:
         case Positive(Sum((Scaled(p), Number(0.0)))) if p in of:
             return monomial([p])
-        case Above(Scaled(p), knot) if p in of and 0.0 <= knot < 1.0:
+        case Condition(Scaled(p), ">", knot) if p in of and 0.0 <= knot < 1.0:
+            return monomial([p])
+        case Condition(Scaled(p), "=", 1.0) if p in of:
             return monomial([p])
     return term
 

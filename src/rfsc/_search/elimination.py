@@ -13,22 +13,22 @@ from collections.abc import Iterable
 import numpy as np
 
 from .._engines.base import Engine, Supports
-from .._terms.rules import Rules
+from .._terms.requirements import Requirements
 from .._utils.arrays import IntArray
 from .context import Context
 from .history import Candidate
 
 
-def most_frequent(supports: Iterable[IntArray], most: int, rules: Rules | None) -> IntArray:
+def most_frequent(supports: Iterable[IntArray], most: int, requirements: Requirements | None) -> IntArray:
     """Terms that most supports hold, at most `most` of them; ascending."""
     count = Counter(j for ids in supports for j in ids.tolist())
     order = sorted(count, key=lambda j: (-count[j], j))
-    chosen = order[:most] if rules is None else rules.gather(order, most)
+    chosen = order[:most] if requirements is None else requirements.gather(order, most)
     return np.array(sorted(chosen), dtype=np.int64)
 
 
 def eliminated(
-    support: IntArray, engine: Engine, rules: Rules | None, context: Context, one_by_one: int
+    support: IntArray, engine: Engine, requirements: Requirements | None, context: Context, one_by_one: int
 ) -> list[Candidate]:
     """The best models on the way from a support down to what must stay, one for each step, smallest first.
 
@@ -38,7 +38,7 @@ def eliminated(
     if support.size == 0:
         return []
     found = [Candidate.best_of(engine.evaluate(Supports.from_lists([support])))]
-    while units := [unit for unit in removable_units(support, rules) if len(unit) < support.size]:
+    while units := [unit for unit in removable_units(support, requirements) if len(unit) < support.size]:
         result = context.evaluate(engine, Supports.from_lists(without(support, unit) for unit in units))
         if len(result.supports) < len(units):
             break
@@ -52,9 +52,11 @@ def eliminated(
     return found[::-1]
 
 
-def removable_units(support: IntArray, rules: Rules | None) -> list[frozenset[int]]:
+def removable_units(support: IntArray, requirements: Requirements | None) -> list[frozenset[int]]:
     """What can be removed from a support at once: single terms or, under restrictions, groups."""
-    return [frozenset({j}) for j in support.tolist()] if rules is None else rules.removable(support.tolist())
+    return (
+        [frozenset({j}) for j in support.tolist()] if requirements is None else requirements.removable(support.tolist())
+    )
 
 
 def without(support: IntArray, unit: frozenset[int]) -> IntArray:

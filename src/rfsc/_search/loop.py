@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._engines.base import Engine, Supports
-from .._terms.rules import Rules
+from .._terms.requirements import Requirements
 from .._utils.arrays import IntArray
 from .._utils.compat import Interval, StrOptions, validate_parameter_constraints
 from .._utils.determinism import Seed, stream
@@ -95,11 +95,11 @@ class SearchSettings:
 class SearchSetup:
     """What all searches of one job share."""
 
-    engine: Engine  # fits and scores supports on all rows, and obeys the rules
+    engine: Engine  # fits and scores supports on all rows, and obeys the requirements
     n_terms: int
     settings: SearchSettings
     max_terms: int  # largest support that is drawn
-    rules: Rules | None = None
+    requirements: Requirements | None = None
     start: RIPs | None = None  # RIPs of the first iteration; None: the same for all terms
     subsamples: Subsamples | None = None  # rows that each population is scored on; None: those of the engine
 
@@ -125,9 +125,11 @@ class _State:
         return tuple({tuple(leader.ids): leader.ids for leader in best_first}.values())[:N_LEADERS]
 
 
-def first_rips(n_terms: int, rules: Rules | None, least: float, expected_size: float = FIRST_SIZE) -> RIPs:
+def first_rips(
+    n_terms: int, requirements: Requirements | None, least: float, expected_size: float = FIRST_SIZE
+) -> RIPs:
     """The same RIP for all terms except those that are known to be ruled out, which are never drawn."""
-    out = np.empty(0, np.int64) if rules is None else rules.ruled_out()
+    out = np.empty(0, np.int64) if requirements is None else requirements.ruled_out()
     n_open = max(n_terms - out.size, 1)
     value = float(np.clip(expected_size / n_open, 0.0, 1.0))
     return RIPs(n_terms, value, out, np.zeros(out.size), min(least / n_open, value))
@@ -147,7 +149,7 @@ def run_search(
     context = Context() if context is None else context
     start = setup.start
     state = _State(
-        first_rips(setup.n_terms, setup.rules, setup.settings.least_rip) if start is None else start,
+        first_rips(setup.n_terms, setup.requirements, setup.settings.least_rip) if start is None else start,
         has_moved=start is None,
     )
     stop_reason = ""
@@ -180,7 +182,7 @@ def _iterate(
     iteration = len(state.history) + 1
     rng = stream(seed, iteration)
     settings, most = setup.settings, setup.max_terms
-    drawn = admit(sample_population(state.rips, settings.n_models, most, rng), setup.rules, most)
+    drawn = admit(sample_population(state.rips, settings.n_models, most, rng), setup.requirements, most)
     result = context.evaluate(setup.engine if setup.subsamples is None else setup.subsamples.draw(rng), drawn)
     is_complete = len(result.supports) == len(drawn)
     drawn = drawn if is_complete else drawn.take(np.arange(len(result.supports)))
@@ -226,5 +228,5 @@ def _limit_model(setup: SearchSetup, rips: RIPs) -> Candidate | None:
     chosen = rips.at_least(CUTOFF)[: setup.max_terms]
     if not chosen.size:
         return None
-    supports = admit(Supports.from_lists([chosen]), setup.rules, setup.max_terms)
+    supports = admit(Supports.from_lists([chosen]), setup.requirements, setup.max_terms)
     return Candidate.best_of(setup.engine.evaluate(supports))

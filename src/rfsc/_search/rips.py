@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._engines.base import Evaluation, Supports
-from .._terms.rules import CONSTANT, Rules
+from .._terms.requirements import CONSTANT, Requirements
 from .._utils.arrays import FloatArray, IntArray
 
 MAX_TRIALS = 2**61  # numbered in one row; their positions stay within int64
@@ -167,20 +167,20 @@ def _keep_at_most(model: IntArray, limit: int, rng: np.random.Generator) -> IntA
     return shuffled[np.arange(of.size) - start < limit]
 
 
-def admit(drawn: Supports, rules: Rules | None, max_terms: int) -> Supports:
+def admit(drawn: Supports, requirements: Requirements | None, max_terms: int) -> Supports:
     """Remove forbidden terms from every support, and add forced ones and what the others require.
 
     Terms that do not fit within `max_terms`, with what they require, are left out.
     """
-    if rules is None:
+    if requirements is None:
         return drawn
-    ids = rules.space.simplest(drawn.ids)
+    ids = requirements.space.simplest(drawn.ids)
     if not np.array_equal(ids, drawn.ids):
         drawn = Supports.from_lists(np.split(ids, drawn.indptr[1:-1]))
-    if rules.forced == {CONSTANT} and rules.only_forces:
+    if requirements.forced == {CONSTANT} and requirements.only_forces:
         return _with_constant(drawn, max_terms)
-    rules.look_at(drawn.ids)
-    return Supports.from_lists(rules.gather(drawn[m].tolist(), max_terms) for m in range(len(drawn)))
+    requirements.look_at(drawn.ids)
+    return Supports.from_lists(requirements.gather(drawn[m].tolist(), max_terms) for m in range(len(drawn)))
 
 
 def _with_constant(drawn: Supports, max_terms: int) -> Supports:

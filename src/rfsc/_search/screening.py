@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from .._engines.base import Engine, Supports
 from .._engines.problem import Problem
-from .._terms.rules import Rules
+from .._terms.requirements import Requirements
 from .._terms.score_tests import Found, Part, ScoreTest, strongest
 from .._utils.arrays import FloatArray, IntArray
 from .history import Candidate
@@ -37,9 +37,19 @@ class Screening:
     """Score tests of the terms of one output, shared by its restarts; only the rows of `problem` are looked at."""
 
     def __init__(
-        self, problem: Problem, max_terms: int, rules: Rules | None, n_threads: int, seconds: float = np.inf
+        self,
+        problem: Problem,
+        max_terms: int,
+        requirements: Requirements | None,
+        n_threads: int,
+        seconds: float = np.inf,
     ) -> None:
-        self._problem, self._max_terms, self._rules, self._n_threads = problem, max_terms, rules, n_threads
+        self._problem, self._max_terms, self._requirements, self._n_threads = (
+            problem,
+            max_terms,
+            requirements,
+            n_threads,
+        )
         self._most_work = min(MOST_WORK, seconds * WORK_PER_SECOND)  # a cautious guess of what the time allows
 
     @cached_property
@@ -69,10 +79,10 @@ class Screening:
         ids, values = self._rated(ScoreTest.of_model(self._problem.target, self._problem.weight))
         ids, values = _highest_of(np.append(ids, constant), np.append(values, HIGHEST))
         best_first = ids[np.argsort(-values, kind="stable")][: min(np.count_nonzero(values >= HIGHEST / 2), room)]
-        together = admit(Supports.from_lists([best_first]), self._rules, room)
+        together = admit(Supports.from_lists([best_first]), self._requirements, room)
         hidden, more = self.beside(Candidate.best_of(engine.evaluate(together)))
         ids, values = _highest_of(np.concatenate([ids, hidden]), np.concatenate([values, more]))
-        others = first_rips(self._problem.space.n_terms, self._rules, REST, REST)
+        others = first_rips(self._problem.space.n_terms, self._requirements, REST, REST)
         return others.raised(*self._admissible(ids, values))
 
     def beside(self, best: Candidate) -> tuple[IntArray, FloatArray]:
@@ -91,16 +101,16 @@ class Screening:
         above = np.array([k for own in parents for k in own], dtype=np.int64)
         above_values = np.repeat(values[leaning], [len(own) for own in parents])
         every = np.concatenate([ids, above])
-        if self._rules is not None:
+        if self._requirements is not None:
             every = self._problem.space.simplest(every)
         return _highest_of(every, np.concatenate([values, above_values]))
 
     def _allowed(self, ids: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
         """Without the terms that no model may hold."""
-        if self._rules is None:
+        if self._requirements is None:
             return ids, values
-        self._rules.look_at(ids)
-        allowed = np.array([self._rules.needs(j) is not None for j in ids.tolist()], dtype=np.bool_)
+        self._requirements.look_at(ids)
+        allowed = np.array([self._requirements.needs(j) is not None for j in ids.tolist()], dtype=np.bool_)
         return ids[allowed], values[allowed]
 
     def _admissible(self, ids: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:

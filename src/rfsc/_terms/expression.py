@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from operator import add, mul
+from operator import add, eq, gt, le, mul
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from .._utils.arrays import FloatArray
 
 T = TypeVar("T")
 Interval = tuple[float, float]
+RELATIONS = {">": gt, "<=": le, "=": eq}
 ROUNDING = 1e-9  # relative, of exponentials and logistic functions, by which their bounds are widened
 
 
@@ -96,24 +97,16 @@ class Wave:
 
 
 @dataclass(frozen=True, slots=True)
-class Above:
-    """1 if a part exceeds the knot, else 0."""
+class Condition:
+    """1 if a part is above a number, at most the number, or exactly the number, else 0."""
 
     part: Expression
-    knot: float
-    shown: float | None = field(default=None, compare=False)  # the knot in the user's units
+    relation: str  # one of RELATIONS
+    at: float
+    shown: float | None = field(default=None, compare=False)  # the number in the user's units
 
 
-@dataclass(frozen=True, slots=True)
-class Equals:
-    """1 if a part is exactly the level, else 0."""
-
-    part: Expression
-    level: float
-    shown: float | None = field(default=None, compare=False)  # the level in the user's units
-
-
-Expression = Number | Scaled | Sum | Product | Divided | Positive | Exp | Ramp | Wave | Above | Equals
+Expression = Number | Scaled | Sum | Product | Divided | Positive | Exp | Ramp | Wave | Condition
 
 
 def product(*parts: Expression) -> Expression:
@@ -150,6 +143,13 @@ def as_line(node: Expression) -> tuple[Number, list[tuple[Number, Scaled]]] | No
             found = [(a, x) for a, x in slopes if isinstance(a, Number) and isinstance(x, Scaled)]
             return (offset, found) if found and len(found) == len(rest) else None
     return None
+
+
+def conditions_of(node: Expression) -> tuple[Condition, ...]:
+    """The conditions that all hold where an expression is 1; empty if it is no product of conditions."""
+    parts = node.parts if isinstance(node, Product) else (node,)
+    found = tuple(part for part in parts if isinstance(part, Condition))
+    return found if len(found) == len(parts) else ()
 
 
 def parts_of(node: Expression) -> tuple[Expression, ...]:
@@ -201,10 +201,8 @@ def _value(node: Expression, rows: Rows) -> FloatArray | float:
             return np.asarray(expit(_value(part, rows)))
         case Wave(kind, part):
             return np.asarray((np.sin if kind == "sin" else np.cos)(_value(part, rows)))
-        case Above(part, knot):
-            return np.asarray(_value(part, rows) > knot, dtype=np.float64)
-        case Equals(part, level):
-            return np.asarray(_value(part, rows) == level, dtype=np.float64)
+        case Condition(part, relation, at):
+            return np.asarray(RELATIONS[relation](_value(part, rows), at), dtype=np.float64)
 
 
 def bound(node: Expression, ranges: Mapping[int, Interval]) -> float:
@@ -243,10 +241,11 @@ def interval(node: Expression, ranges: Mapping[int, Interval]) -> Interval:
             return _widened(float(np.exp(min(low, 0.0))), float(np.exp(min(high, 0.0))))
         case Ramp():
             return _widened(float(expit(low)), float(expit(high)))
-        case Above(_, knot):
-            return float(low > knot), float(high > knot)
-        case Equals(_, level):
-            return float(low == level == high), float(low <= level <= high)
+        case Condition(_, "=", at):
+            return float(low == at == high), float(low <= at <= high)
+        case Condition(_, relation, at):
+            first, last = (float(RELATIONS[relation](end, at)) for end in (low, high))
+            return min(first, last), max(first, last)
 
 
 def _power(ends: Interval, times: int) -> Interval:
@@ -291,10 +290,8 @@ class Visitor(ABC, Generic[T]):
                 return self.ramp(part)
             case Wave(kind, part):
                 return self.wave(kind, part)
-            case Above(part, knot):
-                return self.above(part, knot)
-            case Equals(part, level):
-                return self.equals(part, level)
+            case Condition(part, relation, at):
+                return self.condition(part, relation, at)
 
     @abstractmethod
     def number(self, value: float) -> T:
@@ -333,12 +330,8 @@ class Visitor(ABC, Generic[T]):
         """The sine ("sin") or cosine ("cos") of a part."""
 
     @abstractmethod
-    def above(self, part: Expression, knot: float) -> T:
-        """1 if a part exceeds the knot, else 0."""
-
-    @abstractmethod
-    def equals(self, part: Expression, level: float) -> T:
-        """1 if a part is exactly the level, else 0."""
+    def condition(self, part: Expression, relation: str, at: float) -> T:
+        """1 if a part stands in this relation to a number, else 0."""
 
 
 def bare(node: Expression) -> Expression:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from .expression import (
-    Above,
+    Condition,
     Divided,
-    Equals,
     Exp,
     Expression,
     Number,
@@ -22,6 +21,7 @@ from .expression import (
     Wave,
     as_difference,
     as_line,
+    conditions_of,
     minus,
     product,
 )
@@ -78,8 +78,10 @@ def as_wave(node: Expression) -> tuple[str, int, int, float, float] | None:
 
 
 def name_of(node: Expression, names: Sequence[str]) -> str:
-    """The name of a term, such as ``age*bmi^2``, ``(age-52)*(bmi-27)`` or ``max(0, age-52)``."""
+    """The name of a term, such as ``age*bmi^2``, ``max(0, age-52)`` or ``age>60 and bmi<=27``."""
     parts = node.parts if isinstance(node, Product) else (node,)
+    if conditions := conditions_of(node):
+        return _conjunction(conditions, names)
     if len(parts) == 1 and not isinstance(node, Scaled) and as_difference(node) is None:
         return _text(node, names)
     return "*".join(_factor(part, names) + (f"^{k}" if k > 1 else "") for part, k in Counter(parts).items())
@@ -90,7 +92,7 @@ def _factor(node: Expression, names: Sequence[str]) -> str:
     match node:
         case Scaled(p):
             return quoted(names[p])
-        case Sum() | Product() | Divided() | Above() | Equals():
+        case Sum() | Product() | Divided() | Condition():
             difference = as_difference(node)
             # a deviation from zero keeps its zero: without it, the feature would be the one on [0, 1]
             if difference is not None and difference[1] > 0 and not _shown(difference[2]):
@@ -120,10 +122,8 @@ def _text(node: Expression, names: Sequence[str]) -> str:
             return f"ramp({_line_text(part, names) or _text(part, names)})"
         case Wave(kind, part):
             return f"{kind}({_angle(node, names) or _text(part, names)})"
-        case Above(part, knot, shown):
-            return f"{_compared(part, names)}>{written(knot if shown is None else shown)}"
-        case Equals(part, level, shown):
-            return f"{_compared(part, names)}={written(level if shown is None else shown)}"
+        case Condition(part, relation):
+            return statement(node, names) or f"{_compared(part, names)}{relation}{_threshold(node)}"
 
 
 def _summand(node: Expression, names: Sequence[str]) -> str:
@@ -134,6 +134,30 @@ def _summand(node: Expression, names: Sequence[str]) -> str:
         case Product((Number(-1.0), *rest)) if rest:
             return f"-{_summand(product(*rest), names)}"
     return _text(node, names)
+
+
+def _conjunction(conditions: Sequence[Condition], names: Sequence[str]) -> str:
+    """``age>60 and 2<lactate<=4``."""
+    said: list[str] = []
+    for before, one in zip((None, *conditions), conditions, strict=False):
+        match before, one:
+            case Condition(x, ">"), Condition(y, "<=") if x == y:
+                said[-1] = f"{_threshold(before)}<{_compared(x, names)}<={_threshold(one)}"
+            case _:
+                said.append(_text(one, names))
+    return " and ".join(said)
+
+
+def statement(node: Condition, names: Sequence[str]) -> str:
+    """``sex=male`` or ``not sex=male``, of a feature that is 1 or 0 and is called like this; else nothing."""
+    match node:
+        case Condition(Scaled(p), "=", at, shown) if "=" in names[p] and at == shown and at in (0.0, 1.0):
+            return names[p] if at else f"not {names[p]}"
+    return ""
+
+
+def _threshold(condition: Condition) -> str:
+    return written(condition.at if condition.shown is None else condition.shown)
 
 
 def _compared(part: Expression, names: Sequence[str]) -> str:
@@ -246,9 +270,9 @@ def _converted(node: Expression, scaling: Scaling) -> tuple[float, Expression]:
         case Positive(part):
             weight, raw = _converted(part, scaling)
             return weight, Positive(raw)
-        case Above(Scaled(p), _, float(shown)) | Equals(Scaled(p), _, float(shown)):
-            return 1.0, type(node)(Scaled(p), shown, shown)
-        case Exp() | Ramp() | Wave() | Above() | Equals():
+        case Condition(Scaled(p), relation, _, float(shown)):
+            return 1.0, Condition(Scaled(p), relation, shown, shown)
+        case Exp() | Ramp() | Wave() | Condition():
             return 1.0, rebuilt(node, lambda part: _whole(part, scaling))
 
 
@@ -314,7 +338,7 @@ def shown_in(node: Expression, scaling: Scaling, convert: Callable[[int, float],
     match node:
         case Scaled(p, (_, _)):
             return Scaled(p, (float(scaling.half_minimum[p]), float(scaling.half_span[p])))
-        case Above(Scaled(p), _, float(shown)) | Equals(Scaled(p), _, float(shown)):
+        case Condition(Scaled(p), _, _, float(shown)):
             return replace(node, shown=convert(p, shown))
         case Sum():
             difference, found = as_difference(node), as_line(node)

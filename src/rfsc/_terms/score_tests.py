@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations_with_replacement
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 from scipy.special import expit
@@ -34,6 +34,8 @@ PAIR_FEATURES = 256  # features on each side of a block of pairs: its matrices o
 PAIR_ROWS = 32  # of these, statistics are formed together: a dozen intermediate results stay nearer still
 COLUMN_EFFORT = 20.0  # time for a value of a column, relative to that of a row in the matrix products of a pair
 Columns = Callable[[FloatArray, IntArray], FloatArray]  # `TermSpace.columns`
+Sums = tuple[FloatArray, ...]
+ROUNDED = 1e-9
 DIGITS = 9  # of a statistic that count; terms that differ by rounding alone stand in the order of their ids
 
 
@@ -67,16 +69,21 @@ class ScoreTest:
         if not self.curvature.any():  # one class outweighs the other beyond double precision
             return np.zeros((len(left), len(right)))
         means = self._mean(left)[:, None], self._mean(right)[:, None]
-        chunks = (slice(start, start + AT_ONCE) for start in range(0, self.residual.size, AT_ONCE))
-        sums = (self._sums(left[:, some] - means[0], right[:, some] - means[1], some) for some in chunks)
-        first, second, of_left, of_right = reduce(lambda one, other: tuple(map(np.add, one, other)), sums)
+        first, second, of_left, of_right = self.over_rows(
+            lambda some: self._sums(left[:, some] - means[0], right[:, some] - means[1], some)
+        )
         found = np.empty((len(left), len(right)))
         for start in range(0, len(left), PAIR_ROWS):
             some = slice(start, start + PAIR_ROWS)
             found[some] = self._of_sums(first[:, some], second[:, some], of_left[:, some, None], of_right)
         return found
 
-    def _sums(self, a: FloatArray, b: FloatArray, some: slice) -> tuple[FloatArray, ...]:
+    def over_rows(self, sums: Callable[[slice], Sums]) -> Sums:
+        """Sums over all rows, out of those over some at a time."""
+        chunks = (slice(start, start + AT_ONCE) for start in range(0, self.residual.size, AT_ONCE))
+        return reduce(lambda one, other: tuple(map(np.add, one, other)), map(sums, chunks))
+
+    def _sums(self, a: FloatArray, b: FloatArray, some: slice) -> Sums:
         """Sums over some rows: r a b, c a b, c a^2 b, then c a b^2, c a^2 b^2 for all pairs; r a, c a^2, r b, c b^2."""
         r, c, shape = self.residual[some], self.curvature[some], (-1, len(a), len(b))
         a_squared, b_squared = np.square(a), np.square(b)
@@ -98,6 +105,31 @@ class ScoreTest:
         score = rab - cab * (r_sum / c_sum) - product_on_a * ra - (rb - on_a * ra) * product_on_b
         square = caabb - np.square(cab) / c_sum - product_on_a * caab - with_b * product_on_b
         return _ratio(score, square, caabb)
+
+    def sums_of_pairs(self, left: FloatArray, right: FloatArray, some: slice) -> Sums:
+        """Sums over some rows for all pairs of rows of two tables of 0 and 1: r a b, c a b; r a, c a; r b, c b."""
+        r, c = self.residual[some], self.curvature[some]
+        return (left * r) @ right.T, (left * c) @ right.T, left @ r, left @ c, right @ r, right @ c
+
+    def of_conjunctions(self, sums: Sums, least: float = 0.0) -> FloatArray:
+        """Statistics of a and b holding together, out of such sums over all rows: the smaller of two.
+
+        One is beside the constant; the other beside the constant, a and b, which is the same for the four boxes that
+        two cuts make. Without it, whatever is added to one strong condition would stand out. An empty box gives 0 / 0,
+        which counts as nothing. What is below `least` may be 0.
+        """
+        rab, cab, ra, ca, rb, cb = sums
+        r, c = self.residual.sum(), self.curvature.sum()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alone = (np.abs(rab - cab * (r / c)) / np.sqrt(cab * (1.0 - cab / c))).ravel()
+            found, high = np.zeros(alone.size), np.flatnonzero(alone >= least)
+            i, j = np.divmod(high, rb.size)
+            rab, cab, ra, ca, rb, cb = rab.ravel()[high], cab.ravel()[high], ra[i], ca[i], rb[j], cb[j]
+            both, first, second, none = 1.0 / cab, 1.0 / (ca - cab), 1.0 / (cb - cab), 1.0 / (cab - ca - cb + c)
+            score = rab * both + (rab - ra) * first + (rab - rb) * second + (rab - ra - rb + r) * none
+            beside = np.abs(score) / np.sqrt(both + first + second + none)
+        found[high] = np.fmax(np.minimum(alone[high], beside), 0.0)
+        return found
 
     def _mean(self, columns: FloatArray) -> FloatArray:
         return np.asarray((columns @ self.curvature) / self.curvature.sum())
@@ -134,6 +166,16 @@ class Found:
     leans: bool  # as in `Part`
 
 
+class Block(Protocol):
+    """Some terms of a part that are tested together."""
+
+    def statistics(self, test: ScoreTest, least: float) -> FloatArray:
+        """Of every term, but any below `least` may be 0; what is no term is negative."""
+
+    def ids(self, entries: IntArray) -> IntArray:
+        """Ids of the terms at these entries of the statistics."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnBlock:
     """The terms first, ..., last - 1 of a space, by their columns."""
@@ -143,12 +185,10 @@ class ColumnBlock:
     first: int
     last: int
 
-    def statistics(self, test: ScoreTest) -> FloatArray:
-        """Of every term."""
+    def statistics(self, test: ScoreTest, least: float) -> FloatArray:  # noqa: ARG002
         return test.of_columns(self.columns(self.table, np.arange(self.first, self.last)))
 
     def ids(self, entries: IntArray) -> IntArray:
-        """Ids of the terms at these entries of the statistics."""
         return self.first + entries
 
 
@@ -163,7 +203,7 @@ class PairBlock:
     squares: bool  # whether the product of a feature with itself is a term
     number: Callable[[IntArray, IntArray], IntArray]  # from positions i <= j within `features` to ids
 
-    def statistics(self, test: ScoreTest) -> FloatArray:
+    def statistics(self, test: ScoreTest, least: float) -> FloatArray:  # noqa: ARG002
         """Of every pair, by rows; on the diagonal, pairs that come twice are negative the second time."""
         found = test.of_products(*(self._features(side) for side in (self.left, self.right)))
         if self.left == self.right:
@@ -179,9 +219,6 @@ class PairBlock:
     def ids(self, entries: IntArray) -> IntArray:
         i, j = np.divmod(entries, self.right[1] - self.right[0])
         return self.number(self.left[0] + i, self.right[0] + j)
-
-
-Block = ColumnBlock | PairBlock
 
 
 def centred(table: FloatArray, weight: FloatArray) -> FloatArray:
@@ -222,13 +259,16 @@ def pair_part(
 def strongest(part: Part, test: ScoreTest, keep: int, n_threads: int = 1) -> Found:
     """Test every term of a part and keep those with the largest statistics."""
 
+    best = np.empty(0, np.int64), np.empty(0)
+
     def best_of(block: Block) -> tuple[IntArray, FloatArray]:
-        values = np.round(block.statistics(test), DIGITS)
-        least = np.partition(values, -keep)[-keep] if values.size > keep else 0.0
-        some = np.flatnonzero(values >= max(least, 0.0))
+        least = best[1][-1] if best[1].size == keep else 0.0
+        values = np.round(block.statistics(test, least - ROUNDED), DIGITS)
+        some = np.flatnonzero(values >= least)
+        if some.size > keep:
+            some = some[values[some] >= np.partition(values[some], -keep)[-keep]]
         return part.first + block.ids(some), values[some]
 
-    best = np.empty(0, np.int64), np.empty(0)
     with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
         for found in pool.map(best_of, part.blocks()):
             ids, values = (np.concatenate(pair) for pair in zip(best, found, strict=True))

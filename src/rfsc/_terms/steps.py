@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .expression import Above, Equals, Scaled
+from .expression import Condition, Scaled
 from .knots import quantile_positions, readable, sorted_blocks
 from .scaling import Scaling
 from .space import TermSpace, Training, check_count, checked_ids, first_named, mentioned
@@ -37,8 +37,8 @@ class StepSpace(TermSpace):
         return np.where((ids < self.n_steps)[:, None], x > at, x == at).astype(np.float64)
 
     def term(self, j: int) -> Term:
-        kind = Above if j < self.n_steps else Equals
-        return Term(kind(Scaled(int(self.features[j])), float(self.knots[j]), float(self.shown[j])))
+        relation = ">" if j < self.n_steps else "="
+        return Term(Condition(Scaled(int(self.features[j])), relation, float(self.knots[j]), float(self.shown[j])))
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
         ids = np.flatnonzero(np.isin(self.features, mentioned(name, np.unique(self.features), feature_names)))
@@ -81,16 +81,16 @@ class Step:
         """Place the cuts, and list the levels if asked for."""
         steps, levels = [], []
         for features, values, cumulative in sorted_blocks(training):
-            cut = _choose(values, cumulative, int(self.n_knots))
-            steps.append(_place(features, values, cut, training.scaling))
+            cut = choose_cuts(values, cumulative, int(self.n_knots))
+            steps.append(place_cuts(features, values, cut, training.scaling))
             if self.levels:
-                levels.append(_levels(features, values, cut, training.scaling))
+                levels.append(list_levels(features, values, cut, training.scaling))
         features, knots, shown = (np.concatenate(arrays) for arrays in zip(*steps, *levels, strict=True))
         n_steps, grouped = sum(part[0].size for part in steps), self.levels == "grouped"
         return StepSpace(features, knots, shown, n_steps, grouped=bool(grouped))
 
 
-def _choose(values: FloatArray, cumulative: FloatArray, n_knots: int) -> BoolArray:
+def choose_cuts(values: FloatArray, cumulative: FloatArray, n_knots: int) -> BoolArray:
     """Whether to cut between each sorted value and the next: everywhere if few differ, else above the quantiles."""
     differ = values[:, 1:] > values[:, :-1]
     last = differ.shape[1]
@@ -103,7 +103,7 @@ def _choose(values: FloatArray, cumulative: FloatArray, n_knots: int) -> BoolArr
     return np.where(few[:, None], differ, chosen[:, :-1])
 
 
-def _place(
+def place_cuts(
     features: IntArray, values: FloatArray, cut: BoolArray, scaling: Scaling
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Features and knots of the chosen cuts; the knots are short numbers between the neighbouring values."""
@@ -119,7 +119,7 @@ def _place(
     return feature[use], knots[use], shown[use]
 
 
-def _levels(
+def list_levels(
     features: IntArray, values: FloatArray, cut: BoolArray, scaling: Scaling
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Features and levels of the features with few integers, but for the ends that a cut sets apart already."""

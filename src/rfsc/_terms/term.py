@@ -15,9 +15,8 @@ import numpy as np
 
 from .._utils.arrays import FloatArray
 from .expression import (
-    Above,
+    Condition,
     Divided,
-    Equals,
     Exp,
     Expression,
     Number,
@@ -135,10 +134,8 @@ def _as_list(node: Expression) -> Any:
             return ["logistic", _as_list(part)]
         case Wave(kind, part):
             return [kind, _as_list(part)]
-        case Above(part, at, shown):
-            return ["above", _as_list(part), at, *([] if shown is None else [shown])]
-        case Equals(part, at, shown):
-            return ["equals", _as_list(part), at, *([] if shown is None else [shown])]
+        case Condition(part, relation, at, shown):
+            return [relation, _as_list(part), at, *([] if shown is None else [shown])]
 
 
 class _Reader:
@@ -177,9 +174,8 @@ class _Reader:
                 return Product(tuple(self.expression(part, depth + 1) for part in parts))
             case "over", [part, by]:
                 return Divided(self.expression(part, depth + 1), _positive(by))
-            case "above" | "equals", [part, at, *shown] if len(shown) <= 1:
-                node = Above if kind == "above" else Equals
-                return node(self.expression(part, depth + 1), _number(at), *map(_number, shown))
+            case ((">" | "<=" | "="), [part, at, *shown]) if len(shown) <= 1:
+                return Condition(self.expression(part, depth + 1), kind, _number(at), *map(_number, shown))
         _require(kind in self.FUNCTIONS and len(rest) == 1, "a node is of an unknown kind or has too many parts")
         return self.FUNCTIONS[kind](self.expression(rest[0], depth + 1))
 

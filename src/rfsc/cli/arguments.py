@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..classifier import RFSCClassifier
 
 NOT_ON_COMMAND_LINE = ("callbacks", "restrictions", "search", "verbose")  # parameters without a text form
-BASIS_NAMES = ("auto", "polynomial", "centred", "hinge", "step", "fourier", "radial", "sigmoid")
+BASIS_NAMES = ("auto", "polynomial", "centred", "hinge", "rule", "step", "fourier", "radial", "sigmoid")
 
 
 def file_option(help_text: str, *names: str) -> Any:

@@ -11,9 +11,8 @@ import numpy as np
 from .._model import SparseModel
 from .._model.access import model_of, predictor_if_readable, yes_or_no_features
 from .._terms.expression import (
-    Above,
+    Condition,
     Divided,
-    Equals,
     Expression,
     Number,
     Positive,
@@ -103,13 +102,13 @@ class Curve:
 
     def knots(self) -> Knots:
         """Where the curve bends or jumps, within the range."""
-        found = (_place(node) for node in self._nodes() if isinstance(node, Positive | Above))
+        found = (_place(node) for node in self._nodes() if not _is_level(node))
         inside = sorted(pair for pair in found if pair is not None and 0.0 < pair[0] < 1.0)
         return {u: self.to_user(u) if shown is None else shown for u, shown in inside}
 
     def levels(self) -> Knots:
         """Single values at which the curve differs from its surroundings."""
-        found = sorted(pair for node in self._nodes() if isinstance(node, Equals) and (pair := _place(node)))
+        found = sorted(pair for node in self._nodes() if _is_level(node) and (pair := _place(node)))
         return {u: self.to_user(u) if shown is None else shown for u, shown in found}
 
     def grid(self) -> FloatArray:
@@ -229,7 +228,7 @@ def feature_effects(source: Any, *, output: int = 0) -> FeatureEffects:
 def _place(node: Expression) -> tuple[float, float | None] | None:
     """Knot of a hinge or step, or value of a level, on the [0, 1] scale and as shown; None for others."""
     match node:
-        case Above(Scaled(), at, shown) | Equals(Scaled(), at, shown):
+        case Condition(Scaled(), _, at, shown):
             return at, shown
         case Positive(part) if difference := as_difference(part):
             _, sign, number = difference
@@ -237,10 +236,14 @@ def _place(node: Expression) -> tuple[float, float | None] | None:
     return None
 
 
+def _is_level(node: Expression) -> bool:
+    return isinstance(node, Condition) and node.relation == "="
+
+
 def _degree(node: Expression) -> float:
     """Of the polynomial that an expression is between its knots; infinite for other functions."""
     match node:
-        case Number() | Above(Scaled()) | Equals(Scaled()):
+        case Number() | Condition(Scaled()):
             return 0
         case Scaled():
             return 1

@@ -8,7 +8,7 @@ from typing import Any
 from .._model import SparseModel
 from .._model.access import models_of, one_model
 from .._terms import Term
-from .._terms.expression import Above, Equals, Exp, Expression, Ramp, Sum, Wave, as_difference, parts_of
+from .._terms.expression import Condition, Exp, Expression, Ramp, Sum, Wave, as_difference, conditions_of, parts_of
 from .._terms.naming import quoted
 from .._utils.optional import require
 from .._utils.validation import check_choice
@@ -21,7 +21,7 @@ FORMS = ("text", "latex", "html", "sympy")
 RAMP_ERROR = 0.125  # by which a ramp with the numbers of the equation may differ from the one that `definitions` writes
 WAVE_ERROR = 1e-6
 LEGEND: tuple[tuple[tuple[type, ...], str], ...] = (
-    ((Above, Equals), "A comparison in brackets is 1 if it is true, else 0."),
+    ((Condition,), "A comparison in brackets is 1 if it is true, else 0."),
     ((Wave,), "Angles are in radians; the numbers inside waves are rounded, `definitions` has them in full."),
     ((Ramp,), "ramp(z) is 1 / (1 + exp(-z)); its numbers are rounded, `definitions` has them in full."),
     (
@@ -255,7 +255,7 @@ def _written(model: SparseModel, raw: Term, notation: Text) -> str:
     if type(notation) is Text:
         if isinstance(expression, Sum) and as_difference(expression) is None:
             return f"({name})"
-        return notation.true(name) if isinstance(expression, Above | Equals) else name
+        return notation.true(name) if conditions_of(expression) else name
     error = RAMP_ERROR if isinstance(expression, Ramp) else WAVE_ERROR if isinstance(expression, Wave) else 0.0
     return notation.factor(rounded_expression(expression, error, training_ranges(model)))
 

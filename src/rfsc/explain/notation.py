@@ -11,8 +11,20 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from .._terms.expression import Divided, Expression, Number, Product, Scaled, Sum, Visitor, bare, without_sign
-from .._terms.naming import label, quoted, written
+from .._terms.expression import (
+    Condition,
+    Divided,
+    Expression,
+    Number,
+    Product,
+    Scaled,
+    Sum,
+    Visitor,
+    bare,
+    conditions_of,
+    without_sign,
+)
+from .._terms.naming import label, quoted, statement, written
 
 MOST_HALF_PERIODS = 1000  # a constant is written as a multiple of pi up to here
 EXPONENT = re.compile(r"(.*)e([+-])0*(\d+)")
@@ -28,13 +40,14 @@ LATEX_ESCAPES = {
     "…": r"\ldots{}",
     **{sign: "\\" + sign for sign in "{}_%&#$"},
 }
-HTML_SIGNS = {"-": "−", ">": "&gt;"}
+LATEX_SIGNS = {"<=": r"\le"}
+HTML_SIGNS = {"-": "−", ">": "&gt;", "<": "&lt;", "<=": "≤"}
 
 
 class Text(Visitor[str]):
     """Plain text that a person can type into a calculator; names of terms are written in the same way."""
 
-    minus, times = "-", "*"
+    minus, times, both = "-", "*", " and "
 
     def __init__(self, names: Sequence[str], *, spell_out: bool = False, scaled: bool = False) -> None:
         self.names = names
@@ -71,6 +84,8 @@ class Text(Visitor[str]):
         return self.infix(self.visit(part), "-" if value < 0 else "+", self.number(abs(value)))
 
     def product(self, parts: tuple[Expression, ...]) -> str:
+        if conditions := conditions_of(Product(parts)):
+            return self.conjunction(conditions)
         negative, rest = without_sign(Product(parts))
         if negative:
             return self.minus + self.factor(rest)
@@ -104,11 +119,22 @@ class Text(Visitor[str]):
     def wave(self, kind: str, part: Expression) -> str:
         return self.call(kind, self.visit(part))
 
-    def above(self, part: Expression, knot: float) -> str:
-        return self.true(self.infix(self.visit(part), ">", self.number(knot)))
+    def condition(self, part: Expression, relation: str, at: float) -> str:
+        return self.conjunction([Condition(part, relation, at)])
 
-    def equals(self, part: Expression, level: float) -> str:
-        return self.true(self.infix(self.visit(part), "=", self.number(level)))
+    def conjunction(self, conditions: Sequence[Condition]) -> str:
+        """1 if all conditions hold, else 0."""
+        said: list[str] = []
+        for before, one in zip((None, *conditions), conditions, strict=False):
+            match before, one:
+                case Condition(x, ">", low), Condition(y, "<=") if x == y:
+                    said[-1] = self.infix(self.number(low), "<", self.visit(x))
+                    said[-1] = self.infix(said[-1], "<=", self.number(one.at))
+                case _ if words := statement(one, self.names):
+                    said.append(self.name(words))
+                case _:
+                    said.append(self.infix(self.visit(one.part), one.relation, self.number(one.at)))
+        return self.true(self.both.join(said))
 
     def features_product(self, factors: Sequence[int], scaled: Collection[int] = ()) -> str:
         """A product of features, such as ``age*bmi^2``; those on [0, 1] among others that are not: ``scaled(age)``."""
@@ -159,7 +185,7 @@ class Text(Visitor[str]):
         return f"({statement})"
 
     def infix(self, left: str, sign: str, right: str) -> str:
-        """Two things with one of the signs + - > = between them."""
+        """Two things with one of the signs + - > < <= = between them."""
         return f"{left}{sign}{right}"
 
     def equation(self, parts: Sequence[tuple[bool, str]]) -> str:
@@ -180,6 +206,8 @@ class Text(Visitor[str]):
 
 class Latex(Text):
     """LaTeX for math mode, with the amsmath package."""
+
+    both = r" \text{ and } "
 
     def name(self, name: str) -> str:
         return self.words(name)
@@ -230,7 +258,7 @@ class Latex(Text):
         return f"[{statement}]"
 
     def infix(self, left: str, sign: str, right: str) -> str:
-        return f"{left} {sign} {right}"
+        return f"{left} {LATEX_SIGNS.get(sign, sign)} {right}"
 
     def equation(self, parts: Sequence[tuple[bool, str]]) -> str:
         return "f = " + self.long_sum(parts).replace(r"\begin{aligned}", r"\begin{aligned}[t]", 1)
@@ -317,8 +345,6 @@ class Sympy(Visitor[Any]):
     def wave(self, kind: str, part: Expression) -> Any:
         return getattr(self.sympy, kind)(self.visit(part))
 
-    def above(self, part: Expression, knot: float) -> Any:
-        return self.sympy.Piecewise((1, self.visit(part) > self.sympy.Float(knot)), (0, True))
-
-    def equals(self, part: Expression, level: float) -> Any:
-        return self.sympy.Piecewise((1, self.sympy.Eq(self.visit(part), self.sympy.Float(level))), (0, True))
+    def condition(self, part: Expression, relation: str, at: float) -> Any:
+        compare = {">": self.sympy.Gt, "<=": self.sympy.Le, "=": self.sympy.Eq}[relation]
+        return self.sympy.Piecewise((1, compare(self.visit(part), self.sympy.Float(at, 17))), (0, True))

@@ -15,7 +15,7 @@ from scipy import stats
 from .._model import SparseModel
 from .._model.access import models_of, one_model, predictor_if_readable, yes_or_no_features
 from .._terms import Term
-from .._terms.expression import Above, Equals, Positive, Scaled, as_difference
+from .._terms.expression import Positive, Scaled, as_difference, conditions_of
 from .._utils.arrays import BoolArray, FloatArray
 from .._utils.optional import require
 from .._utils.words import plural
@@ -353,7 +353,7 @@ def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[in
     if not term.features:
         return math.nan, ""
     node = term.expression
-    if isinstance(node, Above | Equals) or (term.factors is not None and yes_or_no.issuperset(term.factors)):
+    if conditions_of(node) or (term.factors is not None and yes_or_no.issuperset(term.factors)):
         return 1.0, "no to yes"
     hinge = as_difference(node.part) if isinstance(node, Positive) else None
     if hinge is None and not isinstance(node, Scaled):

@@ -140,11 +140,9 @@ class Terms(Visitor[str]):
         square = self.graph.node("Mul", self.graph.node("Mul", sine, sine), self.number(2.0))
         return self.graph.node("Sub", self.number(1.0), square)
 
-    def above(self, part: Expression, knot: float) -> str:
-        return self.graph.cast(self.graph.node("Greater", self.visit(part), self.number(knot)), np.float64)
-
-    def equals(self, part: Expression, level: float) -> str:
-        return self.graph.cast(self.graph.node("Equal", self.visit(part), self.number(level)), np.float64)
+    def condition(self, part: Expression, relation: str, at: float) -> str:
+        node = {">": "Greater", "<=": "LessOrEqual", "=": "Equal"}[relation]
+        return self.graph.cast(self.graph.node(node, self.visit(part), self.number(at)), np.float64)
 
 
 def logistic(graph: Graph, value: str) -> str:

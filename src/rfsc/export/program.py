@@ -167,11 +167,9 @@ class CodePrinter(Visitor[str]):
     def wave(self, kind: str, part: Expression) -> str:
         return f"{kind}({self.visit(part)})"
 
-    def above(self, part: Expression, knot: float) -> str:
-        return self.choose(f"{self.operand(part)} > {self.number(knot)}")
-
-    def equals(self, part: Expression, level: float) -> str:
-        return self.choose(f"{self.operand(part)} {self.equals_sign} {self.number(level)}")
+    def condition(self, part: Expression, relation: str, at: float) -> str:
+        sign = self.equals_sign if relation == "=" else relation
+        return self.choose(f"{self.operand(part)} {sign} {self.number(at)}")
 
     def operand(self, node: Expression) -> str:
         """The expression, to be multiplied, divided or compared: in brackets if it could be misread."""

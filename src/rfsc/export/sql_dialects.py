@@ -9,18 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from .._terms.expression import (
-    Above,
-    Divided,
-    Equals,
-    Expression,
-    Number,
-    Positive,
-    Scaled,
-    Sum,
-    Wave,
-    bare,
-)
+from .._terms.expression import Condition, Divided, Expression, Number, Positive, Scaled, Sum, Wave, bare
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, writable
 
@@ -227,7 +216,7 @@ class PostgreSQL(DuckDB):
                 return abs(value) * RELATIVE < self.TINY
             case Divided(part) | Positive(part) | Wave("sin", part):
                 return self._may_be_tiny(part)
-            case Above() | Equals() | Wave():  # no double is nearer to a root of the cosine than 1e-25
+            case Condition() | Wave():  # no double is nearer to a root of the cosine than 1e-25
                 return False
         return True
 

@@ -1,4 +1,4 @@
-"""Restrictions by plain sets, over spaces small enough to list every term: the twin of `Rules` and what uses it."""
+"""Restrictions by plain sets, over spaces small enough to list every term: the twin of `Requirements`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _factor(part):
     return part if isinstance(part, Positive) else None
 
 
-class NaiveRules:
+class NaiveRequirements:
     """`groups` are sets of ids, `apart` sets of features; everything is worked out again whenever it is asked for."""
 
     def __init__(self, space, forced=(), forbidden=(), apart=(), groups=(), hierarchy=False):

@@ -1,0 +1,108 @@
+"""Which terms a model must, may and must not hold together: restrictions, by id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .._utils.arrays import IntArray
+from .space import TermSpace
+
+CONSTANT = 0  # id of the constant in every space
+MAX_TERMS_LISTED = 10_000  # a larger space is not gone through term by term before a search
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Requirements:
+    """What every model of one output obeys. Terms are looked at when a search meets them, never all of them."""
+
+    space: TermSpace
+    forced: frozenset[int] = frozenset()  # terms of every model, with all that they require
+    forbidden: frozenset[int] = frozenset()  # terms of no model
+    apart: tuple[frozenset[int], ...] = ()  # features that no term may read all of
+    groups: Mapping[int, frozenset[int]] = field(default_factory=dict)  # terms that come only together, by each of them
+    hierarchy: bool = False  # whether a product comes only with its parents
+    _next: dict[int, tuple[int, ...] | None] = field(default_factory=dict, init=False, repr=False)
+    _needs: dict[int, frozenset[int] | None] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def only_forces(self) -> bool:
+        """Whether any model is valid that holds the forced terms."""
+        return not (self.forbidden or self.apart or self.groups or self.hierarchy)
+
+    def needs(self, j: int) -> frozenset[int] | None:
+        """The term and everything that a model with it must hold; None if no model may hold it."""
+        if j not in self._needs:
+            found = self._reached(j)
+            self._needs[j] = None if any(self._next[k] is None for k in found) else frozenset(found)
+        return self._needs[j]
+
+    def obstacle(self, j: int) -> int:
+        """The forbidden term that keeps a term out of all models: the term itself, or one that it requires."""
+        return next(k for k in self._reached(j) if self._next[k] is None)
+
+    def ruled_out(self) -> IntArray:
+        """Terms that no model may hold, ascending; none if the space is too large to list."""
+        if self.space.n_terms > MAX_TERMS_LISTED or not (self.forbidden or self.apart):
+            return np.empty(0, np.int64)
+        self.look_at(np.arange(self.space.n_terms))
+        return np.array([j for j in range(self.space.n_terms) if self.needs(j) is None], dtype=np.int64)
+
+    def look_at(self, ids: IntArray) -> None:
+        """Look up terms that were not met before; many at once, which is faster than one by one."""
+        new = [j for j in dict.fromkeys(ids.tolist()) if j not in self._next]
+        while new:
+            at = np.array(new, dtype=np.int64)
+            parents = self.space.parents(at) if self.hierarchy else [()] * len(new)
+            for j, above, barred in zip(new, parents, self._barred(at), strict=True):
+                self._next[j] = None if barred else (*above, *self.groups.get(j, ()))
+            required = dict.fromkeys(k for j in new for k in self._next[j] or ())
+            new = [k for k in required if k not in self._next]
+
+    def gather(self, ids: Iterable[int], most: int) -> frozenset[int]:
+        """The forced terms, then each of `ids` that is allowed, with what it requires, up to `most` terms."""
+        held = self.forced
+        if self.only_forces:
+            return held | frozenset(list(dict.fromkeys(j for j in ids if j not in held))[: max(most - len(held), 0)])
+        for j in ids:
+            needs = self.needs(j)
+            if needs is None or needs <= held:
+                continue
+            grown = held | needs
+            held = grown if len(grown) <= most else held
+        return held
+
+    def removable(self, support: Iterable[int]) -> list[frozenset[int]]:
+        """What can be removed from a valid model so that the rest stays valid: single terms and whole groups."""
+        present = list(support)
+        if self.only_forces:
+            return [frozenset({j}) for j in present if j not in self.forced]
+        units: dict[frozenset[int], None] = {}
+        for j in present:
+            own = self.needs(j) or frozenset()
+            dependent = frozenset(k for k in present if j in (self.needs(k) or ()))
+            # a term that needs this one must itself be needed by it, or it would be left without it
+            if j not in self.forced and dependent <= own:
+                units[dependent] = None
+        return list(units)
+
+    def _barred(self, ids: IntArray) -> list[bool]:
+        """Whether each term is forbidden by itself, whatever it requires."""
+        listed = [j in self.forbidden for j in ids.tolist()]
+        if not self.apart:
+            return listed
+        features = (frozenset(term.features) for term in self.space.terms(ids))
+        return [no or any(some <= read for some in self.apart) for no, read in zip(listed, features, strict=True)]
+
+    def _reached(self, j: int) -> list[int]:
+        """The term and all that it requires, found by following requirements until nothing new turns up."""
+        self.look_at(np.array([j], dtype=np.int64))
+        found = {j: None}
+        waiting = [j]
+        while waiting:
+            new = [k for k in self._next[waiting.pop()] or () if k not in found]
+            found.update(dict.fromkeys(new))
+            waiting += new
+        return list(found)
