@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
+from rfsc import RFSCClassifier
 from rfsc._terms import score_tests
 from rfsc._terms.expression import conditions_of
 from rfsc._terms.rules import Rule
@@ -218,3 +220,37 @@ def test_twenty_thousand_features_are_numbered():
     names = [f"x{j}" for j in range(20_000)]
     assert [space.find(term.name(names), names) for term in space.terms(ids)] == ids.tolist()
     assert space.columns(training.table, ids).shape == (3, 20)
+
+
+# ---- fits
+
+
+@pytest.mark.parametrize("table", ["constant columns", "two values", "one class in every box", "weights of zero"])
+def test_awkward_tables_give_a_sensible_model(table, rng):
+    X, weight = rng.normal(size=(200, 8)), None
+    if table == "constant columns":
+        X[:, 1:] = 3.0
+    if table == "two values":
+        X = (X > 0.5).astype(float)
+    y = (X[:, 0] > 0.2).astype(int)
+    if table != "one class in every box":
+        y ^= rng.random(200) < 0.1
+    if table == "weights of zero":
+        weight = (np.arange(200) % 2).astype(float)
+    clf = RFSCClassifier(basis="rule", size=1, random_state=0).fit(X, y, sample_weight=weight)
+    used = slice(None) if weight is None else weight > 0
+    assert clf.score(X[used], y[used]) > 0.85
+    assert np.isfinite(clf.predict_proba(X)).all()
+
+
+def test_a_table_without_any_rule_gives_the_constant():
+    X, y = np.ones((40, 2)), np.arange(40) % 2
+    with pytest.warns(ConvergenceWarning, match="All features are constant"):
+        assert RFSCClassifier(basis="rule", random_state=0).fit(X, y).models_[0].size == 0
+
+
+def test_levels_of_a_text_column_are_named_as_statements():
+    space, _ = lay_out(Rule(), np.column_stack([np.arange(20) % 2, np.arange(20) / 3]))
+    names = all_names(space, ["sex=male", "age"])
+    assert names[0] == "sex=male"
+    assert any(name.startswith("not sex=male and age>") for name in names)
