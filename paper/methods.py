@@ -17,7 +17,7 @@ from .cells import Task
 from .comparators.ants import ACOPMC
 from .comparators.discriminant import SequentialLDA
 from .comparators.gravitation import DGC, DGCPlus
-from .comparators.modern import CalibratedSearch, modern_classifiers, with_seed
+from .comparators.modern import CalibratedSearch, modern_classifiers, rule_classifiers, with_seed
 from .comparators.neighbours import KNN, AdaptiveKNN, CamNN, CenterNN, DistanceWeightedKNN
 from .comparators.prototypes import SSMASFLSDE
 from .comparators.swarm import PSOKNN, PSOLDA
@@ -175,8 +175,13 @@ def study_methods() -> dict[str, Method]:
     """
     known = all_methods()
     today = [_calibrated(m) if m.name == "RBF SVM" else m for m in known.values() if m.kind == "today"]
-    rows = [*(_variant(*item) for item in VARIANTS.items()), known["RFSC, paper settings"], *today]
+    rules = [Method(name=name, make=_rule_maker(name), kind="today", cost=0.5) for name in rule_classifiers()]
+    rows = [*(_variant(*item) for item in VARIANTS.items()), known["RFSC, paper settings"], *today, *rules]
     return {method.name: method for method in rows}
+
+
+def _rule_maker(name: str) -> Callable[[str], Any]:
+    return lambda _: rule_classifiers()[name]
 
 
 def same_settings(methods: Sequence[Method]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import LabelBinarizer, MinMaxScaler, PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC, l1_min_c
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arrays import BoolArray
@@ -155,6 +156,16 @@ def modern_classifiers() -> dict[str, Any]:
     return found
 
 
+def rule_classifiers() -> dict[str, Any]:
+    """Unfitted classifiers made of thresholds, FIGS and RuleFit only if imodels is installed."""
+    found: dict[str, Any] = {"tree, 8 leaves": DecisionTreeClassifier(max_leaf_nodes=8)}
+    if find_spec("imodels"):
+        imodels = import_module("imodels")
+        found["FIGS, 8 splits"] = imodels.FIGSClassifier(max_rules=8)
+        found["RuleFit"] = OneVsRestClassifier(imodels.RuleFitClassifier())  # which knows two classes only
+    return found
+
+
 def with_seed(estimator: Any, seed: int) -> Any:
     """An unfitted copy with every `random_state` set, also those of nested estimators."""
     names = [name for name in estimator.get_params(deep=True) if name.split("__")[-1] == "random_state"]
@@ -169,7 +180,7 @@ def model_size(fitted: Any) -> tuple[float, float]:
         return float(np.sum(last.support_)), float("nan")
     powers = [step.powers_ for step in model if isinstance(step, PolynomialFeatures)] if model is not last else []
     if not powers:
-        return float(fitted.n_features_in_), float("nan")
+        return float(getattr(fitted, "n_features_in_", np.nan)), float("nan")
     used = _terms_in_use(model)
     return float(np.sum(powers[0][used].any(axis=0))), float(np.sum(used))
 

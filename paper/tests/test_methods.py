@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paper.comparators.modern import CalibratedSearch, modern_classifiers
+from paper.comparators.modern import CalibratedSearch, modern_classifiers, rule_classifiers
 from paper.methods import (
     DEFAULT,
     FILTER_LEVEL,
@@ -21,7 +21,7 @@ from rfsc import RFSCClassifier
 
 def test_rows_of_the_study():
     rows = study_methods()
-    assert list(rows) == [*VARIANTS, "RFSC, paper settings", *modern_classifiers()]
+    assert list(rows) == [*VARIANTS, "RFSC, paper settings", *modern_classifiers(), *rule_classifiers()]
     assert {DEFAULT, LARGER, TIME_REFERENCE} <= set(VARIANTS)
     assert [name for name, row in rows.items() if row.kind == "rfsc"] == [*VARIANTS, "RFSC, paper settings"]
     assert all(hasattr(row.make("Iris"), "predict_proba") for row in rows.values())
