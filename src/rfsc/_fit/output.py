@@ -67,9 +67,9 @@ class OutputSpec:
             return requirements
         requirements = Requirements(space) if requirements is None else requirements
         needs = requirements.needs(CONSTANT)
-        return (
-            requirements if needs is None else replace(requirements, forced=requirements.forced | needs)
-        )  # restrictions may forbid it
+        if needs is None:  # restrictions forbid it
+            return requirements
+        return replace(requirements, forced=requirements.forced | needs)
 
     def engine_over(self, problem: Problem, requirements: Requirements | None) -> Engine:
         """The engine that was asked for, made to obey the requirements."""

@@ -54,9 +54,9 @@ def eliminated(
 
 def removable_units(support: IntArray, requirements: Requirements | None) -> list[frozenset[int]]:
     """What can be removed from a support at once: single terms or, under restrictions, groups."""
-    return (
-        [frozenset({j}) for j in support.tolist()] if requirements is None else requirements.removable(support.tolist())
-    )
+    if requirements is None:
+        return [frozenset({j}) for j in support.tolist()]
+    return requirements.removable(support.tolist())
 
 
 def without(support: IntArray, unit: frozenset[int]) -> IntArray:

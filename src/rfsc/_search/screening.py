@@ -44,12 +44,8 @@ class Screening:
         n_threads: int,
         seconds: float = np.inf,
     ) -> None:
-        self._problem, self._max_terms, self._requirements, self._n_threads = (
-            problem,
-            max_terms,
-            requirements,
-            n_threads,
-        )
+        self._problem, self._max_terms = problem, max_terms
+        self._requirements, self._n_threads = requirements, n_threads
         self._most_work = min(MOST_WORK, seconds * WORK_PER_SECOND)  # a cautious guess of what the time allows
 
     @cached_property

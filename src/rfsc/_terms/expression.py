@@ -11,7 +11,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add, eq, gt, le, mul
@@ -150,6 +150,18 @@ def conditions_of(node: Expression) -> tuple[Condition, ...]:
     parts = node.parts if isinstance(node, Product) else (node,)
     found = tuple(part for part in parts if isinstance(part, Condition))
     return found if len(found) == len(parts) else ()
+
+
+def with_intervals(conditions: Sequence[Condition]) -> list[tuple[Condition, ...]]:
+    """The conditions one by one, but x > a together with a next one x <= b."""
+    found: list[tuple[Condition, ...]] = []
+    for one in conditions:
+        match found[-1:], one:
+            case [(Condition(x, ">") as low,)], Condition(y, "<=") if x == y:
+                found[-1] = (low, one)
+            case _:
+                found.append((one,))
+    return found
 
 
 def parts_of(node: Expression) -> tuple[Expression, ...]:

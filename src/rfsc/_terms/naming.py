@@ -24,6 +24,7 @@ from .expression import (
     conditions_of,
     minus,
     product,
+    with_intervals,
 )
 from .scaling import LARGEST, Scaling
 
@@ -138,14 +139,13 @@ def _summand(node: Expression, names: Sequence[str]) -> str:
 
 def _conjunction(conditions: Sequence[Condition], names: Sequence[str]) -> str:
     """``age>60 and 2<lactate<=4``."""
-    said: list[str] = []
-    for before, one in zip((None, *conditions), conditions, strict=False):
-        match before, one:
-            case Condition(x, ">"), Condition(y, "<=") if x == y:
-                said[-1] = f"{_threshold(before)}<{_compared(x, names)}<={_threshold(one)}"
-            case _:
-                said.append(_text(one, names))
-    return " and ".join(said)
+    return " and ".join(_said(*group, names=names) for group in with_intervals(conditions))
+
+
+def _said(low: Condition, high: Condition | None = None, *, names: Sequence[str]) -> str:
+    if high is None:
+        return _text(low, names)
+    return f"{_threshold(low)}<{_compared(low.part, names)}<={_threshold(high)}"
 
 
 def statement(node: Condition, names: Sequence[str]) -> str:

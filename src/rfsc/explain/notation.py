@@ -22,6 +22,7 @@ from .._terms.expression import (
     Visitor,
     bare,
     conditions_of,
+    with_intervals,
     without_sign,
 )
 from .._terms.naming import label, quoted, statement, written
@@ -124,17 +125,15 @@ class Text(Visitor[str]):
 
     def conjunction(self, conditions: Sequence[Condition]) -> str:
         """1 if all conditions hold, else 0."""
-        said: list[str] = []
-        for before, one in zip((None, *conditions), conditions, strict=False):
-            match before, one:
-                case Condition(x, ">", low), Condition(y, "<=") if x == y:
-                    said[-1] = self.infix(self.number(low), "<", self.visit(x))
-                    said[-1] = self.infix(said[-1], "<=", self.number(one.at))
-                case _ if words := statement(one, self.names):
-                    said.append(self.name(words))
-                case _:
-                    said.append(self.infix(self.visit(one.part), one.relation, self.number(one.at)))
-        return self.true(self.both.join(said))
+        return self.true(self.both.join(self._said(*group) for group in with_intervals(conditions)))
+
+    def _said(self, low: Condition, high: Condition | None = None) -> str:
+        """One condition, or an interval."""
+        if high is not None:
+            above = self.infix(self.number(low.at), "<", self.visit(low.part))
+            return self.infix(above, "<=", self.number(high.at))
+        words = statement(low, self.names)
+        return self.name(words) if words else self.infix(self.visit(low.part), low.relation, self.number(low.at))
 
     def features_product(self, factors: Sequence[int], scaled: Collection[int] = ()) -> str:
         """A product of features, such as ``age*bmi^2``; those on [0, 1] among others that are not: ``scaled(age)``."""
