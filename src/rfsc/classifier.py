@@ -67,12 +67,13 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         family with settings from `rfsc.bases` such as ``Polynomial(degree=3)``, or a list of these, which then compete
         in one search.
     size : {"best", "1se"}, int or None, default="best"
-        Number of terms of the answer, the intercept not counted; with several classes of each output. "best" is the
-        smallest size that keeps 99 % of what the best size gains over the constant in log-loss of left-out rows, "1se"
-        the smallest one within one paired standard error of the best. Both may be 0, the constant. `front_` shows all
+        Number of terms of the answer, the intercept not counted; with several classes of each output. Both rules
+        compare the log-loss of left-out rows. "best" takes six terms, unless another size is better by a paired
+        standard error, and fewer if they keep 98 % of the gain over the constant. "1se" takes the smallest size within
+        one paired standard error of the one with the lowest loss. Both may give 0, the constant. `front_` shows all
         sizes, `at_size` gives the model of any. None takes the model of the best restart as it is, as in the paper.
     max_terms : int, default=8
-        Largest size that "best" and "1se" may choose. Fewer than five rows of the smaller class per term are a limit
+        Largest size that "best" and "1se" may choose. Fewer than three rows of the smaller class per term are a limit
         too.
     restrictions : Restrictions or None, default=None
         Terms that every model holds, that none may hold, that come only together, and whether products need their

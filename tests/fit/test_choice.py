@@ -17,11 +17,13 @@ from sklearn.metrics import log_loss
 from rfsc._fit import choice
 from rfsc._fit.fitting import _spec
 from rfsc._fit.output import Job, OutputSearch
-from rfsc._fit.rows import column_order, read_rows
+from rfsc._fit.rows import Rows, column_order, read_rows
+from rfsc._fit.targets import encode
 from rfsc._model.inference import WaldFit, calibration_slopes, intercepts, refit, shrunken
 from rfsc._search.context import Context
 from rfsc._search.progress import ConsoleProgress
 from rfsc._terms.expression import evaluate
+from rfsc._terms.scaling import Scaling
 from rfsc.bases import auto_mixes
 from tests.making import make
 
@@ -104,9 +106,6 @@ def test_number_one_standard_error_and_best():
     assert three.models_[0].size == 3
     curve = best.models_[0].sizes
     assert small.models_[0].size == curve.n_terms[curve.above_best <= curve.standard_error][0]
-    gain = curve.log_loss[0] - curve.log_loss.min()
-    enough = curve.log_loss <= curve.log_loss.min() + (1 - choice.KEPT_GAIN) * gain
-    assert best.models_[0].size == curve.n_terms[enough][0]
     assert make("hinge", size=0, **QUICK).fit(X, y).models_[0].size == 0
 
 
@@ -354,3 +353,42 @@ def test_shrunken_fit_keeps_the_mean():
     found = shrunken(fit, 0.5, np.array([True, False, False]), columns, target, np.ones(300))
     assert found.coef[1:].tolist() == [1.5, 0.25]
     assert expit(found.coef @ columns).mean() == pytest.approx((target > 0).mean(), abs=1e-6)
+
+
+def judged_size(losses, rule="best"):
+    """The size that is chosen for rows whose left-out losses by size are given."""
+    target = np.where(np.arange(losses.shape[1]) % 2, 1.0, -1.0)
+    values = -target * np.log(np.expm1(losses))  # whose log-loss this is
+    rows = Rows(encode(target), Scaling(np.zeros(1), np.ones(1)), np.zeros((1, target.size)), np.ones(target.size))
+    judge = choice._Judge(rows, len(losses) - 1, rule)
+    return judge.size(0, choice._Calibrated(values, np.ones(len(losses))))
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 10**6), n_sizes=st.integers(1, 13), n_rows=st.integers(30, 200))
+def test_sizes_are_chosen_as_the_method_page_says(seed, n_sizes, n_rows):
+    rng = np.random.default_rng(seed)
+    level = 0.3 + 0.4 * np.exp(-rng.uniform(0.2, 2.0) * np.arange(n_sizes)) + 0.03 * rng.normal(size=n_sizes)
+    losses = np.maximum(level, 0.01)[:, None] * rng.gamma(4.0, 0.25, size=n_rows) + 0.01 * rng.random((n_sizes, n_rows))
+    most = min(n_sizes - 1, max(1, n_rows // 2 // 3))
+    loss = losses.mean(axis=1)
+    error = [[(losses[j] - losses[k]).std() / np.sqrt(n_rows) for k in range(n_sizes)] for j in range(n_sizes)]
+    usual = min(6, most)
+    best = min(range(most + 1), key=lambda k: loss[k] - loss[usual] + error[k][usual])
+    enough = max(0.02 * (loss[0] - loss[best]), 0.0)
+    assert judged_size(losses) == next(k for k in range(most + 1) if loss[k] - loss[best] + error[k][best] <= enough)
+    lowest = int(np.argmin(loss[: most + 1]))
+    within = next(k for k in range(most + 1) if loss[k] - loss[lowest] <= error[k][lowest])
+    assert judged_size(losses, "1se") == within
+
+
+def test_a_lucky_small_size_is_not_taken_and_a_clear_one_is():
+    rng = np.random.default_rng(0)
+    noise = 0.5 * rng.random((9, 60))
+    flat = np.linspace(0.7, 0.5, 9)[:, None] + noise
+    lucky = flat.copy()
+    lucky[1] -= flat[1].mean() - flat.mean(axis=1).min() + 0.001  # the lowest loss, by chance
+    assert judged_size(lucky) > 1
+    clear = np.full((9, 60), 0.5) + 0.01 * noise
+    clear[0] += 0.2
+    assert judged_size(clear) == 1

@@ -37,10 +37,11 @@ MOST_ROWS = 30_000  # of a longer table, of which a single fold is left out
 RICHER = 0.5  # paired standard errors by which a richer mix must be better than a simpler one
 EVIDENCE = 1.75  # times what the best of the features has by chance; without it no term is chosen
 EVIDENCE_ROWS = 300  # with fewer rows less is enough, as the square root of their number: few tables would have a model
-KEPT_GAIN = 0.99  # of what the best size gains over the smallest; a smaller size that keeps as much is preferred
+USUAL_SIZE = 6  # number of terms, unless another one is better by a paired standard error
+KEPT_GAIN = 0.98  # of what such a size gains over the smallest; a smaller one that surely keeps as much is preferred
 DOUBT = 0.9  # share of the coefficients that is taken away where there is just enough evidence
-WORSE = 1.5  # paired standard errors by which a mix may be worse than the best one, to be searched on more folds
-RACE_ROWS = 250  # left-out rows that tell so
+WORSE = 2.0  # paired standard errors by which a mix may be worse than the best one, to be searched on more folds
+RACE_ROWS = 100  # left-out rows that tell so
 EVENTS_PER_TERM = 3.0  # rows of the smaller class that a term of the answer takes at least
 CHOICE_SEED = 20160728  # the folds and the searches of the comparison do not depend on random_state
 SMALLEST_PROBABILITY = 1e-15
@@ -286,15 +287,16 @@ class _Judge:
         smallest = path.smallest
         if not isinstance(self.rule, str):
             return max(self.rule, smallest)
-        losses = self._output_losses(output, path)
-        most = max(self.most_terms(output), smallest)
-        mean = self.mean(losses[: most + 1])
-        best = int(np.nanargmin(mean))
-        sizes = range(smallest, best + 1)
+        losses = self._output_losses(output, path)[smallest : max(self.most_terms(output), smallest) + 1]
         if self.rule == "best":
-            allowed = (1.0 - KEPT_GAIN) * (mean[smallest] - mean[best])
-            return next(k for k in sizes if mean[k] - mean[best] <= allowed)
-        return next(k for k in sizes if mean[k] - mean[best] <= self.error(losses[k] - losses[best]))
+            usual = losses[np.clip(USUAL_SIZE - smallest, 0, len(losses) - 1)]
+            best = losses[np.argmin(self.mean(losses - usual) + self.error(losses - usual))]
+            allowed = (1.0 - KEPT_GAIN) * self.mean(losses[0] - best)
+            is_as_good = self.mean(losses - best) + self.error(losses - best) <= np.maximum(allowed, 0.0)
+        else:
+            best = losses[np.argmin(self.mean(losses))]
+            is_as_good = self.mean(losses - best) <= self.error(losses - best)
+        return smallest + int(np.argmax(is_as_good))
 
     def most_terms(self, output: int) -> int:
         """The largest size that the rows of the smaller class allow."""
