@@ -160,31 +160,31 @@ def choose(
     some, fold = rows.take(np.flatnonzero(fold >= 0)), fold[fold >= 0]
     specs = {name: replace(spec, bases=bases) for name, bases in mixes.items()}
     race = _Race(Comparison(some, fold, specs), n_left_out, features_of, Executor(n_jobs), context)
-    ahead, judge, n_folds = list(mixes), None, 0
+    ahead, n_folds = list(mixes), 0
     last: dict[str, tuple[int, FloatArray]] = {}  # of every mix on how many folds it was judged, and its losses
     for number in range(n_left_out):
         if not race.run(ahead, number):
             break
         n_folds = number + 1
-        judge = _Judge(some.take(np.flatnonzero(fold < n_folds)), spec.max_size or 0, size)
-        paths = {name: judge.calibrated(race.values(name, n_folds)) for name in ahead}
-        sizes = {name: [judge.size(k, own) for k, own in enumerate(paths[name])] for name in ahead}
-        losses = {name: judge.row_losses(paths[name], sizes[name]) for name in ahead}
-        chosen = judge.simplest(losses)
-        last |= {name: (n_folds, loss) for name, loss in losses.items()}
-        if n_folds < n_left_out and judge.rows.n_rows >= RACE_ROWS:
+        if n_folds < n_left_out and np.count_nonzero(fold < n_folds) >= RACE_ROWS:
+            judge = _Judge(some.take(np.flatnonzero(fold < n_folds)), spec.max_size or 0, size)
+            losses = {name: judge.judged(race.values(name, n_folds)).losses for name in ahead}
+            last |= {name: (n_folds, loss) for name, loss in losses.items()}
             ahead = judge.not_worse(losses)
-    if judge is None:
+    if not n_folds:
         return Choice(first, is_complete=False)
-    features = features_of(rows)
+    judge = _Judge(some.take(np.flatnonzero(fold < n_folds)), spec.max_size or 0, size)
+    judged = {name: judge.judged(race.values(name, n_folds)) for name in ahead}
+    last |= {name: (n_folds, one.losses) for name, one in judged.items()}
+    chosen = judge.simplest({name: one.losses for name, one in judged.items()})
+    features, best = features_of(rows), judged[chosen]
     outputs = []
-    for output, path in enumerate(paths[chosen]):
+    for output, (path, k) in enumerate(zip(best.paths, best.sizes, strict=True)):
         own = [race.cells[chosen, number][output] for number in range(n_folds)]
         is_same = has_all_rows and all(np.array_equal(cell.features, features[output]) for cell in own)
         known = tuple(ids for cell in own for ids in race.found[cell.key].known) if is_same else ()
-        one = judge.output(output, path, sizes[chosen][output])
-        outputs.append(replace(one, known=known, began=race.found[own[0].key].began))
-    means = {name: judge.mean_like(losses[chosen], loss, fold[fold < n_folds] < n) for name, (n, loss) in last.items()}
+        outputs.append(replace(judge.output(output, path, k), known=known, began=race.found[own[0].key].began))
+    means = {name: judge.mean_like(best.losses, loss, fold[fold < n_folds] < n) for name, (n, loss) in last.items()}
     return Choice(chosen, tuple(outputs), means, n_folds == n_left_out)
 
 
@@ -248,6 +248,15 @@ class _Calibrated:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """A mix on the left-out rows."""
+
+    paths: list[_Calibrated]  # of each output
+    sizes: list[int]  # that were chosen for them
+    losses: FloatArray  # of every row, with these sizes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Judge:
     """Compares what was predicted for the left-out rows."""
 
@@ -269,6 +278,12 @@ class _Judge:
         spread = np.square(differences - np.expand_dims(self.mean(differences), -1))
         with np.errstate(over="ignore"):  # of weights that sum to next to nothing
             return np.sqrt(self.mean(spread) / self.rows.weight.sum())
+
+    def judged(self, values: Sequence[FloatArray]) -> _Judged:
+        """A mix, by what its models of all sizes predict: one table (size, row) for each output."""
+        paths = self.calibrated(values)
+        sizes = [self.size(output, path) for output, path in enumerate(paths)]
+        return _Judged(paths, sizes, self.row_losses(paths, sizes))
 
     def calibrated(self, values: Sequence[FloatArray]) -> list[_Calibrated]:
         """Tables (size, row), one for each output, multiplied by their slopes."""
