@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from rfsc import RFSCClassifier
 
 from .cells import Cell, Task, finished_cells
+from .comparators import faster_risk
 from .comparators.modern import FastCanTerms, LassoTerms, expansion, with_seed
 from .datasets import load, table_hash
 from .figures import draw_by_size
@@ -34,19 +35,18 @@ from .tabmini import N_SMALL_FOLDS, SMALL_SETS, load_small
 
 SIZES = (1, 2, 3, 5, 8, 10, 15)
 MEASURES = {"log_loss": "log-loss", "auc": "AUC"}
-COST = {DEFAULT: 3.0, "lasso, degree 2": 0.5}
+COST = {DEFAULT: 3.0, "FasterRisk": 10.0, "lasso, degree 2": 0.5}
 PICTURE = "by_size.png"
 NOTES = (
     "Mean over the sets; bold: best of the column. A term is one of the formula, of each output if there are several "
-    "(RFSC, lasso); one of all outputs together (fastcan); one split (FIGS, tree).",
+    "(RFSC, lasso, FasterRisk); one of all outputs together (fastcan); one split (FIGS, tree).",
     "RFSC: one fit with `max_terms=15`, then `at_size`. Lasso: the terms with the largest weights as soon as a "
     "weakening penalty gives so many of them a weight, refitted with scikit-learn's default ridge, as after fastcan's "
     "selection. FIGS: `predict_proba` as imodels gives it, a softmax that hardly leaves 0.27 to 0.73 for two classes.",
     "A leaf of a tree without rows of a class has probability 0, which counts as 1e-15 and costs 34.5 for each row "
     "that it gets wrong.",
-    "FasterRisk (BSD-3-Clause) is not included: all its versions on PyPI (up to 0.1.10) ask for NumPy below 2 and so "
-    "cannot be installed beside rfsc; installed without its dependencies it fails with NumPy 2.4, which has no "
-    "`ndarray.tostring`.",
+    "FasterRisk: conditions `feature <= cut` at the deciles of the training rows, whole points from -5 to 5, "
+    "each class against the rest if there are several; in an environment of its own, because it needs NumPy below 2.",
 )
 
 
@@ -61,6 +61,8 @@ def sized_methods(k: int = max(SIZES)) -> dict[str, Any]:
         found["fastcan, degree 2"] = make_pipeline(*expansion(), FastCanTerms(k), ridge)
     if find_spec("imodels"):
         found["FIGS"] = import_module("imodels").FIGSClassifier(max_rules=k)
+    if faster_risk.PYTHON.exists():
+        found["FasterRisk"] = OneVsRestClassifier(faster_risk.FasterRisk(k))
     return found | {"tree": DecisionTreeClassifier(max_leaf_nodes=k + 1)}
 
 

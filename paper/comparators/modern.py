@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arrays import BoolArray
+from . import faster_risk
 from .base import Comparator
 
 INNER_FOLDS = 5
@@ -157,12 +158,14 @@ def modern_classifiers() -> dict[str, Any]:
 
 
 def rule_classifiers() -> dict[str, Any]:
-    """Unfitted classifiers made of thresholds, FIGS and RuleFit only if imodels is installed."""
+    """Unfitted classifiers made of thresholds; FIGS and RuleFit if imodels is installed, FasterRisk if it can run."""
     found: dict[str, Any] = {"tree, 8 leaves": DecisionTreeClassifier(max_leaf_nodes=8)}
     if find_spec("imodels"):
         imodels = import_module("imodels")
         found["FIGS, 8 splits"] = imodels.FIGSClassifier(max_rules=8)
         found["RuleFit"] = OneVsRestClassifier(imodels.RuleFitClassifier())  # which knows two classes only
+    if faster_risk.PYTHON.exists():
+        found["FasterRisk, 8 terms"] = OneVsRestClassifier(faster_risk.FasterRisk())
     return found
 
 

@@ -44,6 +44,8 @@ def test_number_of_terms_is_kept_for_two_and_three_classes(method, monkeypatch):
             assert model.get_n_leaves() == (2 if n_classes == 2 else 4)  # one split tells the two classes apart
         elif method == "FIGS":
             assert model.complexity_ <= 3
+        elif method == "FasterRisk":
+            assert max(np.count_nonzero(one.coef_) for one in model.estimators_) <= 3
         elif method.startswith("fastcan"):
             assert model[-2].support_.sum() == 3
         else:
