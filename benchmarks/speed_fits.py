@@ -49,11 +49,11 @@ def best_of_rounds(competitors: dict[str, Callable[[], object]]) -> dict[str, fl
 
 def one_turn(work: Callable[[], object]) -> float:
     """Mean processor seconds of `work` over a turn."""
-    start, passes = time.process_time(), 0
-    while time.process_time() - start < TURN:
+    start, seconds, passes = time.process_time(), 0.0, 0
+    while seconds < TURN or not passes:
         work()
-        passes += 1
-    return (time.process_time() - start) / passes
+        seconds, passes = time.process_time() - start, passes + 1
+    return seconds / passes
 
 
 # ---- fits of random supports
