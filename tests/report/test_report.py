@@ -53,6 +53,12 @@ def refuse(name):
     raise AssertionError(name)
 
 
+def test_first_screen_counts_terms_without_the_constant(two_classes, report_two):
+    texts = [text.strip() for text in Page(report_two.html()).texts if text.strip()]
+    size = two_classes[0].models_[0].size
+    assert texts[texts.index("term" if size == 1 else "terms") + 1] == str(size)
+
+
 def test_json_is_strict_and_has_a_version(report):
     content = json.loads(report.json(), parse_constant=refuse)
     assert (content["kind"], content["version"]) == ("rfsc report", 1)
