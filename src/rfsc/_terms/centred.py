@@ -84,10 +84,6 @@ class CentredSpace(TermSpace):
     def lines(self) -> Mapping[int, int]:
         return {p: j - 1 for p, j in self._monomials.lines.items()}
 
-    @property
-    def has_synonyms(self) -> bool:
-        return self._monomials.has_synonyms
-
     def simplest(self, ids: IntArray) -> IntArray:
         return self._monomials.simplest(ids + 1) - 1
 

@@ -151,12 +151,8 @@ class MonomialSpace(TermSpace):
     def lines(self) -> Mapping[int, int]:
         return {p: self.rank([p]) for p in self.features.tolist()} if self.degree else {}
 
-    @property
-    def has_synonyms(self) -> bool:
-        return self.degree > 1 and self._binary.size > 0  # powers of 0/1 features
-
     def simplest(self, ids: IntArray) -> IntArray:
-        if not self.has_synonyms:
+        if self.degree < 2 or not self._binary.size:
             return ids
         factors = self.factors(ids)
         repeats = np.isin(factors[:, 1:], self._binary) & (factors[:, 1:] == factors[:, :-1])

@@ -64,11 +64,6 @@ class TermSpace(ABC):
         """Ids of the terms that are a feature as it is, by feature."""
         return {}
 
-    @property
-    def has_synonyms(self) -> bool:
-        """Whether some terms stand for the same column as simpler ones."""
-        return False
-
     def simplest(self, ids: IntArray) -> IntArray:
         """The ids, each that stands for the same column as a simpler term replaced by that one."""
         return ids
@@ -153,8 +148,6 @@ class UnionSpace(TermSpace):
         return tuple(tuple(first + j for j in group) for first, space in self._numbered() for group in space.groups)
 
     def simplest(self, ids: IntArray) -> IntArray:
-        if not (self._again or any(space.has_synonyms for space in self._spaces)):
-            return ids
         out = ids.copy()
         for which, space, local in self._shares(ids):
             out[which] += space.simplest(local) - local
