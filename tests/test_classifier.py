@@ -442,6 +442,15 @@ def test_default_shows_long_fits_on_a_terminal(wdbc, monkeypatch):
     assert "restart 2/2" in screen.getvalue()
 
 
+@pytest.mark.parametrize("max_samples", [None, 300])
+def test_the_answer_is_the_same_for_every_seed(wdbc, max_samples):
+    X, y = wdbc
+    settings = QUICK | {"basis": ["polynomial", "hinge"], "max_samples": max_samples, "n_restarts": 1}
+    one, other = (make(**settings | {"random_state": seed}).fit(X.iloc[:, :8], y) for seed in (1, 2))
+    assert one.models_[0].terms == other.models_[0].terms
+    np.testing.assert_array_equal(one.predict_proba(X.iloc[:, :8]), other.predict_proba(X.iloc[:, :8]))
+
+
 def test_verbose_writes_to_stderr_only(wdbc, capsys):
     X, y = wdbc
     make(basis="polynomial", n_restarts=1, random_state=0, verbose=1).fit(X.iloc[:, :3], y)

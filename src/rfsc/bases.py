@@ -31,7 +31,7 @@ FAMILIES: dict[str, type[Basis]] = {
 }
 # with two settings they would offer the same terms, or the same names, twice
 ONLY_ONCE = (Centred, Hinge, Radial, Rule, Fourier, Step)
-MOST_WORK_OF_PRODUCTS = 1e9  # pairs of features x rows
+MOST_WORK = {"polynomial": 1e9, "centred": 2e8}  # pairs of features x rows; beyond, one kind of product is enough
 CUTS_OF_RULES = {10: 10, 60: 5, 100: 3}  # by the most features: so many rules are tested in the time of other mixes
 MAX_FEATURES_OF_RADIAL = 200  # beyond, a centre cannot be described, and distances are all alike
 
@@ -43,8 +43,8 @@ def auto_mixes(n_features: int, n_rows: int) -> dict[str, tuple[Basis, ...]]:
     features.
     """
     mixes: dict[str, tuple[Basis, ...]] = {"linear": (Polynomial(degree=1),)}
-    if n_features**2 / 2 * n_rows <= MOST_WORK_OF_PRODUCTS:
-        mixes |= {"polynomial": (Polynomial(),), "centred": (Centred(),)}
+    products: dict[str, tuple[Basis, ...]] = {"polynomial": (Polynomial(),), "centred": (Centred(),)}
+    mixes |= {name: bases for name, bases in products.items() if n_features**2 / 2 * n_rows <= MOST_WORK[name]}
     cuts = next((n_cuts for most, n_cuts in CUTS_OF_RULES.items() if n_features <= most), 0)
     if cuts:
         mixes["rule"] = (Rule(n_knots=cuts),)

@@ -190,7 +190,7 @@ from sklearn.datasets import load_breast_cancer
 from rfsc import RFSCClassifier
 X, y = load_breast_cancer(return_X_y=True)
 def tell(record):
-    if record.iteration == 20 and record.restart == 0:
+    if record.iteration == 5 and record.restart == 0:
         print("searching", flush=True)
 try:
     clf = RFSCClassifier(n_restarts=2000, basis="polynomial", random_state=0, callbacks=tell).fit(X, y)

@@ -1,4 +1,4 @@
-"""Backward elimination: like the naive one, one model for each size."""
+"""Backward elimination, one model for each size, and exchanges of single terms: like the naive ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from rfsc._engines import Criterion, Memo, make_engine
 from rfsc._engines.base import Supports
 from rfsc._search.context import Context
-from rfsc._search.elimination import eliminated, most_frequent
+from rfsc._search.elimination import eliminated, exchanged, most_frequent
+from rfsc._search.history import Candidate
 from tests.reference import naive
 from tests.search.runs import restarts
 
@@ -76,3 +77,30 @@ def test_many_terms_go_a_quarter_at_a_time(pooled):
     rests = [np.delete(everything, j) for j in everything]
     cost = engine.evaluate(Supports.from_lists(rests)).log_loss
     assert set(everything) - set(path[-2].ids) == set(np.argsort(cost, kind="stable")[:3].tolist())
+
+
+@pytest.mark.parametrize("begun", [[0, 1, 2], [0, 7, 14], [0, 12]])
+def test_equals_naive_exchanges(pooled, begun):
+    problem, pool, kept = pooled[1], np.arange(0, 15, 2), frozenset({0})
+    engine = make_engine("numba", problem)
+    first = Candidate.best_of(engine.evaluate(Supports.from_lists([np.array(begun)])))
+    found = exchanged(first, pool, engine, Context(), kept)
+
+    def value(ids):
+        return naive.evaluate(problem, ids, naive.one_step_left_out_predictor)[2]
+
+    support, score = begun, value(begun)
+    while True:
+        others = [sorted({*support, new} - {j}) for j in support[1:] for new in pool.tolist() if new not in support]
+        best, rest = max((value(other), other) for other in others)
+        if best <= score:
+            break
+        support, score = rest, best
+    assert found.ids.tolist() == support
+    assert found.score == pytest.approx(score, abs=1e-6)
+
+
+def test_nothing_to_exchange(pooled):
+    engine = make_engine("numba", pooled[1])
+    whole = Candidate.best_of(engine.evaluate(Supports.from_lists([np.arange(4)])))
+    assert exchanged(whole, np.arange(4), engine, Context(), frozenset()) is whole

@@ -138,7 +138,8 @@ class Comparison:
             values[min(work.size(model.ids), most) :] = np.einsum(
                 "j,jk->k", model.coef, space.columns(unseen, model.ids)
             )
-        return Path(values, (search.model.ids, *search.leaders), work.initial_rip)
+        known = (search.model.ids, *search.leaders, *(model.ids for model in path))
+        return Path(values, known, work.initial_rip)
 
 
 def choose(

@@ -14,7 +14,7 @@ from .._engines.base import Evaluation, Supports
 from .._model.inference import WaldFit, refit, shrunken
 from .._model.sparse_model import SparseModel
 from .._search.context import Context
-from .._search.elimination import eliminated, most_frequent, removable_units, without
+from .._search.elimination import eliminated, exchanged, most_frequent, removable_units, without
 from .._search.history import Candidate, SearchResult
 from .._search.loop import SearchSettings, SearchSetup, rips_of, run_search
 from .._search.rips import RIPs
@@ -27,9 +27,9 @@ from .._utils.determinism import Seed, stream
 from ..restrictions import Restrictions, requirements_of
 from .rows import Rows
 
-LAYOUT_SEED = 0  # of the families that need randomness: the same candidate terms whatever random_state
+LAYOUT_SEED = 0  # of families and samples that need randomness: the same candidate terms whatever random_state
+N_EXCHANGED = 5  # best models of the chosen size whose terms are exchanged for others
 MOST_POOLED = 40  # terms with which the elimination begins: those that most of the best models hold
-PATIENCE_AMONG_FEW = 3  # times as many iterations without a gain if the terms are known
 SCREENING_TIME_SHARE = 0.2  # of the time that an output has
 SEARCH_TIME_SHARE = 0.85  # of the time that an output has; the rest is for combining the restarts
 FEW_TERMS = 2_000  # beyond, random draws find less than half of what screening finds, in ten times the time
@@ -196,7 +196,7 @@ class OutputSearch:
         """Rows of the screening, and rows on which pooled terms are removed; None for all."""
         if self._subsamples is None:
             return None, None
-        rng = stream(self.job.seeds[0], 0)
+        rng = stream(Seed([LAYOUT_SEED, self.job.output]), 0)
         return self._subsamples.rows(rng), self._subsamples.rows(rng)
 
     @cached_property
@@ -240,8 +240,6 @@ class OutputSearch:
     def run(self, item: int, context: Context) -> SearchResult:
         """One of the searches, by its number."""
         job, settings, most = self.job, self.job.spec.search, self.job.spec.max_terms
-        if job.known and settings.patience is not None:  # few terms: quick, and searches that last longer agree more
-            settings = replace(settings, patience=PATIENCE_AMONG_FEW * settings.patience)
         if job.known and job.size is not None and job.spec.restrictions is None:
             most = min(most, job.size + 1)  # with the intercept
         setup = SearchSetup(
@@ -286,7 +284,8 @@ class OutputSearch:
         """
         spec, some = self.job.spec, self._fixed_samples[1]
         few = self._unpruned if some is None else self._unpruned.take(some)
-        supports = [*self.job.known, *(ids for search in searches for ids in (search.model.ids, *search.leaders))]
+        # with models of the folds at hand the answer is made of them: it is the same for every seed
+        supports = self.job.known or [ids for search in searches for ids in (search.model.ids, *search.leaders)]
         pooled = most_frequent(supports, few.max_terms, self.requirements)
         engine = spec.engine_over(few, self.requirements)
         found = eliminated(pooled, engine, self.requirements, context, 2 * (spec.max_size or 0))
@@ -295,8 +294,14 @@ class OutputSearch:
         if visited and not context.stop_reason:
             result = engine.evaluate(Supports.from_lists(visited.values()))
             found += [Candidate.at(result, m) for m in range(len(visited))]
+        found = sorted({tuple(model.ids): model for model in found}.values(), key=lambda model: model.log_loss)
+        if self.job.size and spec.restrictions is None:
+            kept = frozenset({CONSTANT} if spec.search.intercept else ())
+            begun = [model for model in found if self.size(model.ids) == self.job.size][:N_EXCHANGED]
+            better = [exchanged(model, pooled, engine, context, kept) for model in begun]
+            found = sorted([*better, *found], key=lambda model: model.log_loss)
         best: dict[int, Candidate] = {}
-        for model in sorted(found, key=lambda model: model.log_loss):
+        for model in found:
             best.setdefault(self.size(model.ids), model)
         sizes = sorted(best)
         small = [best[size] for size in sizes if size <= (spec.max_size or 0)] or [best[size] for size in sizes[:1]]

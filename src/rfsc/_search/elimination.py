@@ -1,5 +1,5 @@
 """A small model of every size: the terms that the searches came upon, from which the least useful is removed again and
-again.
+again, and exchanges of one term for another.
 
 Each search has chosen its terms by a score that it maximised over thousands of supports, partly by luck. Backward
 elimination by the left-out log-loss lets the terms of all of them compete.
@@ -50,6 +50,24 @@ def eliminated(
         found.append(Candidate.best_of(result))
         support = found[-1].ids
     return found[::-1]
+
+
+def exchanged(model: Candidate, pool: IntArray, engine: Engine, context: Context, kept: frozenset[int]) -> Candidate:
+    """The model after exchanges of one term for one of the pool, as long as the left-out log-loss falls.
+
+    The terms `kept` stay. If the fit had to end, it is the model so far.
+    """
+    while True:
+        outside = np.setdiff1d(pool, model.ids).tolist()
+        rests = [without(model.ids, frozenset({j})) for j in model.ids.tolist() if j not in kept]
+        supports = [np.sort(np.append(rest, new)) for rest in rests for new in outside]
+        if not supports:
+            return model
+        result = context.evaluate(engine, Supports.from_lists(supports))
+        best = Candidate.best_of(result)
+        if len(result.supports) < len(supports) or best.log_loss >= model.log_loss:
+            return model
+        model = best
 
 
 def removable_units(support: IntArray, requirements: Requirements | None) -> list[frozenset[int]]:
