@@ -30,8 +30,7 @@ class Restricted:
 
 def ties_of(supports: Supports, requirements: Requirements) -> Ties:
     """What each entry of a batch holds under the requirements."""
-    forced = np.array(sorted(requirements.forced), dtype=np.int64)
-    exempt = np.isin(supports.ids, forced) if forced.size > 1 else (supports.ids[:, None] == forced).any(axis=1)
+    exempt = np.isin(supports.ids, sorted(requirements.forced), kind="sort")  # the quickest for few
     if requirements.only_forces:
         return Ties(exempt, np.zeros(supports.ids.size + 1, dtype=np.int64), np.empty(0, dtype=np.int64))
     entries: list[int] = []

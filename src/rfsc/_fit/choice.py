@@ -163,20 +163,23 @@ def choose(
     race = _Race(Comparison(some, fold, specs), n_left_out, features_of, Executor(n_jobs), context)
     ahead, n_folds = list(mixes), 0
     last: dict[str, tuple[int, FloatArray]] = {}  # of every mix on how many folds it was judged, and its losses
+
+    def judged_on(n: int) -> tuple[_Judge, dict[str, _Judged]]:
+        judge = _Judge(some.take(np.flatnonzero(fold < n)), spec.max_size or 0, size)
+        found = {name: judge.judged(race.values(name, n)) for name in ahead}
+        last.update({name: (n, one.losses) for name, one in found.items()})
+        return judge, found
+
     for number in range(n_left_out):
         if not race.run(ahead, number):
             break
         n_folds = number + 1
         if n_folds < n_left_out and np.count_nonzero(fold < n_folds) >= RACE_ROWS:
-            judge = _Judge(some.take(np.flatnonzero(fold < n_folds)), spec.max_size or 0, size)
-            losses = {name: judge.judged(race.values(name, n_folds)).losses for name in ahead}
-            last |= {name: (n_folds, loss) for name, loss in losses.items()}
-            ahead = judge.not_worse(losses)
+            judge, judged = judged_on(n_folds)
+            ahead = judge.not_worse({name: one.losses for name, one in judged.items()})
     if not n_folds:
         return Choice(first, is_complete=False)
-    judge = _Judge(some.take(np.flatnonzero(fold < n_folds)), spec.max_size or 0, size)
-    judged = {name: judge.judged(race.values(name, n_folds)) for name in ahead}
-    last |= {name: (n_folds, one.losses) for name, one in judged.items()}
+    judge, judged = judged_on(n_folds)
     chosen = judge.simplest({name: one.losses for name, one in judged.items()})
     features, best = features_of(rows), judged[chosen]
     outputs = []
