@@ -25,7 +25,7 @@ BAD_PARAMETERS = {
     "search": ["quick", {"ridge": 1.0}],
     "significance": [0.0, 1.0, "0.05"],
     "max_terms": [0, None],
-    "size": ["mean", -1, 1.5],
+    "size": ["mean", -1, 1.5, True],
     "class_weight": ["heavy", 2.0],
     "engine": ["abacus", None],
     "n_jobs": [1.5, "all"],

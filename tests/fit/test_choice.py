@@ -15,9 +15,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from rfsc._fit import choice
+from rfsc._fit import rows as fit_rows
 from rfsc._fit.fitting import _spec
 from rfsc._fit.output import Job, OutputSearch
-from rfsc._fit.rows import Rows, column_order, read_rows
+from rfsc._fit.rows import Rows, column_order, folds_of, read_rows
 from rfsc._fit.targets import encode
 from rfsc._model.inference import WaldFit, calibration_slopes, intercepts, refit, shrunken
 from rfsc._search.context import Context
@@ -75,7 +76,8 @@ def test_a_size_is_left_out_like_any_model():
     X, y = straight(150, np.random.default_rng(0))
     clf = make("polynomial", **QUICK).fit(X, y)
     rows, _ = read_rows(make("polynomial"), X, y, None, None)
-    fold, n_left_out = choice._folds(rows, np.random.default_rng(choice.CHOICE_SEED))
+    some, fold, n_left_out = folds_of(rows, np.random.default_rng(choice.CHOICE_SEED))
+    assert some is rows
     assert n_left_out == 5
     spec = replace(_spec(make("polynomial", **QUICK).fit(X, y), rows), max_size=8)
     values = np.zeros((9, len(X)))
@@ -142,13 +144,64 @@ def test_groups_and_equal_rows_are_on_one_side_of_every_split():
     X, y = rng.random((90, 2)), np.arange(90) % 3
     groups = rng.integers(30, size=90)
     rows, _ = read_rows(make(), X, y, None, groups)
-    fold, _ = choice._folds(rows, np.random.default_rng(0))
+    _, fold, _ = folds_of(rows, np.random.default_rng(0))
     assert all(np.unique(fold[rows.groups == g]).size == 1 for g in np.unique(rows.groups))
     twice, _ = read_rows(make(), np.repeat(X, 2, axis=0), np.repeat(y, 2), None, None)
-    fold, _ = choice._folds(twice, np.random.default_rng(0))
+    _, fold, _ = folds_of(twice, np.random.default_rng(0))
     pairs = {}
     for row, k in zip(map(tuple, twice.table.T), fold, strict=True):
         assert pairs.setdefault(row, k) == k
+
+
+def test_names_of_groups_do_not_matter():
+    X, y = straight(120, np.random.default_rng(0))
+    groups = np.random.default_rng(1).integers(30, size=120)
+    one, other = (make("hinge", **QUICK).fit(X, y, groups=g) for g in (groups, [f"patient {99 - g}" for g in groups]))
+    assert one.basis_losses_ == other.basis_losses_
+    with pytest.raises(ValueError, match="missing values"):
+        make("hinge", **QUICK).fit(X, y, groups=np.where(groups == 3, np.nan, groups))
+
+
+@given(
+    weight=st.lists(st.integers(1, 40), min_size=12, max_size=12).filter(lambda w: sum(w) >= 60),
+    seed=st.integers(0, 99),
+)
+def test_observations_of_few_distinct_rows_are_divided_among_the_folds(weight, seed):
+    X, y = np.array([[a, b] for a in range(3) for b in range(2)] * 2, dtype=float), np.repeat([0, 1], 6)
+    rows, _ = read_rows(make(), X, y, np.array(weight), None)
+    if np.bincount(y, weight).min() < 5:
+        return
+    some, fold, n_left_out = folds_of(rows, np.random.default_rng(seed))
+    assert n_left_out == 5
+    # nothing is lost, every part is a whole number of observations, and every class is spread evenly
+    keys = [(*row, c) for row, c in zip(some.table.T.tolist(), some.targets.code.tolist(), strict=True)]
+    expected = dict(
+        zip(
+            [(*r, c) for r, c in zip(rows.table.T.tolist(), rows.targets.code.tolist(), strict=True)],
+            rows.weight,
+            strict=True,
+        )
+    )
+    for key, total in expected.items():
+        assert sum(w for k, w in zip(keys, some.weight, strict=True) if k == key) == pytest.approx(total)
+    assert some.weight == pytest.approx(np.rint(some.weight))
+    for c in (0, 1):
+        by_fold = np.bincount(fold[some.targets.code == c], some.weight[some.targets.code == c], 5)
+        assert np.ptp(by_fold) <= 1.0 + 1e-9
+    repeated, _ = read_rows(make(), np.repeat(X, weight, axis=0), np.repeat(y, weight), None, None)
+    again, fold_again, _ = folds_of(repeated, np.random.default_rng(seed))
+    np.testing.assert_array_equal(again.weight, some.weight)
+    np.testing.assert_array_equal(fold_again, fold)
+
+
+def test_a_table_of_two_levels_gives_its_main_effect():
+    """Without all rows of one level and class, what is left says the opposite."""
+    rng = np.random.default_rng(0)
+    smokes = rng.integers(0, 2, 500)
+    ill = smokes ^ (rng.random(500) < 0.15)
+    clf = make(**QUICK).fit(smokes[:, None], ill)
+    shares = [ill[smokes == k].mean() for k in (0, 1)]
+    assert clf.predict_proba([[0], [1]])[:, 1] == pytest.approx(shares, abs=0.03)
 
 
 def test_groups_change_what_is_left_out():
@@ -172,13 +225,13 @@ def test_weights_are_rows():
 
 
 def test_long_tables_leave_out_one_fold_of_some_rows(monkeypatch):
-    monkeypatch.setattr(choice, "FEW_ROWS", 100)
-    monkeypatch.setattr(choice, "MANY_ROWS", 150)
-    monkeypatch.setattr(choice, "MOST_ROWS", 180)
+    monkeypatch.setattr(fit_rows, "FEW_ROWS", 100)
+    monkeypatch.setattr(fit_rows, "MANY_ROWS", 150)
+    monkeypatch.setattr(fit_rows, "MOST_ROWS", 180)
     X, y = straight(300, np.random.default_rng(0))
     rows, _ = read_rows(make(), X, y, None, None)
-    fold, n_left_out = choice._folds(rows, np.random.default_rng(0))
-    assert (n_left_out, (fold >= 0).sum(), fold.max()) == (1, 180, 2)
+    some, fold, n_left_out = folds_of(rows, np.random.default_rng(0))
+    assert (n_left_out, some.n_rows, fold.size, fold.max()) == (1, 180, 180, 2)
     assert make(**QUICK).fit(X, y).score(X, y) > 0.7
 
 

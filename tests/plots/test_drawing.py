@@ -45,6 +45,11 @@ def test_products_are_shortened_factor_by_factor():
     assert shorten("a*" + "b" * 40, 20) == "a*" + "b" * 9 + "…" + "b" * 8
 
 
+def test_rules_are_shortened_condition_by_condition():
+    assert shorten("53.5<age<=84.5 and not city=St. John's", 30) == "53.5<…84.5 and not city=…ohn's"
+    assert shorten("not " + "level=" * 10, 20) == "not level=le…=level="
+
+
 @given(st.lists(st.text(st.sampled_from("ab*"), max_size=60), max_size=12))
 def test_different_names_stay_different(some):
     short = shorten_all(some, 14)

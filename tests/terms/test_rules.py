@@ -143,9 +143,10 @@ def test_constant_features_have_no_rules():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_knots": 0}, "n_knots must be an integer of at least 1"),
-        ({"max_conditions": 0}, "max_conditions must be an integer of at least 1"),
-        ({"max_conditions": 4}, "max_conditions must be at most 3"),
+        ({"n_knots": 0}, "n_knots must be an integer from 1 to 50, got 0"),
+        ({"n_knots": 10**6}, "n_knots must be an integer from 1 to 50"),
+        ({"max_conditions": 0}, "max_conditions must be an integer from 1 to 3"),
+        ({"max_conditions": 4}, "max_conditions must be an integer from 1 to 3"),
     ],
 )
 def test_settings_are_checked(settings, message):

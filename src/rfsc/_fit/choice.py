@@ -25,15 +25,11 @@ from .._utils.determinism import Seed
 from ..restrictions import TermNotOfferedError
 from .executor import Executor
 from .output import Job, OutputSearch, OutputSpec
-from .rows import Rows
+from .rows import Rows, folds_of
 
 Mixes = Mapping[str, tuple[Basis, ...]]
 FeaturesOf = Callable[[Rows], Sequence[IntArray]]
 
-# of every fold two thirds to four fifths of the rows are searched: about the same work however long the table is
-FEW_ROWS, N_FOLDS = 2_500, 5
-MANY_ROWS, N_FOLDS_OF_MANY = 10_000, 3
-MOST_ROWS = 30_000  # of a longer table, of which a single fold is left out
 RICHER = 0.5  # paired standard errors by which a richer mix must be better than a simpler one
 EVIDENCE = 1.75  # times what the best of the features has by chance; without it no term is chosen
 EVIDENCE_ROWS = 300  # with fewer rows less is enough, as the square root of their number: few tables would have a model
@@ -154,11 +150,10 @@ def choose(
     """The mix of families, the size of each output and the slopes, by left-out log-loss."""
     mixes = _possible(mixes, rows, features_of, spec)
     first = next(iter(mixes))
-    fold, n_left_out = _folds(rows, np.random.default_rng(CHOICE_SEED))
-    if fold is None:
+    some, fold, n_left_out = folds_of(rows, np.random.default_rng(CHOICE_SEED))
+    if n_left_out == 0:
         return Choice(first)
-    has_all_rows = bool((fold >= 0).all())
-    some, fold = rows.take(np.flatnonzero(fold >= 0)), fold[fold >= 0]
+    has_all_rows = some is rows
     specs = {name: replace(spec, bases=bases) for name, bases in mixes.items()}
     race = _Race(Comparison(some, fold, specs), n_left_out, features_of, Executor(n_jobs), context)
     ahead, n_folds = list(mixes), 0
@@ -406,34 +401,6 @@ def _possible(mixes: Mixes, rows: Rows, features_of: FeaturesOf, spec: OutputSpe
         msg = f'basis="auto" has no mix that offers every term of restrictions. With {next(iter(mixes))}: {reasons[0]}'
         raise ValueError(msg)
     return possible
-
-
-def _folds(rows: Rows, rng: np.random.Generator) -> tuple[IntArray | None, int]:
-    """Stratified folds, -1 for rows of a long table that are not used, and how many of them are left out in turn.
-
-    None if a class has too few rows. Rows of one group stay together, and so do equal rows: a row of weight 2 is the
-    same as the row twice.
-    """
-    code, n_classes = rows.targets.code, len(rows.targets.classes)
-    if rows.groups is not None:
-        _, unit = np.unique(rows.groups, return_inverse=True)
-    else:  # in their own order, equal rows are neighbours
-        is_new = (rows.table[:, 1:] != rows.table[:, :-1]).any(axis=0) | (code[1:] != code[:-1])
-        unit = np.concatenate(([0], np.cumsum(is_new)))
-    n_units = int(unit.max()) + 1
-    count = np.bincount(unit * n_classes + code, minlength=n_units * n_classes).reshape(n_units, n_classes)
-    class_of_unit = count.argmax(axis=1)
-    members = [np.flatnonzero(class_of_unit == c) for c in range(n_classes)]
-    wanted = N_FOLDS if n_units <= FEW_ROWS else N_FOLDS_OF_MANY
-    n_folds = min(wanted, *(own.size for own in members))
-    if n_folds < 2:
-        return None, 0
-    fold = np.full(n_units, -1)
-    share = min(1.0, MOST_ROWS / n_units)
-    for own in members:
-        taken = rng.permutation(own)[: max(n_folds, round(share * own.size))]
-        fold[taken] = np.arange(taken.size) % n_folds
-    return fold[unit], n_folds if n_units <= MANY_ROWS else 1
 
 
 def _written(path: Path) -> dict[str, Any]:

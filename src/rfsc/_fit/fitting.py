@@ -143,6 +143,9 @@ def _max_size(estimator: Any) -> int | None:
     """Largest model on the path of sizes; None without a path."""
     if estimator.size is None:
         return None
+    if isinstance(estimator.size, bool):
+        msg = "The 'size' parameter of RFSCClassifier must be 'best', '1se', an integer of at least 0 or None. Got"
+        raise ValueError(f"{msg} {estimator.size!r} instead.")
     return int(estimator.max_terms if isinstance(estimator.size, str) else max(estimator.size, 0))
 
 

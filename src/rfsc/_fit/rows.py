@@ -1,4 +1,4 @@
-"""The training rows, scaled and encoded, and the features that each output may use."""
+"""The training rows, scaled and encoded, their folds, and the features that each output may use."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from .large_tables import LargeTable
 
 
+# of every fold two thirds to four fifths of the rows are searched: about the same work however long the table is
+FEW_ROWS, N_FOLDS = 2_500, 5
+FEW_DISTINCT = 50  # rows, as of a table of levels: of fewer, the observations of each are divided among the folds
+MANY_ROWS, N_FOLDS_OF_MANY = 10_000, 3
+MOST_ROWS = 30_000  # of a longer table, of which a single fold is left out
 SMALL_HASH = np.uint64(44)  # bits that a hash loses: sums of what is left are exact for a billion observations
 
 
@@ -95,6 +100,9 @@ def group_codes(groups: Any, n_rows: int) -> IntArray | None:
     groups = np.asarray(groups)
     if groups.shape != (n_rows,):
         msg = f"groups must hold one value for each of the {n_rows} rows, got an array of shape {groups.shape}."
+        raise ValueError(msg)
+    if any(one != one for one in groups.tolist()):  # only NaN differs from itself
+        msg = "groups holds missing values (NaN). Give these rows a group of their own, or leave them out."
         raise ValueError(msg)
     return np.asarray(np.unique(groups, return_inverse=True)[1], dtype=np.int64)
 
@@ -172,3 +180,53 @@ class FeatureRules:
             varies[barred_features(self.restrictions, self.names)] = False
         tests = self.tests(rows) if tests is None else tests
         return [order[(varies if test is None else varies & test.kept)[order]] for test in tests]
+
+
+def folds_of(rows: Rows, rng: np.random.Generator) -> tuple[Rows, IntArray, int]:
+    """The rows to compare on, their stratified folds, and how many of these are left out in turn; 0 if none can be.
+
+    Rows of one group stay together, and so do equal rows, unless there are few distinct ones: a row of weight 2 is the
+    same as the row twice.
+    """
+    code, n_classes = rows.targets.code, len(rows.targets.classes)
+    if rows.groups is not None:
+        _, first, unit = np.unique(rows.groups, return_index=True, return_inverse=True)
+        unit = np.argsort(np.argsort(first))[unit]  # whatever the groups are called
+    else:  # in their own order, equal rows are neighbours
+        is_new = (rows.table[:, 1:] != rows.table[:, :-1]).any(axis=0) | (code[1:] != code[:-1])
+        unit = np.concatenate(([0], np.cumsum(is_new)))
+        n_distinct, smallest_class = unit[-1] + 1, np.bincount(code, rows.weight).min()
+        if n_distinct < FEW_DISTINCT and rows.weight.sum() >= N_FOLDS * n_distinct and smallest_class >= N_FOLDS:
+            return *_divided(rows, unit, rng), N_FOLDS
+    n_units = int(unit.max()) + 1
+    count = np.bincount(unit * n_classes + code, minlength=n_units * n_classes).reshape(n_units, n_classes)
+    class_of_unit = count.argmax(axis=1)
+    members = [np.flatnonzero(class_of_unit == c) for c in range(n_classes)]
+    wanted = N_FOLDS if n_units <= FEW_ROWS else N_FOLDS_OF_MANY
+    n_folds = min(wanted, *(own.size for own in members))
+    if n_folds < 2:
+        return rows, np.empty(0, np.int64), 0
+    fold = np.full(n_units, -1)
+    share = min(1.0, MOST_ROWS / n_units)
+    for own in members:
+        taken = rng.permutation(own)[: max(n_folds, round(share * own.size))]
+        fold[taken] = np.arange(taken.size) % n_folds
+    fold = fold[unit]
+    n_left_out = n_folds if n_units <= MANY_ROWS else 1
+    if (fold >= 0).all():
+        return rows, fold, n_left_out
+    return rows.take(np.flatnonzero(fold >= 0)), fold[fold >= 0], n_left_out
+
+
+def _divided(rows: Rows, unit: IntArray, rng: np.random.Generator) -> tuple[Rows, IntArray]:
+    """Every distinct row in several folds, with the weight of those of its observations that fall into each."""
+    _, first = np.unique(unit, return_index=True)
+    weight, code = np.bincount(unit, rows.weight), rows.targets.code[first]
+    count = np.maximum(np.rint(weight * min(1.0, MOST_ROWS / weight.sum())), 1.0).astype(np.int64)
+    parts = np.zeros((first.size, N_FOLDS))
+    for c in range(len(rows.targets.classes)):
+        observations = rng.permutation(np.repeat(np.flatnonzero(code == c), count[code == c]))
+        np.add.at(parts, (observations, np.arange(observations.size) % N_FOLDS), 1.0)
+    own, fold = np.nonzero(parts)
+    divided = rows.take(first[own])
+    return replace(divided, weight=weight[own] * parts[own, fold] / count[own]), fold

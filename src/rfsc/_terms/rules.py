@@ -24,6 +24,7 @@ from .space import TermSpace, Training, check_count, checked_ids, checked_size, 
 from .steps import choose_cuts, list_levels, place_cuts
 from .term import Term
 
+MOST_KNOTS = 50
 MOST_CONDITIONS = 3
 PAIR_EFFORT = 0.4  # time for a pair and a row, relative to that for a product of two features
 NONE = -1
@@ -224,9 +225,9 @@ class Rule:
     Parameters
     ----------
     n_knots : int, default=8
-        Weighted quantiles at which a feature may be cut; a feature with at most one more distinct values is cut
-        everywhere. A condition is ``x>4``, ``x<=4`` or ``2<x<=4``. Features with at most 10 distinct values, all of
-        them integers, also offer ``x=3``.
+        Weighted quantiles at which a feature may be cut, from 1 to 50 (pairs of intervals grow with its fourth power);
+        a feature with at most one more distinct values is cut everywhere. A condition is ``x>4``, ``x<=4`` or
+        ``2<x<=4``. Features with at most 10 distinct values, all of them integers, also offer ``x=3``.
     max_conditions : int, default=2
         Most features in one rule, from 1 to 3.
     """
@@ -235,11 +236,8 @@ class Rule:
     max_conditions: int = 2
 
     def __post_init__(self) -> None:
-        check_count("n_knots", self.n_knots)
-        check_count("max_conditions", self.max_conditions)
-        if self.max_conditions > MOST_CONDITIONS:
-            msg = f"max_conditions must be at most {MOST_CONDITIONS}, got {self.max_conditions}."
-            raise ValueError(msg)
+        check_count("n_knots", self.n_knots, most=MOST_KNOTS)
+        check_count("max_conditions", self.max_conditions, most=MOST_CONDITIONS)
 
     def space(self, training: Training, rng: np.random.Generator) -> RuleSpace:  # noqa: ARG002  no randomness needed
         """Place the cuts and list the levels."""

@@ -172,10 +172,12 @@ class UnionSpace(TermSpace):
         return shares
 
 
-def check_count(name: str, value: Any, least: int = 1) -> None:
-    """Refuse a setting of a family that is not an integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        msg = f"{name} must be an integer of at least {least}, got {value!r}."
+def check_count(name: str, value: Any, least: int = 1, most: int | None = None) -> None:
+    """Refuse a setting of a family that is not an integer of at least `least` and at most `most`."""
+    is_count = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_count or value < least or (most is not None and value > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        msg = f"{name} must be an integer {allowed}, got {value!r}."
         raise ValueError(msg)
 
 

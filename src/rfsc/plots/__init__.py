@@ -10,7 +10,7 @@ numbers that it shows. Matplotlib is imported when the first one is drawn.
 >>> clf = RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0).fit(X, y)
 >>> display = CoefficientsDisplay.from_estimator(clf, output=2)
 >>> display.ax_.get_title(loc="left")
-'4 terms for class 2'
+'3 terms for class 2'
 >>> display.figure_.savefig("terms.svg")  # doctest: +SKIP
 """
 

@@ -124,16 +124,21 @@ def class_colour(place: int) -> str:
 
 
 def shorten(name: object, longest: int = MAX_NAME_LENGTH) -> str:
-    """A name cut in the middle to at most `longest` characters, its dollar signs not read as mathematics."""
+    """A name cut in the middle to at most `longest` characters, its dollar signs not read as mathematics.
+
+    Of factors and conditions each is cut by itself: what is left of a rule must not say its opposite.
+    """
     text = _printable(name)
-    factors = text.split("*")
-    if len(text) > longest and len(factors) <= MAX_FACTORS:
-        room = longest - (len(factors) - 1)
+    parts = re.split(r"(\*| and (?:not )?|^not )", text)
+    factors, between = parts[::2], parts[1::2]
+    room = longest - sum(map(len, between))
+    if len(text) > longest and len(factors) <= min(MAX_FACTORS, room):
         # shortest first, so that the room they do not need goes to the longer ones
         for done, place in enumerate(sorted(range(len(factors)), key=lambda f: len(factors[f]))):
             factors[place] = _cut(factors[place], room // (len(factors) - done))
             room -= len(factors[place])
-        text = "*".join(factors)
+        parts[::2] = factors
+        text = "".join(parts)
     return _cut(text, longest).replace("$", r"\$")
 
 

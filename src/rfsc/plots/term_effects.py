@@ -102,7 +102,8 @@ class CoefficientsDisplay(TermRowsDisplay):
                 ax.errorbar(coef[which], rows[which], xerr=reach, label=side, **look)
         interval = "" if self.reach is None else f", with naive {100 * self.level:g} % interval"
         ax.set_xlabel(f"coefficient on the [0, 1] scale{interval}")
-        title_and_legend(ax, f"{plural(len(self.coef), 'term')} for class {class_name(self.label)}")
+        size = sum(name != "1" for name in self.names)
+        title_and_legend(ax, f"{plural(size, 'term')} for class {class_name(self.label)}")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

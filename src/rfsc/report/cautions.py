@@ -21,7 +21,6 @@ SMALL_CLASS = 20  # rows
 OFTEN_MISSING = 0.2
 HIGH_CORRELATION = 0.95
 POOR_STABILITY = 0.4  # "poor" below, according to Nogueira, Sechidis and Brown (2018)
-RARELY_SELECTED = 0.5
 MAX_OPTIMISM = 0.05  # accuracy on the rows given minus accuracy on held-out rows
 MANY_DUPLICATES = 0.02
 MAX_SEPARATION_ROWS = 20_000  # a linear program over more takes long, and long tables are rarely separable
@@ -51,7 +50,6 @@ OF_OUTPUTS = {
         "predict as well as this one: do not read its terms as causes.",
     ),
     "collinear": ("note", "Correlated terms", f"Correlation above {HIGH_CORRELATION:g}: interpret them together."),
-    "rarely_selected": ("note", "Rarely selected terms", "Fewer than half of the restarts selected them."),
     "not_converged": ("note", "Search not converged", "A larger max_iter in SearchSettings may improve the model."),
 }
 
@@ -197,10 +195,6 @@ def _search_findings(model: SparseModel, stability: float | None) -> Iterator[tu
         return
     if stability is not None and stability < POOR_STABILITY:
         yield "unstable", f"index {stability:.2f} over {plural(evidence.n_restarts, 'restart')}"
-    share = evidence.selected[:, : len(model.terms)].mean(axis=0)
-    rare = [f"“{name}”" for name, part in zip(model.names, share, strict=True) if part < RARELY_SELECTED]
-    if rare and stability is not None and stability >= POOR_STABILITY:
-        yield "rarely_selected", listed(rare, MAX_NAMES)
     n_cut = sum(reason not in ("converged", "patience") for reason in evidence.stop_reasons)
     if n_cut > len(evidence.stop_reasons) / 2:
         yield "not_converged", f"{n_cut} of {plural(len(evidence.stop_reasons), 'search', 'searches')} ended early"

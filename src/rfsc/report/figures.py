@@ -98,7 +98,7 @@ def _of_outputs(subject: Subject) -> Iterator[Figure]:
         if evidence is None:
             continue
         if evidence.n_restarts > 1:
-            text = "how many restarts selected each term. A term that all restarts select is not there by luck."
+            text = "how many restarts selected each term. They differ in their random numbers only, not in their rows."
             display = plots.StabilityDisplay.from_estimator(source, output=k)
             yield _figure("search", k, f"Agreement of the restarts{of}", text, display)
         if evidence.traces:
@@ -106,7 +106,7 @@ def _of_outputs(subject: Subject) -> Iterator[Figure]:
             yield _figure(
                 "search", k, f"Score and size{of}", text, plots.SearchHistoryDisplay.from_estimator(source, output=k)
             )
-            text = "how one restart converged: selected terms rise to 1, the others fall to 0."
+            text = "how one restart converged: the terms that it selects rise to 1, the others fall to 0."
             display = plots.RIPEvolutionDisplay.from_estimator(source, output=k)
             yield _figure("search", k, f"Inclusion probabilities{of}", text, display, wide=True)
         if evidence.filter is not None:
