@@ -339,7 +339,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         check_is_fitted(self)
         least = max(path[0].size for path in self._paths)
         if isinstance(size, bool) or not isinstance(size, Integral) or size < least:
-            msg = f"size must be an integer of at least {least}, got {size!r}."
+            msg = f"size must be an integer of at least {least}, the smallest model of this fit, got {size!r}."
             raise ValueError(msg)
         other = copy(self)
         other.models_ = [

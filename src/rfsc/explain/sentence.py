@@ -116,6 +116,7 @@ def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
     if term.factors == term.features[:1] and isinstance(row.recipe.features[term.features[0]], NumberOf):
         return f"{row.value(term.features[0])} ({adds})"
     name = model.names[j]
+    name = f"“{name}”" if " and " in name else name  # a rule, among terms that the sentence joins in the same way
     if len(term.features) > MOST_VALUES:
         return f"{name} ({adds})"
     values = list(dict.fromkeys(row.value(p) for p in term.features))

@@ -162,6 +162,8 @@ class TermTable(ReadableTable):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know of the values."""
+        if not any(self.change):
+            return ()
         return (ODDS,) if self.worth is None else (f"{WORTH}.", ODDS)
 
     def text(self) -> str:
