@@ -145,8 +145,8 @@ def test_weights_stay_what_they_are():
     weighted = RFSCClassifier(max_samples=300, **QUICK).fit(X, y, sample_weight=used)
     left_out = RFSCClassifier(max_samples=300, **QUICK).fit(X[used == 1], y[used == 1])
     assert trace(weighted, X) == trace(left_out, X)
-    heavy = RFSCClassifier(max_samples=300, **QUICK).fit(X, y, sample_weight=np.full(2000, 4.0))
-    light = RFSCClassifier(max_samples=300, **QUICK).fit(X, y)
+    heavy = RFSCClassifier(max_samples=300, size=None, **QUICK).fit(X, y, sample_weight=np.full(2000, 4.0))
+    light = RFSCClassifier(max_samples=300, size=None, **QUICK).fit(X, y)
     sizes = [clf.searches_[0][0].history[0].mean_size_kept for clf in (heavy, light)]
     assert sizes[0] > sizes[1]  # four times the observations: more terms of the same first models pass
 
