@@ -26,7 +26,7 @@ KERNELS = {"kernels.py"}  # compiled code, which is long by nature
 PUBLIC = ("rfsc", "rfsc.bases", "rfsc.explain", "rfsc.export", "rfsc.plots", "rfsc.report")
 NOT_AT_IMPORT = ("rfsc.export", "rfsc.plots", "rfsc.report", "rfsc.cli", "dask")
 LIMITS = {
-    "lines in src/rfsc, without the CUDA source and the JSON schema": 22_920,
+    "lines in src/rfsc, without the CUDA source and the JSON schema": 22_950,
     "files in src/rfsc": 133,
     "files that a polynomial fit runs through": 20,
     "files that a default fit runs through": 25,
