@@ -86,7 +86,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         twice the level.
     n_restarts : int, default=3
         Number of searches on all rows, from independent seeds. They show how much of a selection is chance
-        (`rfsc.explain.stability`); where no fold has been left out, as with `size=None`, the answer comes from them.
+        (`rfsc.explain.stability`); with `size=None`, above 30,000 or below 50 distinct rows, the answer is theirs.
     max_samples : "auto", int, float or None, default="auto"
         Rows (float: share of the rows) that the models of an iteration are fitted and scored on, drawn again for each
         iteration with every class in its share, at least 20 rows of each. The answer is decided on and fitted to all
@@ -103,7 +103,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Number of threads; the result does not depend on it. None takes one for each core, or a single one inside a
         parallel loop of joblib.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the restarts. Folds and their searches have fixed seeds, so the answer does not depend on it.
+        Seed of the restarts. Folds and their searches have fixed seeds, so other answers do not depend on it.
     callbacks : object, list of objects or None, default=None
         Observers: functions of an `IterationRecord`, or objects with a method `on_iteration`. An observer may return
         "stop_search" or "stop_all". They do not see the searches by which basis and size are chosen. `Checkpoint(path)`

@@ -287,7 +287,7 @@ class OutputSearch:
         # with models of the folds at hand the answer is made of them: it is the same for every seed
         supports = self.job.known or [ids for search in searches for ids in (search.model.ids, *search.leaders)]
         pooled = most_frequent(supports, few.max_terms, self.requirements)
-        engine = spec.engine_over(few, self.requirements)
+        engine = Memo(spec.engine_over(few, self.requirements))  # exchanges from several models meet the same ones
         found = eliminated(pooled, engine, self.requirements, context, 2 * (spec.max_size or 0))
         # small models that a search visited may be better than what is left of a large one
         visited = {tuple(ids): ids for ids in supports if self.size(ids) <= (spec.max_size or 0)}
