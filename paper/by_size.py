@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -51,7 +52,7 @@ NOTES = (
 
 
 def sized_methods(k: int = max(SIZES)) -> dict[str, Any]:
-    """Unfitted models of at most k terms by name; RFSC is fitted once for all sizes."""
+    """Unfitted models of at most k terms by name; RFSC and FasterRisk are fitted once for all sizes."""
     ridge = LogisticRegression(max_iter=5000)
     found = {
         DEFAULT: RFSCClassifier(max_terms=max(SIZES), n_jobs=1),
@@ -62,7 +63,7 @@ def sized_methods(k: int = max(SIZES)) -> dict[str, Any]:
     if find_spec("imodels"):
         found["FIGS"] = import_module("imodels").FIGSClassifier(max_rules=k)
     if faster_risk.PYTHON.exists():
-        found["FasterRisk"] = OneVsRestClassifier(faster_risk.FasterRisk(k))
+        found["FasterRisk"] = OneVsRestClassifier(faster_risk.FasterRisk(k, SIZES))
     return found | {"tree": DecisionTreeClassifier(max_leaf_nodes=k + 1)}
 
 
@@ -89,7 +90,15 @@ def models_of(method: str, fold: Fold, seed: int) -> Callable[[int], Any]:
     def fitted(k: int) -> Any:
         return with_seed(sized_methods(k)[method], seed).fit(fold.X_train, fold.y_train)
 
-    return (lambda k: fitted(max(SIZES)).at_size(k)) if method == DEFAULT else fitted
+    def from_largest(k: int) -> Any:
+        whole = fitted(max(SIZES))
+        if method == DEFAULT:
+            return whole.at_size(k)
+        model = copy(whole)
+        model.estimators_ = [one.at_size(k) for one in whole.estimators_]
+        return model
+
+    return from_largest if method in (DEFAULT, "FasterRisk") else fitted
 
 
 def run_task(task: Task) -> list[Cell]:

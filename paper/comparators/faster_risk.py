@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
+from copy import copy
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,10 +31,12 @@ class FasterRisk(ClassifierMixin, BaseEstimator):
     ----------
     k : int, default=8
         Largest number of conditions.
+    sizes : tuple of int, default=()
+        Further numbers of conditions that `at_size` knows; one process fits them all.
     """
 
-    def __init__(self, k: int = 8) -> None:
-        self.k = k
+    def __init__(self, k: int = 8, sizes: tuple[int, ...] = ()) -> None:
+        self.k, self.sizes = k, sizes
 
     def fit(self, X: Any, y: Any) -> Self:
         """Cut every feature at its deciles, and let FasterRisk choose among the conditions."""
@@ -45,9 +48,17 @@ class FasterRisk(ClassifierMixin, BaseEstimator):
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder, "rows.npz")
             np.savez(rows, X=self._columns(X), y=np.where(code == 1, 1.0, -1.0))
-            command = [PYTHON, SCRIPT, rows, str(self.k)]
+            command = [PYTHON, SCRIPT, rows, *map(str, {self.k, *self.sizes})]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
-        found = json.loads(done.stdout.splitlines()[-1])
+        self.scores_ = json.loads(done.stdout.splitlines()[-1])
+        return self._use(self.k)
+
+    def at_size(self, k: int) -> Self:
+        """The score of at most k conditions."""
+        return copy(self)._use(k)
+
+    def _use(self, k: int) -> Self:
+        found = self.scores_[str(k)]
         self.coef_ = np.array([found["points"]]) / found["multiplier"]
         self.intercept_ = found["intercept"] / found["multiplier"]
         return self

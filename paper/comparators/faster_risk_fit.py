@@ -1,4 +1,4 @@
-"""One fit of FasterRisk, run by the Python of its own environment: ROWS.npz K; the last line printed is JSON."""
+"""Fits of FasterRisk, run by the Python of its own environment: ROWS.npz K...; the last line printed is JSON."""
 
 import json
 import sys
@@ -8,8 +8,11 @@ from fasterrisk.fasterrisk import RiskScoreOptimizer
 
 if __name__ == "__main__":
     rows = np.load(sys.argv[1])
-    optimizer = RiskScoreOptimizer(X=rows["X"], y=rows["y"], k=min(int(sys.argv[2]), rows["X"].shape[1]))
-    optimizer.optimize()
-    multiplier, intercept, points = optimizer.get_models(model_index=0)
-    found = {"multiplier": float(multiplier), "intercept": float(intercept), "points": np.asarray(points).tolist()}
-    sys.stdout.write("\n" + json.dumps(found) + "\n")
+    scores = {}
+    for k in sys.argv[2:]:
+        optimizer = RiskScoreOptimizer(X=rows["X"], y=rows["y"], k=min(int(k), rows["X"].shape[1]))
+        optimizer.optimize()
+        multiplier, intercept, points = optimizer.get_models(model_index=0)
+        points = np.asarray(points).tolist()
+        scores[k] = {"multiplier": float(multiplier), "intercept": float(intercept), "points": points}
+    sys.stdout.write("\n" + json.dumps(scores) + "\n")
