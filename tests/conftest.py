@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from rfsc._engines import FitOptions, Problem
-from rfsc._fit import rows
+from rfsc._fit import choice
 from rfsc._search import context
 from rfsc._terms import MonomialSpace
 from rfsc._terms.scaling import Scaling
@@ -31,7 +31,10 @@ WHOLE_CHOICE = (
     "test_same_answer",
     "paper/",
 )
-N_FOLDS, rows.N_FOLDS = rows.N_FOLDS, 2  # other fits inside of this process are quick
+ALL_FOLDS = choice.folds_of
+choice.folds_of = lambda rows, n_folds, rng: ALL_FOLDS(
+    rows, min(n_folds, 2), rng
+)  # other fits of this process are quick
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +48,7 @@ def all_folds(request):
     """Where the choice itself is the point, it is made as for users."""
     with pytest.MonkeyPatch.context() as patch:
         if any(part in request.node.nodeid for part in WHOLE_CHOICE):
-            patch.setattr(rows, "N_FOLDS", N_FOLDS)
+            patch.setattr(choice, "folds_of", ALL_FOLDS)
         yield
 
 

@@ -76,7 +76,7 @@ def test_a_size_is_left_out_like_any_model():
     X, y = straight(150, np.random.default_rng(0))
     clf = make("polynomial", **QUICK).fit(X, y)
     rows, _ = read_rows(make("polynomial"), X, y, None, None)
-    some, fold, n_left_out = folds_of(rows, np.random.default_rng(choice.CHOICE_SEED))
+    some, fold, n_left_out = folds_of(rows, 5, np.random.default_rng(choice.CHOICE_SEED))
     assert some is rows
     assert n_left_out == 5
     spec = replace(_spec(make("polynomial", **QUICK).fit(X, y), rows), max_size=8)
@@ -144,10 +144,10 @@ def test_groups_and_equal_rows_are_on_one_side_of_every_split():
     X, y = rng.random((90, 2)), np.arange(90) % 3
     groups = rng.integers(30, size=90)
     rows, _ = read_rows(make(), X, y, None, groups)
-    _, fold, _ = folds_of(rows, np.random.default_rng(0))
+    _, fold, _ = folds_of(rows, 5, np.random.default_rng(0))
     assert all(np.unique(fold[rows.groups == g]).size == 1 for g in np.unique(rows.groups))
     twice, _ = read_rows(make(), np.repeat(X, 2, axis=0), np.repeat(y, 2), None, None)
-    _, fold, _ = folds_of(twice, np.random.default_rng(0))
+    _, fold, _ = folds_of(twice, 5, np.random.default_rng(0))
     pairs = {}
     for row, k in zip(map(tuple, twice.table.T), fold, strict=True):
         assert pairs.setdefault(row, k) == k
@@ -169,7 +169,7 @@ def test_names_of_groups_do_not_matter():
 def test_observations_of_few_distinct_rows_are_divided_among_the_folds(weight, seed):
     X, y = np.array([[a, b] for a in range(3) for b in range(2)] * 2, dtype=float), np.repeat([0, 1], 6)
     rows, _ = read_rows(make(), X, y, np.array(weight), None)
-    some, fold, n_left_out = folds_of(rows, np.random.default_rng(seed))
+    some, fold, n_left_out = folds_of(rows, 5, np.random.default_rng(seed))
     assert n_left_out == 5
     # nothing is lost, every part is a whole number of observations, and every class is spread evenly
     for row, code, total in zip(rows.table.T, rows.targets.code, rows.weight, strict=True):
@@ -180,7 +180,7 @@ def test_observations_of_few_distinct_rows_are_divided_among_the_folds(weight, s
         by_fold = np.bincount(fold[some.targets.code == c], some.weight[some.targets.code == c], 5)
         assert np.ptp(by_fold) <= 1.0 + 1e-9
     repeated, _ = read_rows(make(), np.repeat(X, weight, axis=0), np.repeat(y, weight), None, None)
-    again, fold_again, _ = folds_of(repeated, np.random.default_rng(seed))
+    again, fold_again, _ = folds_of(repeated, 5, np.random.default_rng(seed))
     np.testing.assert_array_equal(again.weight, some.weight)
     np.testing.assert_array_equal(fold_again, fold)
 
@@ -221,7 +221,7 @@ def test_long_tables_leave_out_one_fold_of_some_rows(monkeypatch):
     monkeypatch.setattr(fit_rows, "MOST_ROWS", 180)
     X, y = straight(300, np.random.default_rng(0))
     rows, _ = read_rows(make(), X, y, None, None)
-    some, fold, n_left_out = folds_of(rows, np.random.default_rng(0))
+    some, fold, n_left_out = folds_of(rows, 5, np.random.default_rng(0))
     assert (n_left_out, some.n_rows, fold.size, fold.max()) == (1, 180, 180, 2)
     assert make(**QUICK).fit(X, y).score(X, y) > 0.7
 

@@ -150,7 +150,7 @@ def choose(
     """The mix of families, the size of each output and the slopes, by left-out log-loss."""
     mixes = _possible(mixes, rows, features_of, spec)
     first = next(iter(mixes))
-    some, fold, n_left_out = folds_of(rows, np.random.default_rng(CHOICE_SEED))
+    some, fold, n_left_out = folds_of(rows, spec.search.n_folds, np.random.default_rng(CHOICE_SEED))
     if n_left_out == 0:
         return Choice(first)
     has_all_rows = some is rows

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 # of every fold two thirds to four fifths of the rows are searched: about the same work however long the table is
-FEW_ROWS, N_FOLDS = 2_500, 5
+FEW_ROWS = 2_500
 FEW_DISTINCT = 50  # rows, as of a table of levels: of fewer, the observations of each are divided among the folds
 MANY_ROWS, N_FOLDS_OF_MANY = 10_000, 3
 MOST_ROWS = 30_000  # of a longer table, of which a single fold is left out
@@ -182,7 +182,7 @@ class FeatureRules:
         return [order[(varies if test is None else varies & test.kept)[order]] for test in tests]
 
 
-def folds_of(rows: Rows, rng: np.random.Generator) -> tuple[Rows, IntArray, int]:
+def folds_of(rows: Rows, n_folds: int, rng: np.random.Generator) -> tuple[Rows, IntArray, int]:
     """The rows to compare on, their stratified folds, and how many of these are left out in turn; 0 if none can be.
 
     Rows of one group stay together, and so do equal rows, unless there are few distinct ones: a row of weight 2 is the
@@ -196,13 +196,13 @@ def folds_of(rows: Rows, rng: np.random.Generator) -> tuple[Rows, IntArray, int]
         is_new = (rows.table[:, 1:] != rows.table[:, :-1]).any(axis=0) | (code[1:] != code[:-1])
         unit = np.concatenate(([0], np.cumsum(is_new)))
         n_distinct, smallest_class = unit[-1] + 1, np.bincount(code, rows.weight).min()
-        if n_distinct < FEW_DISTINCT and rows.weight.sum() >= N_FOLDS * n_distinct and smallest_class >= N_FOLDS:
-            return *_divided(rows, unit, rng), N_FOLDS
+        if n_distinct < FEW_DISTINCT and rows.weight.sum() >= n_folds * n_distinct and smallest_class >= n_folds:
+            return *_divided(rows, unit, n_folds, rng), n_folds
     n_units = int(unit.max()) + 1
     count = np.bincount(unit * n_classes + code, minlength=n_units * n_classes).reshape(n_units, n_classes)
     class_of_unit = count.argmax(axis=1)
     members = [np.flatnonzero(class_of_unit == c) for c in range(n_classes)]
-    wanted = N_FOLDS if n_units <= FEW_ROWS else N_FOLDS_OF_MANY
+    wanted = n_folds if n_units <= FEW_ROWS else min(n_folds, N_FOLDS_OF_MANY)
     n_folds = min(wanted, *(own.size for own in members))
     if n_folds < 2:
         return rows, np.empty(0, np.int64), 0
@@ -218,15 +218,15 @@ def folds_of(rows: Rows, rng: np.random.Generator) -> tuple[Rows, IntArray, int]
     return rows.take(np.flatnonzero(fold >= 0)), fold[fold >= 0], n_left_out
 
 
-def _divided(rows: Rows, unit: IntArray, rng: np.random.Generator) -> tuple[Rows, IntArray]:
+def _divided(rows: Rows, unit: IntArray, n_folds: int, rng: np.random.Generator) -> tuple[Rows, IntArray]:
     """Every distinct row in several folds, with the weight of those of its observations that fall into each."""
     _, first = np.unique(unit, return_index=True)
     weight, code = np.bincount(unit, rows.weight), rows.targets.code[first]
     count = np.maximum(np.rint(weight * min(1.0, MOST_ROWS / weight.sum())), 1.0).astype(np.int64)
-    parts = np.zeros((first.size, N_FOLDS))
+    parts = np.zeros((first.size, n_folds))
     for c in range(len(rows.targets.classes)):
         observations = rng.permutation(np.repeat(np.flatnonzero(code == c), count[code == c]))
-        np.add.at(parts, (observations, np.arange(observations.size) % N_FOLDS), 1.0)
+        np.add.at(parts, (observations, np.arange(observations.size) % n_folds), 1.0)
     own, fold = np.nonzero(parts)
     divided = rows.take(first[own])
     return replace(divided, weight=weight[own] * parts[own, fold] / count[own]), fold

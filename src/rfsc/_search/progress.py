@@ -79,6 +79,13 @@ class ConsoleProgress:
             self._stream.write(f"{text} {self._clock()}\n")
         self._fold = fold
 
+    def on_half(self, n_done: int, n_halves: int) -> None:
+        """Show how many of the fits of a certificate are done."""
+        self._count(n_halves - n_done)
+        if self._is_shown and (self._is_live or n_done % 10 == 0):
+            self._draw(f"fit {n_done} of {n_halves} halves {self._clock()}", n_done / n_halves)
+            self._fold = n_done
+
     def on_iteration(self, record: IterationRecord) -> None:
         """Redraw the line, unless that was done a moment ago."""
         before, self._previous = self._previous, record

@@ -1,6 +1,7 @@
-"""How far the restarts of a search agree: the stability index of Nogueira, Sechidis and Brown (JMLR 18, 2018)."""
+"""How far the restarts of a search agree: the stability index of Nogueira, Sechidis and Brown (JMLR 18, 2018).
 
-from __future__ import annotations
+No postponed annotations: certificates are read by the types of these classes.
+"""
 
 import math
 from dataclasses import dataclass

@@ -1,0 +1,254 @@
+"""What a certificate says: a verdict on every cluster of features, feature and term, and how good half fits are.
+
+No postponed annotations: files are read by the types of these classes.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import ClassVar, Self
+
+import numpy as np
+
+from .._utils.arrays import FloatArray
+from .._utils.files import whole_file
+from .._utils.json_records import DamagedError, decode, encode
+from .._utils.words import plural
+from ..explain.stability import Stability
+from ..explain.term_table import ReadableTable
+from .aggregation import most_by_chance
+
+FORMAT, VERSION = "rfsc-certificate", 1
+SUPPORTED = "supported"
+BY_CLUSTER = "its cluster is supported"
+PASSENGER = "passenger"
+NOT_SETTLED = "not settled"
+CHANCE = "no more than chance"
+NOTES = (
+    "P: p-value after the selection, for all rows of the table together (family-wise error). Every unit was tested on "
+    "rows that its model had not seen, beside what can be had without it.",
+    "halves: share of the half fits whose model holds the unit. same sign: share of those in which its effect points "
+    "the same way.",
+)
+MEANING = {
+    SUPPORTED: "the classes depend on it, beyond what the other features tell",
+    BY_CLUSTER: "some member of its cluster matters; the members stand in for each other",
+    PASSENGER: "chosen in most halves, but only in products that are as good without it",
+    NOT_SETTLED: "these rows do not decide",
+    CHANCE: "the models predict unseen rows no better than chance",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitTable(ReadableTable):
+    """Verdicts on units of one kind, the smallest P first.
+
+    Parameters
+    ----------
+    unit : tuple of str
+        The cluster, feature or term.
+    verdict : tuple of str
+        "supported", "its cluster is supported", "passenger", "not settled" or "no more than chance".
+    p_value : ndarray of shape (n_units,)
+        Family-wise p-value.
+    share : ndarray of shape (n_units,)
+        Share of the half fits whose model holds the unit.
+    sign : ndarray of shape (n_units,) or None
+        Share of those in which the effect has the sign that most of them have; None for clusters and several classes.
+    stand_ins : tuple of str or None
+        Members of a cluster with their shares, or other members of the cluster of a feature; None for terms.
+    """
+
+    formats: ClassVar = {
+        "unit": "",
+        "verdict": "",
+        "p_value": ".2g",
+        "share": ".0%",
+        "sign": ".0%",
+        "stand_ins": "",
+    }
+    heads: ClassVar = {"p_value": "P", "share": "halves", "sign": "same sign", "stand_ins": "stand-ins"}
+    to_left: ClassVar = frozenset({"verdict", "stand_ins"})
+
+    unit: tuple[str, ...]
+    verdict: tuple[str, ...]
+    p_value: FloatArray
+    share: FloatArray
+    sign: FloatArray | None
+    stand_ins: tuple[str, ...] | None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (*NOTES, *(f"{word}: {MEANING[word]}." for word in MEANING if word in self.verdict))
+
+    def named(self, verdict: str = SUPPORTED) -> tuple[str, ...]:
+        """The units with a verdict."""
+        return tuple(unit for unit, own in zip(self.unit, self.verdict, strict=True) if own == verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class HalfScore:
+    """How good the half fits are on the rows that they have not seen: means over the halves."""
+
+    log_loss: float
+    constant_log_loss: float  # of the class shares
+    auc: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CertificateSettings:
+    """How a certificate was made."""
+
+    n_pairs: int  # of halves that were asked for
+    n_halves: int  # half fits that were made
+    level: float
+    n_rows: int
+    n_events: int  # rows of the smallest class
+    n_features: int
+    classes: tuple[str, ...]
+    basis: str
+    cut: float | None  # absolute rank correlation from which features share a cluster; None: given by the user
+    random_state: int | None
+    version: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Certificate:
+    """Which features and terms can be believed, by fits to halves of the rows and tests on the other halves.
+
+    Parameters
+    ----------
+    clusters, features, terms : UnitTable
+        Verdicts. Only units that some half fit has chosen are listed; no other has any support.
+    p_signal : float
+        P-value that the models predict unseen rows no better than chance.
+    stability : Stability
+        Agreement of the half fits on the features.
+    score : HalfScore
+        Log-loss and AUC on unseen rows; honest, but of models with half the rows.
+    settings : CertificateSettings
+        Numbers of pairs, rows and features, the level, and the version.
+    cautions : tuple of str
+        Why the error rate may not hold here; empty if no reason is known.
+    """
+
+    clusters: UnitTable
+    features: UnitTable
+    terms: UnitTable
+    p_signal: float
+    stability: Stability
+    score: HalfScore
+    settings: CertificateSettings
+    cautions: tuple[str, ...] = ()
+
+    def bound(self, threshold: float) -> float:
+        """Bound on the expected number of features that chance puts into a share of the halves.
+
+        Parameters
+        ----------
+        threshold : float
+            Share of the halves, above 0.5 and at most 1.
+
+        Returns
+        -------
+        float
+            At most so many of the features that are chosen at least so often are expected to be there by chance, that
+            is, no more often than a feature drawn at random (Shah and Samworth 2013).
+        """
+        if not 0.5 < threshold <= 1.0:
+            msg = f"threshold must be a share above 0.5 and at most 1, got {threshold!r}."
+            raise ValueError(msg)
+        n_pairs = max(self.settings.n_halves // 2, 1)
+        return most_by_chance(self.stability.mean_size, self.settings.n_features, threshold, n_pairs)
+
+    def lines(self) -> list[str]:
+        """What was found, in sentences."""
+        made, level = self.settings, self.settings.level
+        found = [
+            f"{made.n_halves} fits to halves of {made.n_rows:,} rows, tested on the other halves.",
+            f"Unseen rows: AUC {self.score.auc:.3f}, log-loss {self.score.log_loss:.3f} "
+            f"(class shares alone: {self.score.constant_log_loss:.3f}).",
+        ]
+        if self.p_signal > level:
+            found.append(f"No more than chance: P = {self.p_signal:.2g} that the models predict unseen rows by luck.")
+        for table, word in ((self.clusters, "cluster"), (self.features, "feature"), (self.terms, "term")):
+            names = table.named()
+            if table is not self.clusters or any(" | " in name for name in names):
+                found.append(f"Supported {plural(len(names), word)}: {', '.join(names) if names else 'none'}.")
+        found.append(f"The probability of any false entry in these lists is at most {level:g}.")
+        if self.stability.index is not None:
+            found.append(f"The halves agree on the features: {self.stability.index:.2f} ({self.stability.word}).")
+        return [*found, *(f"Caution: {caution}" for caution in self.cautions)]
+
+    def text(self) -> str:
+        """Sentences and tables as plain text."""
+        parts = ["\n".join(self.lines())]
+        if any(" | " in unit for unit in self.clusters.unit):
+            parts.append(f"Clusters\n{self.clusters.aligned(self.clusters.columns)}")
+        parts.append(f"Features\n{self.features.aligned(self.features.columns)}")
+        parts.append(f"Terms\n{self.terms.text()}")
+        return "\n\n".join(parts)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<p>{escape(line)}</p>" for line in self.lines())
+        tables = ((self.clusters, "Clusters"), (self.features, "Features"), (self.terms, "Terms"))
+        return head + "".join(f"<h4>{title}</h4>{table._repr_html_()}" for table, title in tables)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the certificate as JSON; it holds names, figures and settings, no row of the table.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        """
+        content = {"format": FORMAT, "version": VERSION, **encode(self)}
+        with whole_file(Path(path)) as part:
+            part.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a certificate that `save` has written.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        Certificate
+            As it was saved.
+        """
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            if not isinstance(content, dict) or content.pop("format", "") != FORMAT:
+                msg = "it is no certificate of rfsc"
+                raise DamagedError(msg)
+            if content.pop("version", None) != VERSION:
+                msg = "it was written by another version of rfsc"
+                raise DamagedError(msg)
+            found: Self = decode(cls, content)
+        except (ValueError, RecursionError) as error:
+            why = str(error) if isinstance(error, DamagedError) else "it is not JSON"
+            msg = f"{Path(path).name} cannot be read as a certificate: {why}. Make it again."
+            raise ValueError(msg) from None
+        return found
+
+
+def with_shares(shares: Mapping[str, float]) -> str:
+    """Members of a cluster and how often each is chosen, the most frequent first."""
+    ordered = sorted(shares.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"{name} {share:.0%}" for name, share in ordered)
+
+
+def majority(signs: Sequence[float]) -> float:
+    """Share of the signs that the more frequent one has; 0 where there is none."""
+    up, down = np.count_nonzero(np.array(signs) > 0), np.count_nonzero(np.array(signs) < 0)
+    return float(max(up, down) / max(len(signs), 1))

@@ -1,0 +1,259 @@
+"""Fits to one half of the rows, and tests of what they hold on the other half.
+
+No postponed annotations: checkpoints read results by the types of these classes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.pipeline import Pipeline
+
+from .._fit.fitting import settings_of
+from .._fit.targets import Targets
+from .._model.sparse_model import SparseModel
+from .._search.context import Context
+from .._terms import Term
+from .._utils.arrays import BoolArray, FloatArray, IntArray
+from .._utils.compat import safe_indexing
+from ..classifier import RFSCClassifier
+from .unit_tests import UnseenRows, feature_p_value, shape, term_p_value
+
+N_FOLDS = 2  # that choose basis and size inside of a half: more take longer and find little more
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """A unit that the model of a half touches."""
+
+    key: str  # what it is called in all halves
+    label: str  # what it is called in this one
+    p_value: float  # on the other half, times the number of units that were tested there
+    sign: float  # of its effect: -1, 0 or +1
+
+
+@dataclass(frozen=True, slots=True)
+class HalfResult:
+    """What the fit to one half says, and how good it is on the other."""
+
+    clusters: tuple[UnitResult, ...]
+    features: tuple[UnitResult, ...]
+    terms: tuple[UnitResult, ...]
+    p_signal: float  # one-sided, that its predictions rank the other half no better than chance
+    log_loss: float
+    constant_log_loss: float  # of the class shares of the half that was fitted
+    auc: float  # several classes: mean of each against the rest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """The rows of a certificate."""
+
+    X: Any
+    y: np.ndarray[Any, Any]
+    targets: Targets
+    weight: FloatArray
+    groups: IntArray | None
+
+
+class Halves:
+    """All half fits; each is a task, by its number."""
+
+    def __init__(
+        self, estimator: Any, table: Table, is_upper: BoolArray, seeds: IntArray, cluster_of: Mapping[str, str]
+    ) -> None:
+        self._estimator, self._table = estimator, table
+        self._is_upper, self._seeds = is_upper, seeds  # (pair, row): which half; (half fit,)
+        self._cluster_of = cluster_of  # of the names of features
+
+    def __sizeof__(self) -> int:
+        return int(getattr(self._table.X, "nbytes", self._table.weight.nbytes))
+
+    def alone(self) -> Self:
+        """Itself: a half fit uses one thread and shares nothing."""
+        return self
+
+    def run(self, item: int, context: Context) -> HalfResult:  # noqa: ARG002  a half is fitted to its end
+        """Fit one half of a pair and test on the other."""
+        table = self._table
+        seen = self._is_upper[item // 2] == bool(item % 2)
+        fitted = self._fitted(np.flatnonzero(seen), int(self._seeds[item]))
+        clf, at = last_step(fitted), np.flatnonzero(~seen)
+        X = safe_indexing(table.X, at)
+        before = fitted[:-1] if has_steps(fitted) else None
+        X = X if before is None else before.transform(X)
+        values = clf._table(X)
+        names = feature_names_of(before, X, values.shape[1])
+        weight, outputs = table.weight[at], [target[at] for target in table.targets.outputs]
+        clusters = self._clusters(names)
+        rows = [
+            UnseenRows(model.scaling.table(values), target, weight, clusters)
+            for model, target in zip(clf.models_, outputs, strict=True)
+        ]
+        units = self._units(clf.models_, rows, names)
+        proba = clf.predict_proba(X)
+        share = np.bincount(table.targets.code[seen], table.weight[seen]) / table.weight[seen].sum()
+        losses = [
+            log_loss(table.targets.code[at], p, sample_weight=weight, labels=np.arange(share.size))
+            for p in (proba, np.broadcast_to(share, proba.shape))
+        ]
+        columns = proba.T[-len(outputs) :]  # of two classes, the second
+        aucs = [roc_auc_score(y > 0, p, sample_weight=weight) for y, p in zip(outputs, columns, strict=True)]
+        p_signal = _p_signal(clf.models_, values, rows)
+        return HalfResult(*units, p_signal, float(losses[0]), float(losses[1]), float(np.mean(aucs)))
+
+    def _clusters(self, names: Sequence[str]) -> list[frozenset[int]]:
+        """The clusters of more than one feature."""
+        members: dict[str, set[int]] = {}
+        for j, name in enumerate(names):
+            if name in self._cluster_of:
+                members.setdefault(self._cluster_of[name], set()).add(j)
+        return [frozenset(own) for own in members.values() if len(own) > 1]
+
+    def _fitted(self, seen: IntArray, seed: int) -> Any:
+        table, estimator = self._table, clone(self._estimator)
+        own = last_step(estimator)
+        # callbacks, progress and threads are those of the certificate
+        own.set_params(n_restarts=1, n_jobs=1, callbacks=None, verbose=0, random_state=seed)
+        if own.size is not None:
+            own.set_params(search=replace(settings_of(own), n_folds=min(settings_of(own).n_folds, N_FOLDS)))
+        given: dict[str, Any] = {"sample_weight": None if np.all(table.weight == 1.0) else table.weight[seen]}
+        given["groups"] = None if table.groups is None else table.groups[seen]
+        prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
+        given = {prefix + name: value for name, value in given.items() if value is not None}
+        return estimator.fit(safe_indexing(table.X, seen), table.y[seen], **given)
+
+    def _units(
+        self, models: Sequence[SparseModel], rows: Sequence[UnseenRows], names: Sequence[str]
+    ) -> tuple[tuple[UnitResult, ...], tuple[UnitResult, ...], tuple[UnitResult, ...]]:
+        """Clusters, features and terms that some model touches."""
+        touched = sorted({j for model in models for j in model.features})
+        by_cluster = {
+            self._cluster_of.get(names[j], names[j]): next(
+                (own for own in rows[0].clusters if j in own), frozenset({j})
+            )
+            for j in touched
+        }
+        pairs = list(zip(models, rows, strict=True))
+
+        def results(features: Mapping[str, frozenset[int]]) -> tuple[UnitResult, ...]:
+            found = []
+            for key, own in features.items():
+                p_values = [feature_p_value(own, model.terms, one) for model, one in pairs]
+                found.append(UnitResult(key, key, _corrected(p_values, len(features)), _sign_of(own, pairs)))
+            return tuple(found)
+
+        by_feature = {names[j]: frozenset({j}) for j in touched}
+        return results(by_cluster), results(by_feature), _terms(pairs, names)
+
+
+def _terms(pairs: Sequence[tuple[SparseModel, UnseenRows]], names: Sequence[str]) -> tuple[UnitResult, ...]:
+    """Terms that are the same but for their numbers are one unit."""
+    units: dict[str, list[list[int]]] = {}  # places of its terms in the model of each output
+    for k, (model, _) in enumerate(pairs):
+        for place, term in enumerate(model.terms):
+            if term.features:
+                units.setdefault(_key(term, names), [[] for _ in pairs])[k].append(place)
+    found = []
+    for key, places in units.items():
+        p_values, labels, signs = [], [], []
+        for (model, rows), own in zip(pairs, places, strict=True):
+            p_values.append(term_p_value([model.terms[j] for j in own], model.terms, rows) if own else 1.0)
+            labels += [model.terms[j].name(names) for j in own]
+            signs += np.sign(model.coef[own]).tolist()
+        sign = signs[0] if len(pairs) == 1 and len(set(signs)) == 1 else 0.0
+        found.append(UnitResult(key, labels[0], _corrected(p_values, len(units)), sign))
+    return tuple(found)
+
+
+def _key(term: Term, names: Sequence[str]) -> str:
+    """The shape of a term with the names of its features: other halves may number them otherwise."""
+    return repr(_named(shape(term.expression), names))
+
+
+def _named(one: Any, names: Sequence[str]) -> Any:
+    if isinstance(one, tuple):
+        return tuple(_named(part, names) for part in one)
+    return names[one] if isinstance(one, int) else one
+
+
+def _corrected(p_values: Sequence[float], n_units: int) -> float:
+    """The least of the outputs, for having looked at so many of them and at so many units."""
+    return min(1.0, n_units * len(p_values) * min(p_values))
+
+
+def _sign_of(features: frozenset[int], pairs: Sequence[tuple[SparseModel, UnseenRows]]) -> float:
+    """Whether the prediction rises or falls with a feature, on the whole; 0 for a cluster or for several outputs."""
+    if len(features) > 1 or len(pairs) > 1:
+        return 0.0
+    ((model, rows),) = pairs
+    (feature,) = features
+    own = [j for j, term in enumerate(model.terms) if feature in term.features]
+    effect = model.coef[own] @ rows.columns(model.terms[j].expression for j in own)
+    x = rows.table[feature]
+    return float(np.sign((rows.weight * (x - np.average(x, weights=rows.weight)) * effect).sum()))
+
+
+def _p_signal(models: Sequence[SparseModel], values: FloatArray, rows: Sequence[UnseenRows]) -> float:
+    """The Mann-Whitney test of the predictions, without its correction for ties, which would only lower it."""
+    found = []
+    for model, one in zip(models, rows, strict=True):
+        upper, lower = one.weight[one.target > 0].sum(), one.weight[one.target < 0].sum()
+        auc = roc_auc_score(one.target > 0, model.decision(values), sample_weight=one.weight)
+        found.append(norm.sf((auc - 0.5) / np.sqrt((upper + lower + 1.0) / (12.0 * upper * lower))))
+    return float(min(1.0, len(found) * min(found)))
+
+
+def last_step(estimator: Any) -> Any:
+    """The classifier of an estimator, which may be a pipeline."""
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) and estimator.steps else estimator
+    if not isinstance(last, RFSCClassifier):
+        msg = f"estimator must be an RFSCClassifier or a pipeline that ends in one, got {type(last).__name__}."
+        raise TypeError(msg)
+    return last
+
+
+def has_steps(estimator: Any) -> bool:
+    """Whether something comes before the classifier."""
+    return isinstance(estimator, Pipeline) and len(estimator) > 1
+
+
+def feature_names_of(before: Pipeline | None, X: Any, n_features: int) -> list[str]:
+    """Names of the features of a classifier, given the fitted steps before it; X is what enters if there are none."""
+    if before is not None:
+        try:
+            return [str(name) for name in before.get_feature_names_out()]
+        except AttributeError:  # a step that names nothing
+            X = None
+    given = getattr(X, "columns", None)
+    return [f"x{j}" for j in range(n_features)] if given is None else [str(name) for name in given]
+
+
+def split_in_halves(code: IntArray, groups: IntArray | None, n_pairs: int, rng: np.random.Generator) -> BoolArray:
+    """Random halves (pair, row): every class has its share in both, and groups stay together."""
+    unit = np.arange(code.size) if groups is None else groups
+    n_units, n_classes = int(unit.max()) + 1, int(code.max()) + 1
+    count = np.zeros((n_units, n_classes), dtype=np.int64)
+    np.add.at(count, (unit, code), 1)
+    kind = count.argmax(axis=1)  # the class that most rows of a group have
+    is_upper = np.zeros((n_pairs, n_units), dtype=np.bool_)
+    for one in is_upper:
+        first = 0  # of an odd number, the half that gets one more changes from class to class
+        for c in range(n_classes):
+            own = rng.permutation(np.flatnonzero(kind == c))
+            one[own] = (np.arange(own.size) + first) % 2 == 0
+            first += own.size
+    halves = is_upper[:, unit]
+    for side in (halves, ~halves):
+        if any(np.bincount(code[half], minlength=n_classes).min() < 2 for half in side):
+            what = "groups" if groups is not None else "rows"
+            msg = (
+                f"a half of the {what} would hold fewer than two rows of some class. A certificate needs more rows of "
+                "the smallest class" + (", in more groups." if groups is not None else ".")
+            )
+            raise ValueError(msg)
+    return halves

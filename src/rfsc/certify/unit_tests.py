@@ -1,0 +1,205 @@
+"""Does the unseen half of the rows need a unit of a model: a cluster of features, a feature, or a term?
+
+A term that reads a unit may be useful without it: on [0, 1], the product of x1 and x6 stands in for x1, and a feature
+stands in for one that it is correlated with. So a unit has to beat what can be had without it: the *reducts* of its
+terms, which lack their factors that read the unit, and the *substitutes*, which read correlated features in place of
+those of the unit: all other members of its cluster, and the most correlated others. Both are in the model with the unit
+and in the model without it, and Rao's score test compares the two; it fits only the smaller one, so a unit that
+separates the classes has a p-value too. If there are too few rows for all of them, nothing can be said of the unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from scipy.special import expit
+from scipy.stats import chi2, rankdata
+
+from .._model.inference import refit
+from .._terms import Term
+from .._terms.expression import (
+    Condition,
+    Expression,
+    Number,
+    Product,
+    Scaled,
+    Sum,
+    Wave,
+    evaluate,
+    features_of,
+    parts_of,
+    product,
+)
+from .._utils.arrays import FloatArray
+
+N_SUBSTITUTES = 3  # correlated features outside of its cluster that are tried in the place of one
+CORRELATED = 0.5  # least absolute rank correlation of such a feature
+EVENTS_PER_COLUMN = 5.0  # rows of the smaller class that each column of a test takes at least
+SEPARABLE = 1e-4  # ridge of the smaller model, as a multiple of the variance of a column
+DEPENDENT = 1e-6  # share of a column that others leave over, from which it counts as their combination
+MOST_FACTORS = 6  # of a term whose sub-products are all tried
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnseenRows:
+    """One output on rows that its model has not seen."""
+
+    table: FloatArray  # (n_features, n_rows), scaled as for the model
+    target: FloatArray  # -1 or +1
+    weight: FloatArray
+    clusters: Sequence[frozenset[int]]  # of more than one feature
+
+    @property
+    def most_columns(self) -> int:
+        """The most that a test may have."""
+        events = min(self.weight[self.target > 0].sum(), self.weight[self.target < 0].sum())
+        return int(events / EVENTS_PER_COLUMN)
+
+    def columns(self, expressions: Iterable[Expression]) -> FloatArray:
+        """Values of expressions, one row for each."""
+        n_rows = self.table.shape[1]
+        values = [np.broadcast_to(evaluate(one, self.table), n_rows) for one in expressions]
+        return np.array(values).reshape(len(values), n_rows)
+
+    def alternatives(self, feature: int) -> list[int]:
+        """Features that may stand in for one: its cluster, and the most correlated others."""
+        cluster = next((own for own in self.clusters if feature in own), frozenset({feature}))
+        ranks = rankdata(self.table, axis=1)
+        ranks -= ranks.mean(axis=1, keepdims=True)
+        length = np.linalg.norm(ranks, axis=1)
+        rho = np.abs(ranks @ ranks[feature]) / np.maximum(length * length[feature], 1e-300)
+        rho[list(cluster)] = 0.0
+        best = np.argsort(-rho, kind="stable")[:N_SUBSTITUTES]
+        return [*sorted(cluster - {feature}), *(int(j) for j in best if rho[j] >= CORRELATED)]
+
+
+def feature_p_value(features: frozenset[int], terms: Sequence[Term], rows: UnseenRows) -> float:
+    """P-value of a feature or of a cluster of features in the model with these terms; 1 if it reads none of them."""
+    touched = [term for term in terms if features & set(term.features)]
+    reducts = [_without_features(term.expression, features) for term in touched]
+    return _p_value(touched, terms, [one for one in reducts if one is not None], features, rows)
+
+
+def term_p_value(touched: Sequence[Term], terms: Sequence[Term], rows: UnseenRows) -> float:
+    """P-value of some of the terms of a model together; a product has to beat its parts."""
+    parts = [one for term in touched for one in _sub_products(term.expression)]
+    return _p_value(touched, terms, parts, frozenset().union(*(term.features for term in touched)), rows)
+
+
+def _p_value(
+    touched: Sequence[Term],
+    terms: Sequence[Term],
+    reducts: Sequence[Expression],
+    features: frozenset[int],
+    rows: UnseenRows,
+) -> float:
+    if not touched:
+        return 1.0
+    tested = [term.expression for term in touched]
+    others = [term.expression for term in terms if term.features and term not in touched]
+    every = dict.fromkeys([Number(1.0), *others, *reducts, *_substitutes(tested, features, rows)])
+    beside = [one for one in every if one not in tested]
+    if len(tested) + len(beside) > rows.most_columns:
+        return 1.0
+    return score_test(rows.columns(beside), rows.columns(tested), rows)
+
+
+def score_test(beside: FloatArray, tested: FloatArray, rows: UnseenRows) -> float:
+    """Rao's score test of columns beside others, which are fitted without them.
+
+    1 if nothing is left to test because all columns are combinations of the others.
+    """
+    weight, target = rows.weight, rows.target
+    share = weight / weight.sum()
+    kept = _independent(beside * np.sqrt(weight))
+    beside = beside[kept]
+    spread = (share * np.square(beside - (beside * share).sum(axis=1)[:, None])).sum(axis=1)
+    fit = refit(beside, target, weight, SEPARABLE * spread, np.zeros(len(beside)))
+    f = np.einsum("j,jk->k", fit.coef, beside)
+    root = np.sqrt(weight * expit(f) * expit(-f))
+    if not np.all(root > 0.0):
+        return 1.0
+    residual = weight * target * expit(-target * f) / root
+    q, _ = np.linalg.qr((beside * root).T)
+    scaled = (tested * root).T
+    left = scaled - q @ (q.T @ scaled)
+    left -= q @ (q.T @ left)  # once more: what the first pass leaves over of the others is rounding
+    lengths = np.linalg.norm(scaled, axis=0)
+    left = left[:, np.linalg.norm(left, axis=0) > DEPENDENT * lengths]
+    if left.shape[1] == 0:
+        return 1.0
+    u, size, _ = np.linalg.svd(left / np.linalg.norm(left, axis=0), full_matrices=False)
+    rank = int(np.count_nonzero(size > DEPENDENT * size[0]))
+    return float(chi2.sf(np.square(u[:, :rank].T @ residual).sum(), rank))
+
+
+def _independent(columns: FloatArray) -> list[int]:
+    """Columns, one after the other, that are no combination of those before."""
+    kept: list[int] = []
+    basis = np.empty((0, columns.shape[1]))
+    for j, column in enumerate(columns):
+        left = column - basis.T @ (basis @ column)
+        left -= basis.T @ (basis @ left)
+        length = np.linalg.norm(left)
+        if length > DEPENDENT * np.linalg.norm(column):
+            kept.append(j)
+            basis = np.vstack([basis, left / length])
+    return kept
+
+
+def _factors(node: Expression) -> tuple[Expression, ...]:
+    return node.parts if isinstance(node, Product) else (node,)
+
+
+def _without_features(node: Expression, features: frozenset[int]) -> Expression | None:
+    """A term less its factors that read some features; None if nothing is left."""
+    rest = [part for part in _factors(node) if not features & features_of(part)]
+    return product(*rest) if rest else None
+
+
+def _sub_products(node: Expression) -> list[Expression]:
+    """The products of some, but not all, factors of a term."""
+    factors = _factors(node)[:MOST_FACTORS]
+    return [product(*some) for n in range(1, len(factors)) for some in combinations(factors, n)]
+
+
+def _substitutes(tested: Sequence[Expression], features: frozenset[int], rows: UnseenRows) -> list[Expression]:
+    """The tested terms with other features in the place of one of the unit."""
+    return [
+        _exchanged(node, {feature: other})
+        for node in tested
+        for feature in sorted(features & features_of(node))
+        for other in rows.alternatives(feature)
+        if other not in features
+    ]
+
+
+def _exchanged(node: Expression, features: Mapping[int, int]) -> Expression:
+    """An expression of other features, on the same scale."""
+    match node:
+        case Number():
+            return node
+        case Scaled(feature):
+            return Scaled(features.get(feature, feature))
+        case Sum(parts) | Product(parts):
+            return replace(node, parts=tuple(_exchanged(part, features) for part in parts))
+    return replace(node, part=_exchanged(node.part, features))
+
+
+def shape(node: Expression) -> Hashable:
+    """What terms of different halves have in common: all but their numbers, which depend on the rows."""
+    match node:
+        case Number():
+            return "number"
+        case Scaled(feature):
+            return feature
+        case Condition(part, "=" as relation, at):
+            return relation, at, shape(part)
+        case Condition(part, relation):
+            return relation, shape(part)
+        case Wave(kind, part):
+            return kind, shape(part)
+    return type(node).__name__, *(shape(part) for part in parts_of(node))
