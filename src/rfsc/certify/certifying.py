@@ -126,7 +126,7 @@ def certify(
     halves = Halves(estimator, table, is_upper, seeds, cluster_of)
     with fit_context(callbacks, clf.verbose) as context:
         if context.checkpoint is not None:
-            settings = {"n_pairs": n_pairs, "random_state": random_state, "clusters": sorted(cluster_of.items())}
+            settings = {"n_pairs": n_pairs, "random_state": random_state, "clusters": dict(cluster_of)}
             data = fingerprint(values, table.targets.classes, table.targets.code, table.weight, names)
             params = {k: repr(v) for k, v in estimator.get_params().items() if "callbacks" not in k}
             context.checkpoint.open({"data": data, "rfsc": __version__, **params, **settings})

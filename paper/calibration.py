@@ -1,0 +1,231 @@
+"""Does the certificate keep its promise? Simulated tables of which the truth is known, by cell: how often any false unit.
+
+A table has twelve features in four blocks of three, equally correlated within a block. Noise: classes that have nothing
+to do with the features. Signal: the log-odds are 4 x0 + 6 x3*x6 - 4 x9 on features between 0 and 1, one of each block, so
+that the other members of the blocks are proxies, and products of the features passengers. A false cluster has no
+feature of the truth, a false feature is not in it, and a false term reads features that are not together in a term of
+the truth (three classes: a feature that is not in it).
+
+Finished tables are kept in `tables.csv` of the output folder, so an interrupted run continues.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import time
+import warnings
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.optimize import brentq
+from scipy.special import expit, ndtr
+
+from rfsc import RFSCClassifier
+from rfsc.certify import Certificate, certify
+
+from .arrays import FloatArray, IntArray
+from .tables import markdown_table
+
+N_BLOCKS, BLOCK_SIZE = 4, 3
+TRUTH = (frozenset({0}), frozenset({3, 6}), frozenset({9}))
+TRUE_FEATURES = frozenset().union(*TRUTH)
+LEVEL = 0.05
+N_PAIRS = 10  # fewer than a user takes: twenty fits for each of thousands of tables
+CENTRAL, AROUND = 500, 100  # tables of a cell
+LEVELS = ("cluster", "feature", "term")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A cell of the study."""
+
+    kind: str  # "noise" or "signal"
+    n_rows: int = 200
+    rho: float = 0.7
+    basis: str = "polynomial"
+    events: float = 0.5
+    n_classes: int = 2
+    columns: str = "even"  # or "skewed", "integer"
+
+    @property
+    def n_tables(self) -> int:
+        """How many tables the study has of it."""
+        is_central = self.n_rows in (200, 500) and self.basis in ("polynomial", "auto")
+        return CENTRAL if is_central and self == Setting(self.kind, self.n_rows, basis=self.basis) else AROUND
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the certificate said of one table: false and true findings on each level."""
+
+    kind: str
+    n_rows: int
+    rho: float
+    basis: str
+    events: float
+    n_classes: int
+    columns: str
+    number: int
+    false_clusters: int
+    false_features: int
+    false_terms: int
+    true_clusters: int
+    true_features: int
+    true_terms: int
+    p_signal: float
+    seconds: float
+
+    @property
+    def setting(self) -> Setting:
+        """Its cell."""
+        return Setting(**{field.name: getattr(self, field.name) for field in fields(Setting)})
+
+
+def settings() -> list[Setting]:
+    """All cells, the central ones first."""
+    around: list[dict[str, Any]] = [
+        {"n_rows": 100},
+        {"n_rows": 1000},
+        {"rho": 0.0},
+        {"rho": 0.95},
+        {"n_rows": 500, "events": 0.1},
+        {"n_rows": 500, "n_classes": 3},
+        {"basis": "centred"},
+        {"basis": "hinge"},
+        {"columns": "skewed"},
+        {"columns": "integer"},
+    ]
+    central = [{"n_rows": n, "basis": basis} for basis in ("polynomial", "auto") for n in (200, 500)]
+    return [Setting(kind, **own) for own in [*central, *around] for kind in ("noise", "signal")]
+
+
+def draw(setting: Setting, number: int) -> tuple[FloatArray, IntArray]:
+    """Table `number` of a cell; the same one every time."""
+    key = repr((setting.kind, setting.n_rows, setting.rho, setting.events, setting.n_classes, setting.columns))
+    rng = np.random.default_rng([zlib.crc32(key.encode()), number])
+    shape = setting.n_rows, N_BLOCKS, 1
+    common, own = rng.normal(size=shape), rng.normal(size=(*shape[:2], BLOCK_SIZE))
+    z = (np.sqrt(setting.rho) * common + np.sqrt(1.0 - setting.rho) * own).reshape(setting.n_rows, -1)
+    X = {"even": ndtr, "skewed": lambda z: np.exp(z) / 4.0, "integer": lambda z: np.floor(5.0 * ndtr(z)) / 4.0}
+    x = np.asarray(X[setting.columns](z), dtype=np.float64)
+    if setting.kind == "noise":
+        share = [1.0 - setting.events, setting.events] if setting.n_classes == 2 else [1.0 / 3.0] * 3
+        return x, rng.choice(setting.n_classes, size=setting.n_rows, p=share)
+    if setting.n_classes == 2:
+        f = 4.0 * x[:, 0] + 6.0 * x[:, 3] * x[:, 6] - 4.0 * x[:, 9]
+        constant = brentq(lambda c: np.mean(expit(f + c)) - setting.events, -50.0, 50.0)
+        return x, (rng.random(setting.n_rows) < expit(f + constant)).astype(np.int64)
+    f = np.column_stack([4.0 * x[:, 0], 6.0 * x[:, 3] * x[:, 6], 4.0 * x[:, 9]])
+    f -= f.mean(axis=0)
+    return x, np.argmax(f + rng.gumbel(size=f.shape), axis=1)
+
+
+def run_table(setting: Setting, number: int) -> Outcome:
+    """The certificate of one table."""
+    X, y = draw(setting, number)
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator = RFSCClassifier(basis=setting.basis)
+        found = certify(estimator, X, y, n_pairs=N_PAIRS, level=LEVEL, random_state=number, n_jobs=1)
+    seconds = round(time.perf_counter() - started, 2)
+    false = [false_units(found, setting, level) for level in LEVELS]
+    named = [len(getattr(found, f"{level}s").named()) for level in LEVELS]
+    true = [n - wrong for n, wrong in zip(named, false, strict=True)]
+    return Outcome(*asdict(setting).values(), number, *false, *true, float(f"{found.p_signal:.4g}"), seconds)
+
+
+def false_units(found: Certificate, setting: Setting, level: str) -> int:
+    """Supported units that have nothing to do with the classes."""
+    table = getattr(found, f"{level}s")
+    read = [frozenset(int(j) for j in re.findall(r"x(\d+)", name)) for name in table.named()]
+    true = TRUE_FEATURES if setting.kind == "signal" else frozenset()
+    if level == "term" and true and setting.n_classes == 2:
+        return sum(not any(own <= together for together in TRUTH) for own in read)
+    return sum(not own & true if level == "cluster" else not own <= true for own in read)
+
+
+def run_study(folder: Path, *, n_jobs: int, most: int | None = None, cells: Sequence[Setting] = ()) -> list[Outcome]:
+    """Run the tables that are missing, at most so many of each cell, in turns over the cells."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "tables.csv"
+    known = read_outcomes(path)
+    have = {(one.setting, one.number) for one in known}
+    wanted = [(s, k) for k in range(CENTRAL) for s in cells or settings() if k < min(s.n_tables, most or s.n_tables)]
+    missing = [one for one in wanted if one not in have]
+    work = Parallel(n_jobs, return_as="generator_unordered")(delayed(run_table)(*one) for one in missing)
+    for outcome in _shown(work, len(missing)):
+        known.append(outcome)
+        is_new = not path.exists()
+        with path.open("a", newline="") as file:
+            writer = csv.writer(file)
+            if is_new:
+                writer.writerow([field.name for field in fields(Outcome)])
+            writer.writerow(asdict(outcome).values())
+    return [one for one in known if one.setting in set(cells or settings())]
+
+
+def _shown(work: Iterator[Outcome], total: int) -> Iterator[Outcome]:
+    from tqdm import tqdm
+
+    yield from tqdm(work, total=total, disable=not total, mininterval=10.0)
+
+
+def read_outcomes(path: Path) -> list[Outcome]:
+    """The tables that are finished; a line that an interruption cut short is ignored."""
+    if not path.exists():
+        return []
+    types = {"kind": str, "basis": str, "columns": str, "rho": float, "events": float, "p_signal": float}
+    types["seconds"] = float
+    found = []
+    for row in csv.DictReader(path.read_text().splitlines()):
+        if None not in row.values():
+            found.append(Outcome(**{name: types.get(name, int)(value) for name, value in row.items()}))
+    return found
+
+
+def section(outcomes: Sequence[Outcome]) -> str:
+    """A row for each cell, and whether the error rate is kept everywhere."""
+    rows, missed = [], []
+    for setting in settings():
+        own = [one for one in outcomes if one.setting == setting]
+        if not own:
+            continue
+        n = len(own)
+        limit = LEVEL + 2.0 * np.sqrt(LEVEL * (1.0 - LEVEL) / n)
+        shares = [np.mean([getattr(one, f"false_{level}s") > 0 for one in own]) for level in LEVELS]
+        is_kept = max(shares) <= limit
+        missed += [] if is_kept else [describe(setting)]
+        true = [np.mean([getattr(one, f"true_{level}s") for one in own]) for level in LEVELS]
+        found = [f"{value:.1f}" for value in true] if setting.kind == "signal" else ["", "", ""]
+        signal = np.mean([one.p_signal <= LEVEL for one in own])
+        verdict = "yes" if is_kept else "**NO**"
+        rows.append([describe(setting), str(n), *(f"{s:.3f}" for s in shares), f"{limit:.3f}", verdict])
+        rows[-1] += [*found, f"{signal:.2f}"]
+    head = ["cell", "tables", "any false cluster", "any false feature", "any false term", "allowed", "kept"]
+    head += ["true clusters of 4", "true features of 4", "true terms", "a signal at all"]
+    kept = "The error rate is kept in every cell." if not missed else f"**Not kept** in: {'; '.join(missed)}."
+    total = sum(one.seconds for one in outcomes) / 3600.0
+    about = f"{len(outcomes):,} tables, {total:.1f} hours of processor time."
+    return "\n\n".join([f"{kept} {about}", markdown_table(head, rows)])
+
+
+def describe(setting: Setting) -> str:
+    """A cell in words: what differs from the first one."""
+    usual = Setting(setting.kind)
+    words = [f"{setting.kind}, {setting.n_rows} rows, {setting.basis}"]
+    if setting.rho != usual.rho:
+        words.append(f"rho {setting.rho:g}")
+    if setting.events != usual.events:
+        words.append(f"{setting.events:.0%} events")
+    if setting.n_classes != usual.n_classes:
+        words.append(f"{setting.n_classes} classes")
+    if setting.columns != usual.columns:
+        words.append(f"{setting.columns} features")
+    return ", ".join(words)

@@ -1,0 +1,115 @@
+"""The test of a unit on unseen rows: its oracle, its laws, passengers and proxies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rfsc._terms import monomial
+from rfsc._terms.expression import Condition, Scaled, minus, product
+from rfsc._terms.term import Term
+from rfsc.certify.unit_tests import UnseenRows, feature_p_value, score_test, shape, term_p_value
+
+
+def unseen(table, f, rng, clusters=(), weight=None):
+    """Rows whose log-odds are f."""
+    n_rows = table.shape[1]
+    target = np.where(f + rng.logistic(size=n_rows) > 0.0, 1.0, -1.0)
+    return UnseenRows(table, target, np.ones(n_rows) if weight is None else weight, clusters)
+
+
+@pytest.mark.parametrize("n_tested", [1, 3])
+def test_score_test_is_that_of_statsmodels(rng, n_tested):
+    table = rng.random((6, 300))
+    rows = unseen(table, 3.0 * table[0] - 1.5, rng)
+    beside, tested = np.vstack([np.ones(300), table[:2]]), table[2 : 2 + n_tested]
+    fit = sm.GLM((rows.target > 0).astype(float), beside.T, family=sm.families.Binomial()).fit(tol=1e-12)
+    p_value = float(np.squeeze(fit.score_test(exog_extra=tested.T)[1]))
+    assert score_test(beside, tested, rows) == pytest.approx(p_value, rel=1e-3)
+
+
+def test_score_test_keeps_its_level(rng):
+    p_values = []
+    for _ in range(400):
+        table = rng.random((4, 80))
+        rows = unseen(table, 3.0 * table[0] - 1.5, rng)
+        p_values.append(score_test(np.vstack([np.ones(80), table[:2]]), table[2:], rows))
+    assert 0.02 < np.mean(np.array(p_values) <= 0.05) < 0.08
+
+
+def test_combinations_of_other_columns_are_not_tested(rng):
+    table = rng.random((4, 200))
+    rows = unseen(table, 4.0 * table[2] - 2.0, rng)
+    beside = np.vstack([np.ones(200), table[0], table[1], table[0] + table[1]])
+    assert score_test(beside, (table[0] - 2.0 * table[1])[None], rows) == 1.0
+    once = score_test(beside, table[2][None], rows)
+    assert score_test(beside, np.vstack([table[2], 1.0 - table[2], table[0]]), rows) == pytest.approx(once, rel=1e-6)
+
+
+def test_separated_classes_have_a_small_p_value(rng):
+    table = np.sort(rng.random((1, 60)))
+    rows = UnseenRows(table, np.where(table[0] > 0.5, 1.0, -1.0), np.ones(60), ())
+    assert score_test(np.ones((1, 60)), table, rows) < 1e-6
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_order_of_rows_and_terms_and_repeated_rows_do_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    table = rng.random((5, 120))
+    rows = unseen(table, 3.0 * table[0] + 3.0 * table[1] * table[2] - 2.0, rng)
+    terms = [monomial([]), monomial([0]), monomial([1, 2]), monomial([3, 4])]
+    first = feature_p_value(frozenset({1}), terms, rows)
+    order = rng.permutation(120)
+    moved = UnseenRows(table[:, order], rows.target[order], rows.weight[order], ())
+    assert 0.0 <= first <= 1.0
+    assert feature_p_value(frozenset({1}), terms[::-1], moved) == pytest.approx(first, rel=1e-6)
+    weight = rng.integers(1, 3, size=120)
+    heavy = UnseenRows(table, rows.target, weight.astype(float), ())
+    twice = UnseenRows(np.repeat(table, weight, axis=1), np.repeat(rows.target, weight), np.ones(weight.sum()), ())
+    assert feature_p_value(frozenset({1}), terms, heavy) == pytest.approx(
+        feature_p_value(frozenset({1}), terms, twice), rel=1e-6
+    )
+
+
+def test_what_the_model_does_not_read_has_p_value_1(rng):
+    table = rng.random((3, 100))
+    assert feature_p_value(frozenset({2}), [monomial([0])], unseen(table, 4.0 * table[0] - 2.0, rng)) == 1.0
+
+
+def test_passenger_has_to_beat_the_product_without_it(rng):
+    table = rng.random((2, 400))
+    rows = unseen(table, 5.0 * table[0] - 2.5, rng)
+    product_of_both = [monomial([]), monomial([0, 1])]
+    assert score_test(np.ones((1, 400)), (table[0] * table[1])[None], rows) < 1e-6  # the product itself is useful
+    assert feature_p_value(frozenset({0}), product_of_both, rows) < 1e-6
+    assert feature_p_value(frozenset({1}), product_of_both, rows) > 0.01
+    assert term_p_value(product_of_both[1:], product_of_both, rows) > 0.01
+
+
+def test_proxy_has_to_beat_the_members_of_its_cluster(rng):
+    z = rng.normal(size=400)
+    table = np.array([z, z + 0.3 * rng.normal(size=400), rng.normal(size=400)])
+    table -= table.min(axis=1, keepdims=True)
+    table /= table.max(axis=1, keepdims=True)
+    rows = unseen(table, 8.0 * table[0] - 4.0, rng, clusters=[frozenset({0, 1})])
+    terms = [monomial([]), monomial([1])]
+    assert feature_p_value(frozenset({0, 1}), terms, rows) < 1e-6
+    assert feature_p_value(frozenset({1}), terms, rows) > 0.01
+    assert term_p_value(terms[1:], terms, rows) > 0.01
+
+
+def test_too_few_rows_for_all_columns_say_nothing(rng):
+    table = rng.random((4, 40))
+    rows = unseen(table, 40.0 * table[0] - 20.0, rng, clusters=[frozenset({0, 1, 2, 3})])
+    assert feature_p_value(frozenset({0}), [monomial([]), monomial([0])], rows) == 1.0
+
+
+def test_shape_knows_all_but_the_numbers():
+    x, y = Scaled(0), Scaled(1)
+    assert shape(product(minus(x, 0.2), minus(y, 0.7))) == shape(product(minus(x, 0.3), minus(y, 0.5)))
+    assert shape(Condition(x, ">", 0.2)) == shape(Condition(x, ">", 0.4)) != shape(Condition(x, "<=", 0.2))
+    assert shape(Condition(x, "=", 0.0)) != shape(Condition(x, "=", 1.0))
+    assert shape(Term(x).expression) != shape(Term(y).expression)
