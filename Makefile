@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-all house system lint audit docs bench bench-gpu bench-scale torture accuracy reproduce clean
+.PHONY: help demo test test-all house system lint audit docs bench bench-gpu bench-scale torture accuracy calibrate reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -86,6 +86,10 @@ torture: $(VENV)/extra-test $(VENV)/extra-torture  ## faults, kills and hostile 
 accuracy: $(VENV)/extra-experiments  ## measure the accuracy bars (hours); writes docs/accuracy.md
 	-$(MAKE) .venv-fasterrisk/created
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper accuracy --output docs/accuracy --write docs/accuracy.md
+
+# MOST=20 runs twenty tables of each cell; finished tables are kept in docs/certificate/tables.csv
+calibrate: $(VENV)/extra-experiments  ## how often certificates are wrong on simulated tables (ten hours); writes docs/certificate.md
+	$(BIN)/python -m paper calibrate $(if $(MOST),--most $(MOST)) --output docs/certificate --write docs/certificate.md
 
 reproduce: $(VENV)/extra-experiments  ## the paper's tables and figures beside ours; writes docs/reproduction
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper reproduce --output docs/reproduction

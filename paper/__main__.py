@@ -1,4 +1,4 @@
-"""The paper's experiments and the accuracy study: `python -m paper reproduce` and `python -m paper accuracy`.
+"""The paper's experiments, the accuracy study and the calibration of certificates: `python -m paper COMMAND`.
 
 Every finished fold is kept in the output folder, so an interrupted run continues where it stopped. Bupa, Ionosphere and
 Sonar come from the folder named by the environment variable RFSC_DATA, or from OpenML if it is not set; TabMini's sets
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from . import calibration
 from .accuracy import Study, run_study
 from .agreement import REAL_SETS, agreement_section
 from .by_size import size_section
@@ -47,6 +48,11 @@ def parser() -> argparse.ArgumentParser:
     study.add_argument("--parts", nargs="+", choices=ACCURACY_PARTS, default=ACCURACY_PARTS, help=text)
     study.add_argument("--output", type=Path, default=Path("accuracy"), help="folder (default: %(default)s)")
     study.add_argument("--write", type=Path, metavar="PAGE", help="page whose sections are replaced")
+    tables = commands.add_parser("calibrate", help="how often certificates are wrong on simulated tables")
+    tables.add_argument("--most", type=int, help="tables of each cell in this run (default: all)")
+    tables.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
+    tables.add_argument("--output", type=Path, default=Path("certificate"), help="folder (default: %(default)s)")
+    tables.add_argument("--write", type=Path, metavar="PAGE", help="page whose section 'calibration' is replaced")
     return root
 
 
@@ -120,6 +126,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             page = reproduce(plan_of(options), options.output, n_jobs=options.jobs)
             sections = {"main": page.with_name("main.md").read_text(encoding="utf-8").rstrip("\n")}
             sys.stdout.write(f"{page}\n")
+        elif options.command == "calibrate":
+            outcomes = calibration.run_study(options.output, n_jobs=options.jobs, most=options.most)
+            sections = {"calibration": calibration.section(outcomes)}
+            sys.stdout.write(sections["calibration"] + "\n")
         else:
             sections = accuracy_sections(options)
             sys.stdout.write("\n\n".join(sections.values()) + "\n")

@@ -1,8 +1,8 @@
-"""Does the certificate keep its promise? Simulated tables of which the truth is known, by cell: how often any false unit.
+"""How often does a certificate name anything false? Simulated tables of which the truth is known, by cell.
 
 A table has twelve features in four blocks of three, equally correlated within a block. Noise: classes that have nothing
-to do with the features. Signal: the log-odds are 4 x0 + 6 x3*x6 - 4 x9 on features between 0 and 1, one of each block, so
-that the other members of the blocks are proxies, and products of the features passengers. A false cluster has no
+to do with the features. Signal: the log-odds are 4 x0 + 6 x3*x6 - 4 x9 on features between 0 and 1, one of each block;
+the other members of the blocks are proxies, and products of the features have passengers. A false cluster has no
 feature of the truth, a false feature is not in it, and a false term reads features that are not together in a term of
 the truth (three classes: a feature that is not in it).
 
@@ -183,11 +183,8 @@ def read_outcomes(path: Path) -> list[Outcome]:
         return []
     types = {"kind": str, "basis": str, "columns": str, "rho": float, "events": float, "p_signal": float}
     types["seconds"] = float
-    found = []
-    for row in csv.DictReader(path.read_text().splitlines()):
-        if None not in row.values():
-            found.append(Outcome(**{name: types.get(name, int)(value) for name, value in row.items()}))
-    return found
+    rows = [row for row in csv.DictReader(path.read_text().splitlines()) if None not in row.values()]
+    return [Outcome(**{name: types.get(name, int)(value) for name, value in row.items()}) for row in rows]
 
 
 def section(outcomes: Sequence[Outcome]) -> str:

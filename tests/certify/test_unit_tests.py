@@ -7,11 +7,12 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chi2
 
 from rfsc._terms import monomial
 from rfsc._terms.expression import Condition, Scaled, minus, product
 from rfsc._terms.term import Term
-from rfsc.certify.unit_tests import UnseenRows, feature_p_value, score_test, shape, term_p_value
+from rfsc.certify.unit_tests import OVERFIT, UnseenRows, feature_p_value, score_test, shape, term_p_value
 
 
 def unseen(table, f, rng, clusters=(), weight=None):
@@ -28,15 +29,17 @@ def test_score_test_is_that_of_statsmodels(rng, n_tested):
     beside, tested = np.vstack([np.ones(300), table[:2]]), table[2 : 2 + n_tested]
     fit = sm.GLM((rows.target > 0).astype(float), beside.T, family=sm.families.Binomial()).fit(tol=1e-12)
     p_value = float(np.squeeze(fit.score_test(exog_extra=tested.T)[1]))
-    assert score_test(beside, tested, rows) == pytest.approx(p_value, rel=1e-3)
+    corrected = chi2.sf((1.0 - OVERFIT * (3 + n_tested) / 300) * chi2.isf(p_value, n_tested), n_tested)
+    assert score_test(beside, tested, rows) == pytest.approx(corrected, rel=1e-3)
 
 
-def test_score_test_keeps_its_level(rng):
+@pytest.mark.parametrize("n_beside", [2, 12])
+def test_score_test_keeps_its_level(rng, n_beside):
     p_values = []
     for _ in range(400):
-        table = rng.random((4, 80))
+        table = rng.random((n_beside + 2, 80))
         rows = unseen(table, 3.0 * table[0] - 1.5, rng)
-        p_values.append(score_test(np.vstack([np.ones(80), table[:2]]), table[2:], rows))
+        p_values.append(score_test(np.vstack([np.ones(80), table[:-2]]), table[-2:], rows))
     assert 0.02 < np.mean(np.array(p_values) <= 0.05) < 0.08
 
 
@@ -102,9 +105,11 @@ def test_proxy_has_to_beat_the_members_of_its_cluster(rng):
 
 
 def test_too_few_rows_for_all_columns_say_nothing(rng):
-    table = rng.random((4, 40))
-    rows = unseen(table, 40.0 * table[0] - 20.0, rng, clusters=[frozenset({0, 1, 2, 3})])
-    assert feature_p_value(frozenset({0}), [monomial([]), monomial([0])], rows) == 1.0
+    table = rng.random((8, 40))
+    f = 40.0 * table[0] - 20.0
+    terms = [monomial([]), monomial([0])]
+    assert feature_p_value(frozenset({0}), terms, unseen(table, f, rng)) < 1e-3
+    assert feature_p_value(frozenset({0}), terms, unseen(table, f, rng, clusters=[frozenset(range(8))])) == 1.0
 
 
 def test_shape_knows_all_but_the_numbers():

@@ -37,7 +37,8 @@ from .._utils.arrays import FloatArray
 
 N_SUBSTITUTES = 3  # correlated features outside of its cluster that are tried in the place of one
 CORRELATED = 0.5  # least absolute rank correlation of such a feature
-EVENTS_PER_COLUMN = 5.0  # rows of the smaller class that each column of a test takes at least
+EVENTS_PER_COLUMN = 3.0  # rows of the smaller class that each column of a test takes at least
+OVERFIT = 1.5  # the statistic is too large by about this times the columns over the observations (simulated)
 SEPARABLE = 1e-4  # ridge of the smaller model, as a multiple of the variance of a column
 DEPENDENT = 1e-6  # share of a column that others leave over, from which it counts as their combination
 MOST_FACTORS = 6  # of a term whose sub-products are all tried
@@ -108,7 +109,7 @@ def _p_value(
 
 
 def score_test(beside: FloatArray, tested: FloatArray, rows: UnseenRows) -> float:
-    """Rao's score test of columns beside others, which are fitted without them.
+    """Rao's score test of columns beside others, which are fitted without them, corrected for few rows.
 
     1 if nothing is left to test because all columns are combinations of the others.
     """
@@ -133,7 +134,8 @@ def score_test(beside: FloatArray, tested: FloatArray, rows: UnseenRows) -> floa
         return 1.0
     u, size, _ = np.linalg.svd(left / np.linalg.norm(left, axis=0), full_matrices=False)
     rank = int(np.count_nonzero(size > DEPENDENT * size[0]))
-    return float(chi2.sf(np.square(u[:, :rank].T @ residual).sum(), rank))
+    fitted = OVERFIT * (len(beside) + rank) / weight.sum()  # fitted probabilities are too extreme, so weights too small
+    return float(chi2.sf(max(1.0 - fitted, 0.0) * np.square(u[:, :rank].T @ residual).sum(), rank))
 
 
 def _independent(columns: FloatArray) -> list[int]:
