@@ -12,6 +12,9 @@ from rfsc import RFSCClassifier, SearchSettings, SparseModel
 from rfsc._model import Evidence, FilterEvidence, Trace
 from rfsc._terms import monomial
 from rfsc._terms.scaling import Scaling
+from rfsc.certify import Certificate, CertificateSettings, HalfScore, UnitTable
+from rfsc.certify.certificate import MEANING, with_shares
+from rfsc.explain.stability import stability_of
 
 
 @pytest.fixture(autouse=True)
@@ -99,3 +102,50 @@ def large():
     model, rng = made_up(), np.random.default_rng(1)
     X = pd.DataFrame(rng.random((300, 60)), columns=model.feature_names)
     return model, X, np.where(rng.random(300) < 0.5, model.label, "other")
+
+
+def made_up_certificate(n_features=40, seed=0):
+    """A certificate with long and awkward names, clusters of several features and all verdicts."""
+    rng = np.random.default_rng(seed)
+    names = [f"$concentration of _substance_ {j}, measured in the laboratory, mg/l" for j in range(n_features)]
+    share = np.sort(rng.random(n_features))[::-1]
+    p_value = np.sort(rng.random(n_features) ** 6)
+    # four in clusters of two that have no name, three in a cluster that the user has named, all others alone
+    cluster_of = {name: " | ".join(own) for own in (names[0:4:3], names[1:6:4]) for name in own}
+    cluster_of |= dict.fromkeys(names[6:12:2], "of the second laboratory, in the afternoon")
+    members = {}
+    for name, own in zip(names, share.tolist(), strict=True):
+        members.setdefault(cluster_of.get(name, name), {})[name] = own
+    others = [{one: s for one, s in members[cluster_of.get(name, name)].items() if one != name} for name in names]
+    words = tuple(MEANING)
+    clusters = UnitTable(
+        tuple(members),
+        tuple(words[j % 4] for j in range(len(members))),
+        p_value[: len(members)],
+        np.full(len(members), 0.5),
+        None,
+        tuple(with_shares(own) for own in members.values()),
+    )
+    features = UnitTable(
+        tuple(names),
+        tuple(words[j % len(words)] for j in range(n_features)),
+        p_value,
+        share,
+        np.ones(n_features),
+        tuple(map(with_shares, others)),
+    )
+    settings = CertificateSettings(
+        n_pairs=50,
+        n_halves=100,
+        level=0.05,
+        n_rows=200,
+        n_events=90,
+        n_features=60,
+        classes=("no", "yes"),
+        basis="auto",
+        cut=0.7,
+        random_state=0,
+        version="1",
+    )
+    stability = stability_of(rng.random((100, n_features)) < 0.5, 60, of="features")
+    return Certificate(clusters, features, features, 0.001, stability, HalfScore(0.5, 0.69, 0.8), settings)

@@ -15,6 +15,7 @@ numbers that it shows. Matplotlib is imported when the first one is drawn.
 """
 
 from .calibration import CalibrationDisplay
+from .certified_features import CertificateDisplay
 from .decision_map import DecisionMapDisplay
 from .drawing import to_svg
 from .feature_effects import FeatureEffectsDisplay
@@ -25,6 +26,7 @@ from .term_effects import CoefficientsDisplay, ContributionsDisplay, RowContribu
 
 __all__ = [
     "CalibrationDisplay",
+    "CertificateDisplay",
     "CoefficientsDisplay",
     "ContributionsDisplay",
     "DecisionMapDisplay",

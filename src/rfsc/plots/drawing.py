@@ -210,10 +210,10 @@ def _new_figure() -> Any:
     return Figure(layout="constrained")
 
 
-def named_rows(ax: Any, names: Sequence[object], note: str = "") -> Any:
+def named_rows(ax: Any, names: Sequence[object], note: str = "", width: float = 7.5) -> Any:
     """One Axes with a named row for each bar or dot, the first on top, and below them a note about what is left out."""
     labels = [*shorten_all(names), *([note] if note else [])]
-    (ax,) = make_axes(ax, (7.5, 1.3 + 0.27 * max(len(labels), 2)))
+    (ax,) = make_axes(ax, (width, 1.3 + 0.27 * max(len(labels), 2)))
     ax.set_yticks(range(len(labels)), labels)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(max(len(labels), 2) - 0.4, -0.6)
