@@ -24,6 +24,7 @@ from .._search.loop import SearchSettings
 from .._utils.arrays import FloatArray
 from .._utils.manifest import versions
 from .._utils.words import fixed, listed, plural
+from ..certify import Certificate
 from ..classifier import RFSCClassifier
 from ..explain import (
     contributions,
@@ -43,15 +44,21 @@ from .subject import ColumnSummary, Subject, summarize_columns
 
 VERSION = 1
 SETTINGS_CLASSES = {"Restrictions": Restrictions} | {name: getattr(bases, name) for name in bases.__all__}
+NAIVE_COLUMNS = ("standard_error", "t", "p_value", "low", "high")  # of a table of terms
 MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line
 
 
-def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title: str) -> dict[str, Any]:
-    """All that a report says, without a single row of the table."""
+def collect(
+    subject: Subject, X: Any, score: HonestScore, *, target: str, title: str, certificate: Certificate | None = None
+) -> dict[str, Any]:
+    """All that a report says, without a single row of the table; a certificate replaces what is naive."""
     columns = summarize_columns(X, subject.column_names())
     used = subject.columns_used()
     models = [_model(model, subject) | {"effects": _effects(subject, k)} for k, model in enumerate(subject.models)]
-    cautions = find_cautions(subject, columns, score, [model["stability"]["terms"]["index"] for model in models])
+    if certificate is not None:
+        models = [_without_naive(model) for model in models]
+    indices = [model["stability"]["terms"]["index"] if model["stability"] else None for model in models]
+    cautions = find_cautions(subject, columns, score, indices)
     content = {
         "kind": "rfsc report",
         "version": VERSION,
@@ -60,6 +67,7 @@ def collect(subject: Subject, X: Any, score: HonestScore, *, target: str, title:
         "task": _task(subject, len(columns), target),
         "score": _score(score, subject),
         "cautions": [asdict(caution) for caution in cautions],
+        "certificate": None if certificate is None else _certificate(certificate),
         "models": models,
         "features": subject.feature_definitions(),
         "data": [asdict(column) | {"used": None if used is None else column.name in used} for column in columns],
@@ -171,6 +179,30 @@ def _model(model: SparseModel, subject: Subject) -> dict[str, Any]:
         if evidence is None
         else len(evidence.stop_reasons) - evidence.stop_reasons.count("max_iter"),
         "stability": {of: _stability(model, of) for of in ("terms", "features")},
+    }
+
+
+def _without_naive(model: dict[str, Any]) -> dict[str, Any]:
+    """What a certificate does not replace."""
+    unknown = dict.fromkeys(NAIVE_COLUMNS)
+    return model | {
+        "has_errors": False,
+        "note": None,
+        "stability": None,
+        "terms": [term | unknown for term in model["terms"]],
+    }
+
+
+def _certificate(certificate: Certificate) -> dict[str, Any]:
+    kinds = {name: getattr(certificate, name) for name in ("clusters", "features", "terms")}
+    return {
+        "lines": certificate.lines(),
+        **{name: table.rows() for name, table in kinds.items()},
+        "notes": list(dict.fromkeys(note for table in kinds.values() for note in table.notes)),
+        "n_supported": len(certificate.features.named()),
+        "p_signal": certificate.p_signal,
+        "score": asdict(certificate.score),
+        "settings": asdict(certificate.settings),
     }
 
 

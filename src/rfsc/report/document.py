@@ -16,6 +16,7 @@ from .._model import SparseModel
 from .._utils.files import whole_file
 from .._utils.optional import require
 from .._utils.words import fixed, listed, number, percent, plural
+from ..certify import Certificate
 from ..explain import definitions, equation
 from .content import collect, original_equation
 from .figures import MAX_OUTPUTS, Figure, draw_figures
@@ -70,6 +71,7 @@ class Report:
         target: str | None = None,
         title: str | None = None,
         show_rows: bool = False,
+        certificate: Certificate | None = None,
         random_state: int | None = 0,
         verbose: int = 0,
     ) -> Self:
@@ -95,6 +97,9 @@ class Report:
             Title of the page.
         show_rows : bool, default=False
             Whether to add figures of single rows. Otherwise the page holds aggregates only.
+        certificate : Certificate or None, default=None
+            What `rfsc.certify.certify` says of this estimator and these rows. The page shows it in place of naive
+            p-values and of the stability of the restarts.
         random_state : int or None, default=0
             Seed of the folds and baselines.
         verbose : int, default=0
@@ -111,8 +116,9 @@ class Report:
         progress = partial(print, file=sys.stderr) if verbose else None
         score = _score(subject, X, cv=cv, baselines=others, random_state=random_state, progress=progress)
         target = target or str(getattr(y, "name", None) or "the target")
-        content = collect(subject, X, score, target=target, title=title or f"A readable model of {target}")
-        figures = draw_figures(subject, X, score, show_rows=show_rows)
+        title = title or f"A readable model of {target}"
+        content = collect(subject, X, score, target=target, title=title, certificate=certificate)
+        figures = draw_figures(subject, X, score, show_rows=show_rows, certificate=certificate)
         return cls(content, tuple(subject.models), tuple(figures))
 
     def html(self) -> str:

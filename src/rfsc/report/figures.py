@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import plots
+from ..certify import Certificate
 from ..plots.drawing import FOR, GREY, named_rows, shorten
 from .honest_score import METRICS, HonestScore, main_metric
 from .subject import Subject
@@ -16,19 +17,26 @@ MAX_OUTPUTS = 6  # figures of more classes would make the page too long
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    section: str  # of the page: "comparison", "score", "model", "effects", "search", "filter" or "rows"
+    section: str  # of the page: "comparison", "score", "certificate", "model", "effects", "search", "filter" or "rows"
     output: int  # index of its model
     caption: str
     svg: str
     wide: bool  # whether it needs the width of the page
 
 
-def draw_figures(subject: Subject, X: Any, score: HonestScore, *, show_rows: bool) -> list[Figure]:
+def draw_figures(
+    subject: Subject, X: Any, score: HonestScore, *, show_rows: bool, certificate: Certificate | None = None
+) -> list[Figure]:
     """All figures that there are data for."""
     from matplotlib import style
 
     with style.context("default"):  # black on white, whatever style the user has set
-        figures = [*_comparison(subject, score), _calibration(subject, score), *_of_outputs(subject)]
+        figures = [*_comparison(subject, score), _calibration(subject, score)]
+        if certificate is not None:
+            text = "how often the fits to halves of the rows chose each feature. Members of a cluster stand together."
+            display = plots.CertificateDisplay.from_certificate(certificate)
+            figures.append(_figure("certificate", 0, "Features by verdict", text, display, wide=True))
+        figures += _of_outputs(subject, is_certified=certificate is not None)
         return [*figures, *_of_rows(subject, X)] if show_rows else figures
 
 
@@ -80,11 +88,14 @@ def _shown_outputs(subject: Subject) -> Iterator[tuple[int, str]]:
             yield k, f" of class “{model.label}”" if len(subject.models) > 1 else ""
 
 
-def _of_outputs(subject: Subject) -> Iterator[Figure]:
+def _of_outputs(subject: Subject, *, is_certified: bool) -> Iterator[Figure]:
+    """Figures of every output; a certificate replaces naive intervals and the agreement of the restarts."""
     source = subject.predictor
     for k, of in _shown_outputs(subject):
-        text = "on the common scale from 0 to 1, with naive 95 % intervals. Terms to the right favour the class."
-        display: Any = plots.CoefficientsDisplay.from_estimator(source, output=k)
+        shown = replace(subject.models[k], standard_error=None) if is_certified else subject.models[k]
+        intervals = "" if shown.standard_error is None else ", with naive 95 % intervals"
+        text = f"on the common scale from 0 to 1{intervals}. Terms to the right favour the class."
+        display: Any = plots.CoefficientsDisplay.from_estimator(shown)
         yield _figure("model", k, f"Coefficients{of}", text, display, wide=True)
         if subject.models[k].sizes is not None:
             text = "log-loss of left-out rows by the number of terms; the band is one paired standard error."
@@ -97,7 +108,7 @@ def _of_outputs(subject: Subject) -> Iterator[Figure]:
         evidence = subject.models[k].evidence
         if evidence is None:
             continue
-        if evidence.n_restarts > 1:
+        if evidence.n_restarts > 1 and not is_certified:
             text = "how many restarts selected each term. They differ in their random numbers only, not in their rows."
             display = plots.StabilityDisplay.from_estimator(source, output=k)
             yield _figure("search", k, f"Agreement of the restarts{of}", text, display)

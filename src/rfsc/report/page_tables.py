@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._utils.words import NO_VALUE, fixed, minus_sign, number, p_value, percent, plural
+from ..certify.certificate import SUPPORTED
 
-MAX_COLUMNS, MAX_FEATURES = 60, 12  # the JSON has all
+MAX_COLUMNS, MAX_FEATURES, MAX_UNITS = 60, 12, 30  # the JSON has all
 QUANTILE_HEADS = {"5%": "5 %", "25%": "25 %", "50%": "median", "75%": "75 %", "95%": "95 %"}
+MORE_HEADS = {"sign": "same sign", "stand_ins": "stand-ins"}
 MARKDOWN_SIGNS = re.compile(r"[\\`*|<\[]|(?<!\w)_|_(?!\w)")  # an underscore within a word is harmless
 MARKDOWN_MARKS = {"better": " (+)", "worse": " (-)", "": ""}
 
@@ -47,6 +49,7 @@ def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
         "classes": _classes(content["task"]["classes"]),
         "scores": _scores(content["score"]),
         "confusion": _confusion(content["score"]["confusion"], content["task"]["classes"]),
+        "certificate": _certificate(content["certificate"] or {}),
         "terms": [_terms(*pair) for pair in zip(models, of, strict=True)],
         "effects": [_effects(*pair) for pair in zip(models, of, strict=True)],
         "sizes": [_sizes(*pair) for pair in zip(models, of, strict=True)],
@@ -111,8 +114,29 @@ def _confusion(confusion: Sequence[Sequence[int]], classes: Sequence[Mapping[str
     return PageTable("Rows by true class (down) and predicted class (across)", head, rows)
 
 
+def _certificate(found: Mapping[str, Any]) -> list[PageTable]:
+    """Verdicts on clusters, if some have several members, on features and on terms."""
+    several = any(" | " in row["unit"] for row in found.get("clusters", ()))
+    kinds = (*(["clusters"] if several else []), "features", "terms") if found else ()
+    return [_verdicts(found[kind], kind) for kind in kinds]
+
+
+def _verdicts(units: Sequence[Mapping[str, Any]], kind: str) -> PageTable:
+    shown = units[:MAX_UNITS]
+    more = [name for name in ("sign", "stand_ins") if any(row[name] is not None for row in shown)]
+    rows = []
+    for row in shown:
+        cells = [_name(row["unit"]), TableCell(row["verdict"], strong=row["verdict"] == SUPPORTED)]
+        cells += [_number(p_value(row["p_value"])), _bar(row["share"])]
+        cells += [_number(percent(row[name])) if name == "sign" else TableCell(row[name]) for name in more]
+        rows.append(cells)
+    head = _texts(kind[:-1], "verdict", "P", "halves", *(MORE_HEADS[name] for name in more))
+    of = f", the first {MAX_UNITS} of {len(units)}" if len(shown) < len(units) else ""
+    return PageTable(f"{kind.capitalize()} that some half has chosen, the smallest P first{of}", head, rows)
+
+
 def _terms(model: Mapping[str, Any], of: str) -> PageTable:
-    errors, searched = model["has_errors"], bool(model["n_restarts"])
+    errors, searched = model["has_errors"], bool(model["n_restarts"] and model["stability"])
     valued = any(t["worth"] is not None for t in model["terms"])
     head = [
         "term",
@@ -215,7 +239,7 @@ def markdown_block(code: str, language: str = "") -> str:
 def markdown_table(table: PageTable) -> str:
     """A table whose columns are aligned in plain text too."""
     lines = [[_markdown_cell(cell) for cell in row] for row in (table.head, *table.rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths = [max(2, *map(len, column)) for column in zip(*lines, strict=True)]  # a lone colon would not be a rule
     right = [table.is_number(j) for j in range(len(widths))]
     lines.insert(1, ["-" * (w - 1) + ":" if r else "-" * w for w, r in zip(widths, right, strict=True)])
     return "\n".join(

@@ -1,0 +1,117 @@
+"""A report with a certificate: its verdicts in place of naive p-values and of the stability of the restarts."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfsc import RFSCClassifier
+from rfsc.certify import certify
+from rfsc.report import Report
+
+from .conftest import HOSTILE, QUICK
+from .test_report import Page, refuse
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+TITLE = "Which features to believe"
+
+
+@pytest.fixture(scope="module")
+def twins():
+    """A table with a feature and its twin, its certificate, and a report."""
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(200, 4)), columns=["age", "dose", "weight", "noise"])
+    X["age in months"] = 12 * X["age"] + 0.5 * rng.normal(size=200)
+    y = pd.Series(np.where(2 * X["age"] - X["dose"] + rng.logistic(size=200) > 0, "ill", "well"), name="state")
+    clf = RFSCClassifier(**QUICK).fit(X, y)
+    certificate = certify(clf, X, y, n_pairs=3, random_state=0, n_jobs=1)
+    return certificate, Report.from_estimator(clf, X, y, cv=None, certificate=certificate)
+
+
+@pytest.fixture(scope="module")
+def pages(twins):
+    """The report as text of the page and as Markdown."""
+    shown = "".join(Page(twins[1].html()).texts).replace("\N{NO-BREAK SPACE}", " ")
+    return {"page": shown, "markdown": re.sub(r"\\(?=[|*_<])", "", twins[1].markdown())}
+
+
+@pytest.mark.parametrize("form", ["page", "markdown"])
+def test_all_of_the_certificate_is_shown(twins, pages, form):
+    certificate, shown = twins[0], pages[form]
+    assert any(" | " in unit for unit in certificate.clusters.unit)
+    for table in (certificate.clusters, certificate.features, certificate.terms):
+        assert len(table.unit) <= 30
+        for text in (*table.unit, *table.verdict, *table.notes, *(table.stand_ins or ())):
+            assert text in shown
+    for line in certificate.lines():
+        assert line in shown
+    assert shown.index(TITLE) < shown.index("coefficient")
+
+
+@pytest.mark.parametrize("form", ["page", "markdown"])
+def test_what_is_naive_is_left_out(twins, pages, form, report_two, report_hostile):
+    assert not re.search("naive|tability of|Agreement of the restarts|share of the repeated searches", pages[form])
+    for plain in (report_two, report_hostile):
+        text = plain.markdown() if form == "markdown" else "".join(Page(plain.html()).texts)
+        assert TITLE not in text
+        assert text.count("rfsc.certify.certify") == text.count("rfsc certify") == 1
+        assert "naive" in text
+        assert "tability of the selection" in text
+    assert report_two.content["certificate"] is None
+    assert {figure.section for figure in twins[1].figures} >= {"certificate", "model", "search"}
+    assert not any("naive" in figure.svg + figure.caption for figure in twins[1].figures)
+    assert "Agreement of the restarts" in " ".join(figure.caption for figure in report_two.figures)
+
+
+def test_json(twins):
+    certificate, report = twins
+    found = json.loads(report.json(), parse_constant=refuse)
+    assert found == report.content
+    assert found["certificate"]["features"] == certificate.features.rows()
+    assert found["certificate"]["lines"] == certificate.lines()
+    assert found["certificate"]["n_supported"] == len(certificate.features.named()) > 0
+    assert found["models"][0]["stability"] is None
+    assert {term["p_value"] for term in found["models"][0]["terms"]} == {None}
+
+
+def test_the_page_is_accessible(twins):
+    tags = Page(twins[1].html()).tags
+    ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {a["href"][1:] for tag, a in tags if tag == "a"} <= set(ids)
+    assert ids.index("certificate") < ids.index("model")
+    kinds = [tag for tag, _ in tags]
+    assert kinds.count("caption") == kinds.count("table")
+    assert kinds.count("figcaption") == kinds.count("figure") == len(twins[1].figures)
+    assert "script" not in kinds
+
+
+def test_columns_of_markdown_tables_have_a_rule(twins):
+    rules = [line for line in twins[1].markdown().splitlines() if re.fullmatch(r"[|:\- ]+", line)]
+    assert len(rules) > 5
+    assert all("-" in cell for line in rules for cell in line.strip("|").split("|"))
+
+
+def test_hostile_names_are_text(hostile):
+    clf, X, y = hostile
+    certificate = certify(clf, X, y, n_pairs=1, random_state=0, n_jobs=1)
+    named = set(certificate.features.unit) & set(HOSTILE)
+    assert any("<" in name for name in named)
+    page = Report.from_estimator(clf, X, y, cv=None, certificate=certificate).html()
+    start = page.index('<section id="certificate"')
+    section = page[start : page.index('<section id="model"')]
+    found = Page(section)
+    assert {tag for tag, _ in found.tags} & {"script", "img", "b"} == set()
+    assert all(name in "".join(found.texts) for name in named)
+    assert not any(name in section for name in named if "<" in name)
+
+
+def test_long_tables_are_cut_and_say_so(twins):
+    found = twins[1].content["certificate"]
+    long = found | {"terms": found["terms"][:1] * 31}
+    report = Report(twins[1].content | {"certificate": long}, twins[1].models, twins[1].figures)
+    assert "the smallest P first, the first 30 of 31" in report.html()
