@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import CommandError
+from .console import CommandError, check_writable
 
 if TYPE_CHECKING:
+    from .. import Checkpoint
     from ..classifier import RFSCClassifier
 
 NOT_ON_COMMAND_LINE = ("callbacks", "restrictions", "search", "verbose")  # parameters without a text form
@@ -36,16 +38,52 @@ Data = Annotated[
     ),
 ]
 Target = Annotated[str, column_option("Column with the class.", "--target", "-t")]
+ModelTarget = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="Column with the class.", show_default="that of the model file"
+    ),
+]
 Output = Annotated[
     str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.", show_default="stdout")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show errors only.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Random seed; the same gives the same model.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Random seed; the same gives the same result.")]
 Jobs = Annotated[
-    int, typer.Option("--jobs", metavar="N", min=-1, help="Threads; -1 uses all cores. The model is the same.")
+    int, typer.Option("--jobs", metavar="N", min=-1, help="Threads; -1 uses all cores. The result is the same.")
 ]
+TimeLimit = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="Finish within this time.", show_default="none")
+]
+CheckpointFile = Annotated[str | None, file_option("Save finished fits here.", "--checkpoint")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint if it exists.")]
+
+
+# ---- checkpoints
+
+
+def checkpoint_at(path: str | None, *, resume: bool, force: bool, inputs: dict[str, str | None]) -> list[Checkpoint]:
+    """The callback that saves finished searches."""
+    if path is None and resume:
+        msg = "--resume needs the file to continue from; pass --checkpoint too."
+        raise CommandError(msg, 2)
+    if path is None:
+        return []
+    file = Path(path)
+    if path == "-" or (file.exists() and not file.is_file()):
+        msg = f"--checkpoint expects a file, got {path}."
+        raise CommandError(msg, 2)
+    if file.exists() and not (resume or force):
+        msg = f"{path} already exists; pass --resume to continue from it, or --force to start again."
+        raise CommandError(msg)
+    check_writable(path, force=True, inputs=inputs)
+    from .. import Checkpoint
+
+    if not resume:
+        file.unlink(missing_ok=True)
+    return [Checkpoint(file)]
 
 
 # ---- the classifier

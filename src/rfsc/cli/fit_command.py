@@ -12,21 +12,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._utils.words import plural
+from .._utils.words import listed, plural
 from . import fit_score
 from .arguments import (
     BASIS_NAMES,
+    CheckpointFile,
     Data,
     Force,
     Jobs,
     Json,
     Quiet,
+    Resume,
     Seed,
     Target,
+    TimeLimit,
+    checkpoint_at,
     column_option,
     configured_search,
     file_option,
 )
+from .certify_command import certificate_as_dict, certificate_of
 from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
 from .fit_score import FitTimeLimit
 from .model_commands import REPORT_ENDINGS, model_as_dict, summaries, write_report
@@ -34,6 +39,7 @@ from .model_commands import REPORT_ENDINGS, model_as_dict, summaries, write_repo
 if TYPE_CHECKING:
     from .. import Checkpoint
     from .._tables.training_data import ChunkedTable, ColumnChoice, TrainingTable
+    from ..certify import Certificate
     from ..classifier import RFSCClassifier
 
 MOST_COLUMNS_SHOWN = 40
@@ -64,10 +70,7 @@ TestSize = Annotated[
     float | None,
     typer.Option(metavar="SHARE", help="Score on this share of the rows instead.", show_default="0.2 above 5000 rows"),
 ]
-TimeLimit = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="Search and score within this time.", show_default="none")
-]
-CheckpointFile = Annotated[str | None, file_option("Save finished searches here.", "--checkpoint")]
+Certify = Annotated[bool, typer.Option("--certify", help="Test which features can be believed; takes many fits.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +88,13 @@ class FitJob:
     test_size: float | None = None
     output: str | None = None
     report: str | None = None
+    certify: bool = False
     as_json: bool = False
+
+    @property
+    def prints(self) -> bool:
+        """Whether the result is text on stdout."""
+        return not self.as_json and self.output != "-"
 
 
 def fit(
@@ -107,7 +116,8 @@ def fit(
     test_size: TestSize = None,
     time_limit: TimeLimit = None,
     checkpoint: CheckpointFile = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint if it exists.")] = False,
+    resume: Resume = False,
+    certify: Certify = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
     force: Force = False,
@@ -128,7 +138,6 @@ def fit(
     from .._tables.training_data import ColumnChoice
 
     fit_score.check_score_options(cv, test_size)
-    limit = FitTimeLimit(time_limit)
     output, report = _checked_results(data, output, report, force=force, as_json=as_json)
     files = {"the table": data, "the model": output, "the report": report}
     chosen = {"size": _size(size), "max_terms": max_terms, "n_restarts": restarts, "random_state": seed, "n_jobs": jobs}
@@ -138,12 +147,13 @@ def fit(
         columns=ColumnChoice(drop=drop or (), keep=keep or (), only=only or (), number=number or ()),
         search=configured_search(basis, degree, setting or (), **chosen),
         messages=Messages(quiet=quiet),
-        time_limit=limit,
-        checkpoint=_checkpoint(checkpoint, resume=resume, force=force, inputs=files),
+        time_limit=FitTimeLimit(time_limit),
+        checkpoint=checkpoint_at(checkpoint, resume=resume, force=force, inputs=files),
         cv=cv,
         test_size=test_size,
         output=output,
         report=report,
+        certify=certify,
         as_json=as_json,
     )
     run_fit(job)
@@ -172,28 +182,6 @@ def _checked_results(
         msg = "only one result can go to stdout; give --report a file, and with --json also -o."
         raise CommandError(msg, 2)
     return output, report
-
-
-def _checkpoint(path: str | None, *, resume: bool, force: bool, inputs: dict[str, str | None]) -> list[Checkpoint]:
-    """The callback that saves finished searches."""
-    if path is None and resume:
-        msg = "--resume needs the file to continue from; pass --checkpoint too."
-        raise CommandError(msg, 2)
-    if path is None:
-        return []
-    file = Path(path)
-    if path == "-" or (file.exists() and not file.is_file()):
-        msg = f"--checkpoint expects a file, got {path}."
-        raise CommandError(msg, 2)
-    if file.exists() and not (resume or force):
-        msg = f"{path} already exists; pass --resume to continue from it, or --force to start again."
-        raise CommandError(msg)
-    check_writable(path, force=True, inputs=inputs)
-    from .. import Checkpoint
-
-    if not resume:
-        file.unlink(missing_ok=True)
-    return [Checkpoint(file)]
 
 
 # ---- the steps
@@ -228,15 +216,25 @@ def run_fit(job: FitJob) -> None:
     job.search.set_params(verbose=None, callbacks=None)  # not part of the model file
     _show(job, prepared, score)
     _save(job, prepared)
+    certificate = None
+    if job.certify and not was_interrupted:
+        try:
+            certificate = _certificate(job, prepared)
+        except KeyboardInterrupt:
+            was_interrupted = True
+    if job.as_json:
+        print_json(_as_dict(job, prepared, score, certificate))
     if was_interrupted:
-        msg = f"interrupted: the model has no score{' and no report' if job.report else ''}."
+        missing = {"score": score is None, "certificate": job.certify and certificate is None, "report": job.report}
+        msg = f"interrupted: the model has {listed([f'no {what}' for what in missing if missing[what]])}."
         raise CommandError(msg, 130)
     if job.report is not None:
         from ..report import Report
 
         job.messages.info("Writing the report ...")
+        more: dict[str, Any] = {"cv": score, "certificate": certificate, "target": job.target}
         X, y = prepared.table.X, prepared.table.y
-        write_report(Report.from_estimator(prepared.estimator, X, y, cv=score, target=job.target), job.report)
+        write_report(Report.from_estimator(prepared.estimator, X, y, **more), job.report)
         job.messages.info(f"Wrote {job.report}", "green")
 
 
@@ -270,7 +268,8 @@ def _prepare(job: FitJob) -> Prepared:
 def _prepare_chunked(job: FitJob) -> Prepared:
     from .._tables.training_data import AS_IT_IS, chunked_table
 
-    for option, value in (("--report", job.report), ("--number", job.columns.number), ("--cv", job.cv)):
+    given = {"--report": job.report, "--number": job.columns.number, "--cv": job.cv, "--certify": job.certify}
+    for option, value in given.items():
         if value:
             msg = f"{option} needs the table in memory, but {Path(job.data).name} is too large for that."
             raise CommandError(msg, 2)
@@ -289,10 +288,11 @@ def _fit(job: FitJob, prepared: Prepared) -> bool:
     if table.n_unlabelled:
         job.messages.warn(f"dropped {plural(table.n_unlabelled, 'row')} without a {job.target}")
     job.messages.info("\nSearching for a model ...", "bold")
-    callbacks = [*limit.callbacks(1 + prepared.n_scored), *job.checkpoint]
+    n_more = prepared.n_scored + job.certify
+    callbacks = [*limit.callbacks(1 + n_more), *job.checkpoint]
     search.set_params(verbose=int(job.messages.is_live), callbacks=callbacks)
     prepared.estimator.fit(table.X, table.y)
-    search.set_params(verbose=0, callbacks=limit.callbacks(prepared.n_scored) or None)
+    search.set_params(verbose=0, callbacks=limit.callbacks(n_more) or None)
     search.manifest_["target"] = job.target  # labels are an array without a name
     if search.stop_reason_ == "time_limit":
         job.messages.warn("the time limit ended the search early; with more time the model may differ")
@@ -305,18 +305,22 @@ def _fit(job: FitJob, prepared: Prepared) -> bool:
 
 
 def _show(job: FitJob, prepared: Prepared, score: Any) -> None:
-    if job.as_json:
-        facts: dict[str, Any] = {"model": job.output, "report": job.report, "rows": prepared.table.n_rows}
-        facts |= {"rows_without_label": prepared.table.n_unlabelled, "columns": prepared.columns}
-        facts["score"] = None if score is None else fit_score.score_as_dict(score)
-        print_json(facts | model_as_dict(prepared.estimator))
-    elif job.output != "-":
+    if job.prints:
         parts = [*summaries(prepared.estimator), *([] if score is None else [fit_score.score_text(score)])]
         job.messages.info()
         print_result("\n\n".join(parts))
         job.messages.info()
     if score is not None and not score.beats_majority:
         job.messages.warn("on held-out rows the model is not clearly better than the shares of the classes alone")
+
+
+def _as_dict(job: FitJob, prepared: Prepared, score: Any, certificate: Certificate | None) -> dict[str, Any]:
+    facts: dict[str, Any] = {"model": job.output, "report": job.report, "rows": prepared.table.n_rows}
+    facts |= {"rows_without_label": prepared.table.n_unlabelled, "columns": prepared.columns}
+    facts["score"] = None if score is None else fit_score.score_as_dict(score)
+    if job.certify:
+        facts["certificate"] = None if certificate is None else certificate_as_dict(certificate)
+    return facts | model_as_dict(prepared.estimator)
 
 
 def _save(job: FitJob, prepared: Prepared) -> None:
@@ -328,6 +332,21 @@ def _save(job: FitJob, prepared: Prepared) -> None:
         job.messages.info(f"Saved the model to {job.output}", "green")
         path = shlex.quote(job.output)
         job.messages.info(f"Next: rfsc predict {path} new.csv, rfsc explain {path} new.csv --row 1, rfsc export --help")
+
+
+def _certificate(job: FitJob, prepared: Prepared) -> Certificate | None:
+    """Make and show the certificate; None if there was no time for it."""
+    job.messages.info("\nFitting halves of the rows for the certificate ...", "bold")
+    options = {"random_state": job.search.random_state, "callbacks": job.time_limit.callbacks(1)}
+    table = prepared.table
+    try:
+        found = certificate_of(job.messages, prepared.estimator, table.X, table.y, **options)
+    except TimeoutError as error:
+        job.messages.warn(f"there is no certificate: {error}")
+        return None
+    if job.prints:
+        print_result(found.text())
+    return found
 
 
 def checked_json(estimator: Any, X: Any) -> str:

@@ -1,0 +1,132 @@
+"""`rfsc certify`: which features and terms of a saved model can be believed."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._utils.words import listed
+from .arguments import (
+    CheckpointFile,
+    Data,
+    Force,
+    Jobs,
+    Json,
+    Model,
+    ModelTarget,
+    Quiet,
+    Resume,
+    Seed,
+    TimeLimit,
+    checkpoint_at,
+    file_option,
+)
+from .console import CommandError, Messages, check_writable, print_json, print_result
+from .fit_again import record_of, unfitted
+from .fit_score import FitTimeLimit
+from .new_rows import check_stdin, load_model
+
+if TYPE_CHECKING:
+    from .._model.predictor import Predictor
+    from ..certify import Certificate
+
+
+def certify(
+    model: Model,
+    data: Data,
+    target: ModelTarget = None,
+    pairs: Annotated[int, typer.Option(metavar="N", min=1, help="Random splits; each takes two fits.")] = 50,
+    level: Annotated[float, typer.Option(help="Probability of any false entry.")] = 0.05,
+    output: Annotated[str | None, file_option("Certificate to write, as JSON.", "-o", "--output")] = None,
+    time_limit: TimeLimit = None,
+    checkpoint: CheckpointFile = None,
+    resume: Resume = False,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Say which features and terms of a model can be believed, with p-values that hold after the selection.
+
+    The whole fit, with the settings of the model file and the preprocessing of `rfsc fit`, is repeated on random halves
+    of the table, and what it selects is tested on the other halves.
+
+    Ctrl-C ends with the halves so far (exit status 130); a second Ctrl-C stops at once. After a crash, the same command
+    with --resume continues from the checkpoint.
+    """
+    from .._tables.training_data import is_larger_than_memory
+
+    messages, limit = Messages(quiet=quiet), FitTimeLimit(time_limit)
+    check_stdin(model, data)
+    if not 0.0 < level < 1.0:
+        msg = f"--level expects a probability between 0 and 1, got {level:g}."
+        raise CommandError(msg, 2)
+    files: dict[str, str | None] = {"the table": data, "the model file": model}
+    if output is not None:
+        output = check_writable(output, force=force, inputs=files | {"the checkpoint": checkpoint})
+    kept = checkpoint_at(checkpoint, resume=resume, force=force, inputs=files | {"the certificate": output})
+    predictor = load_model(model)
+    if is_larger_than_memory(data):
+        msg = f"a certificate needs the table in memory, but {Path(data).name} is too large for that; use a sample."
+        raise CommandError(msg)
+    estimator, X, y = unfitted(messages, predictor, data, target, n_jobs=jobs)
+    _check_table(messages, predictor, estimator, X, y)
+    options = {"n_pairs": pairs, "level": level, "random_state": seed, "callbacks": [*limit.callbacks(1), *kept]}
+    found = certificate_of(messages, estimator, X, y, **options)
+    if as_json or output == "-":
+        print_json(certificate_as_dict(found))
+    else:
+        print_result(found.text())
+    if output not in (None, "-"):
+        found.save(str(output))
+        messages.info(f"Saved the certificate to {output}", "green")
+    if found.settings.n_halves < 2 * pairs and not limit.is_set:
+        msg = "interrupted: the certificate rests on fewer halves."
+        raise CommandError(msg, 130)
+
+
+def certificate_of(messages: Messages, estimator: Any, X: Any, y: Any, **options: Any) -> Certificate:
+    """The certificate of an estimator, with progress on a terminal."""
+    from sklearn.base import clone
+
+    from ..certify import certify
+    from ..certify.halves import last_step
+
+    own = clone(estimator)
+    search = last_step(own).set_params(verbose=int(messages.is_live), callbacks=None)
+    with warnings.catch_warnings():
+        # a level that only the other half has counts as a rare one, which is intended
+        warnings.filterwarnings("ignore", message="Found unknown categories")
+        return certify(own, X, y, n_jobs=search.n_jobs, **options)
+
+
+def certificate_as_dict(certificate: Certificate) -> dict[str, Any]:
+    """What the file of a certificate holds."""
+    from .._utils.json_records import encode
+    from ..certify.certificate import FORMAT, VERSION
+
+    return {"format": FORMAT, "version": VERSION, **encode(certificate)}
+
+
+def _check_table(messages: Messages, predictor: Predictor, estimator: Any, X: Any, y: Any) -> None:
+    """Refuse other classes than those of the model, and warn if the classifier does not see what it was fitted to."""
+    import numpy as np
+    from sklearn.base import clone
+
+    from .._fit.targets import encode
+    from .._utils.manifest import fingerprint
+
+    targets = encode(y)
+    if targets.classes.tolist() != predictor.classes_.tolist():
+        known = listed([repr(label) for label in predictor.classes_.tolist()])
+        msg = f"the model knows the classes {known}, but the table holds others; choose their column with --target."
+        raise CommandError(msg)
+    values = clone(estimator[:-1]).fit_transform(X) if hasattr(estimator, "steps") else X
+    found = fingerprint(np.asarray(values, np.float64), targets.classes, targets.code, np.ones(len(y)), None)
+    record = record_of(predictor)["data"]
+    if any(found[key] != record[key] for key in ("content", "weights")):
+        messages.warn("the model was fitted to other rows, or with weights; the certificate is about this table")
