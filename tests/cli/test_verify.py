@@ -86,6 +86,7 @@ def test_models_from_python(verify, refused, tmp_path):
     save(RFSCClassifier(**QUICK | {"restrictions": Restrictions(hierarchy=True)}).fit(X, y), model, history=False)
     assert verify(model, table, "-t", "kind", status=0).startswith("identical")
     assert "has no column 'target'" in refused("verify", model, table)
+    assert "as a feature" in refused("verify", model, table, "-t", X.columns[0])
     save(RFSCClassifier(**QUICK).fit(X.to_numpy(), y.to_numpy() == 1), model)
     boolean = tmp_path / "b.csv"
     pd.read_csv(table).assign(kind=y == 1).to_csv(boolean, index=False)
