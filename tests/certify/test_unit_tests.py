@@ -12,7 +12,7 @@ from scipy.stats import chi2
 from rfsc._terms import monomial
 from rfsc._terms.expression import Condition, Scaled, minus, product
 from rfsc._terms.term import Term
-from rfsc.certify.unit_tests import OVERFIT, UnseenRows, feature_p_value, score_test, shape, term_p_value
+from rfsc.certify.unit_tests import UnseenRows, feature_p_value, score_test, shape, term_p_value
 
 
 def unseen(table, f, rng, clusters=(), weight=None):
@@ -29,7 +29,8 @@ def test_score_test_is_that_of_statsmodels(rng, n_tested):
     beside, tested = np.vstack([np.ones(300), table[:2]]), table[2 : 2 + n_tested]
     fit = sm.GLM((rows.target > 0).astype(float), beside.T, family=sm.families.Binomial()).fit(tol=1e-12)
     p_value = float(np.squeeze(fit.score_test(exog_extra=tested.T)[1]))
-    corrected = chi2.sf((1.0 - OVERFIT * (3 + n_tested) / 300) * chi2.isf(p_value, n_tested), n_tested)
+    worth = 4.0 * np.sum(fit.fittedvalues * (1.0 - fit.fittedvalues))
+    corrected = chi2.sf((1.0 - (3 + n_tested) / worth) * chi2.isf(p_value, n_tested), n_tested)
     assert score_test(beside, tested, rows) == pytest.approx(corrected, rel=1e-3)
 
 
@@ -56,6 +57,15 @@ def test_separated_classes_have_a_small_p_value(rng):
     table = np.sort(rng.random((1, 60)))
     rows = UnseenRows(table, np.where(table[0] > 0.5, 1.0, -1.0), np.ones(60), ())
     assert score_test(np.ones((1, 60)), table, rows) < 1e-6
+
+
+def test_nearly_separated_classes_keep_the_level(rng):
+    p_values = []
+    for _ in range(300):
+        table = rng.random((12, 150))
+        rows = unseen(table, 30.0 * (table[0] + table[1] - 1.0), rng)
+        p_values.append(score_test(np.vstack([np.ones(150), table[:-1]]), table[-1:], rows))
+    assert np.mean(np.array(p_values) <= 0.05) < 0.08
 
 
 @given(seed=st.integers(0, 2**32 - 1))

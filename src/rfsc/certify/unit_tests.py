@@ -38,7 +38,6 @@ from .._utils.arrays import FloatArray
 N_SUBSTITUTES = 3  # correlated features outside of its cluster that are tried in the place of one
 CORRELATED = 0.5  # least absolute rank correlation of such a feature
 EVENTS_PER_COLUMN = 3.0  # rows of the smaller class that each column of a test takes at least
-OVERFIT = 1.5  # the statistic is too large by about this times the columns over the observations (simulated)
 SEPARABLE = 1e-4  # ridge of the smaller model, as a multiple of the variance of a column
 DEPENDENT = 1e-6  # share of a column that others leave over, from which it counts as their combination
 MOST_FACTORS = 6  # of a term whose sub-products are all tried
@@ -134,8 +133,10 @@ def score_test(beside: FloatArray, tested: FloatArray, rows: UnseenRows) -> floa
         return 1.0
     u, size, _ = np.linalg.svd(left / np.linalg.norm(left, axis=0), full_matrices=False)
     rank = int(np.count_nonzero(size > DEPENDENT * size[0]))
-    fitted = OVERFIT * (len(beside) + rank) / weight.sum()  # fitted probabilities are too extreme, so weights too small
-    return float(chi2.sf(max(1.0 - fitted, 0.0) * np.square(u[:, :rank].T @ residual).sum(), rank))
+    # fitted probabilities are too extreme and the statistic is too large, by about the share of columns in what the
+    # rows are worth: an observation of probability 1/2 counts as one, one that is certain as none (simulated)
+    overfit = (len(beside) + rank) / (4.0 * np.square(root).sum())
+    return float(chi2.sf(max(1.0 - overfit, 0.0) * np.square(u[:, :rank].T @ residual).sum(), rank))
 
 
 def _independent(columns: FloatArray) -> list[int]:
