@@ -14,10 +14,10 @@ P_VALUES = arrays(float, st.tuples(st.integers(1, 40), st.integers(0, 4)), eleme
 
 
 def naive(p_values):
-    """The definition: the infimum over all shares g from 0.05 on of the g-quantile over g."""
+    """The definition: the infimum over all shares g from 0.05 on, and from two halves on, of the g-quantile over g."""
     n = len(p_values)
     best = 1.0
-    for g in [0.05, *(k / n for k in range(1, n + 1) if k / n > 0.05)]:
+    for g in (k / n for k in range(min(2, n), n + 1) if k / n >= 0.05):
         quantile = sorted(p_values)[int(np.ceil(g * n - 1e-9)) - 1]
         best = min(best, quantile / g)
     return min(1.0, (1.0 - np.log(0.05)) * best)

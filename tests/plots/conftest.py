@@ -133,6 +133,7 @@ def made_up_certificate(n_features=40, seed=0):
         share,
         np.ones(n_features),
         tuple(map(with_shares, others)),
+        tuple(cluster_of.get(name, name) for name in names),
     )
     settings = CertificateSettings(
         n_pairs=50,

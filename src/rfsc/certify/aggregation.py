@@ -8,19 +8,20 @@ from scipy.optimize import brentq, minimize_scalar
 from .._utils.arrays import FloatArray
 
 LEAST_SHARE = 0.05  # of the halves: quantiles of the p-values below are not looked at
+LEAST_HALVES = 2  # a single half decides on nothing
 LOW, HIGH = -30.0, 15.0  # between which log(a) of the extreme distributions lies
 
 
 def aggregated(p_values: FloatArray) -> FloatArray:
     """One p-value for each unit out of those of the halves (half, unit), whatever their dependence.
 
-    The best of all quantiles from 0.05 on, each divided by its share, times the price for choosing among them
-    (Meinshausen, Meier and Bühlmann, JASA 104, 2009).
+    The best of all quantiles from 0.05 on, but of two halves at least, each divided by its share, times the price for
+    choosing among them (Meinshausen, Meier and Bühlmann, JASA 104, 2009).
     """
     ordered = np.sort(p_values, axis=0)
     share = np.arange(1, len(ordered) + 1) / len(ordered)
-    first = int(np.ceil(LEAST_SHARE * len(ordered) - 1e-9)) - 1
-    scaled = ordered[max(first, 0) :] / share[max(first, 0) :, None]
+    first = max(int(np.ceil(LEAST_SHARE * len(ordered) - 1e-9)), min(LEAST_HALVES, len(ordered))) - 1
+    scaled = ordered[first:] / share[first:, None]
     return np.asarray(np.minimum((1.0 - np.log(LEAST_SHARE)) * scaled.min(axis=0), 1.0))
 
 

@@ -5,8 +5,10 @@ No postponed annotations: files are read by the types of these classes.
 
 import json
 import os
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import ClassVar, Self
@@ -16,20 +18,20 @@ import numpy as np
 from .._utils.arrays import FloatArray
 from .._utils.files import whole_file
 from .._utils.json_records import DamagedError, decode, encode
-from .._utils.words import plural
 from ..explain.stability import Stability
 from ..explain.term_table import ReadableTable
 from .aggregation import most_by_chance
 
 FORMAT, VERSION = "rfsc-certificate", 1
+WIDTH = 120  # of a line of text
 SUPPORTED = "supported"
 BY_CLUSTER = "its cluster is supported"
 PASSENGER = "passenger"
 NOT_SETTLED = "not settled"
 CHANCE = "no more than chance"
 NOTES = (
-    "P: p-value after the selection, for all rows of the table together (family-wise error). Every unit was tested on "
-    "rows that its model had not seen, beside what can be had without it.",
+    "P: p-value after the selection, valid for all units of a table together (family-wise error). Every unit was "
+    "tested on rows that its model had not seen, beside what can be had without it.",
     "halves: share of the half fits whose model holds the unit. same sign: share of those in which its effect points "
     "the same way.",
 )
@@ -60,6 +62,8 @@ class UnitTable(ReadableTable):
         Share of those in which the effect has the sign that most of them have; None for clusters and several classes.
     stand_ins : tuple of str or None
         Members of a cluster with their shares, or other members of the cluster of a feature; None for terms.
+    cluster : tuple of str or None
+        Clusters of features; None for clusters and terms.
     """
 
     formats: ClassVar = {
@@ -79,10 +83,11 @@ class UnitTable(ReadableTable):
     share: FloatArray
     sign: FloatArray | None
     stand_ins: tuple[str, ...] | None
+    cluster: tuple[str, ...] | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (*NOTES, *(f"{word}: {MEANING[word]}." for word in MEANING if word in self.verdict))
+        return notes_of(self.verdict)
 
     def named(self, verdict: str = SUPPORTED) -> tuple[str, ...]:
         """The units with a verdict."""
@@ -174,23 +179,33 @@ class Certificate:
         ]
         if self.p_signal > level:
             found.append(f"No more than chance: P = {self.p_signal:.2g} that the models predict unseen rows by luck.")
-        for table, word in ((self.clusters, "cluster"), (self.features, "feature"), (self.terms, "term")):
+        for table, word in ((self.clusters, "clusters"), (self.features, "features"), (self.terms, "terms")):
             names = table.named()
             if table is not self.clusters or any(" | " in name for name in names):
-                found.append(f"Supported {plural(len(names), word)}: {', '.join(names) if names else 'none'}.")
-        found.append(f"The probability of any false entry in these lists is at most {level:g}.")
+                found.append(f"Supported {word}: {', '.join(names) if names else 'none'}.")
+        found.append(f"The probability of any false entry in one of these lists is at most {level:g}.")
         if self.stability.index is not None:
             found.append(f"The halves agree on the features: {self.stability.index:.2f} ({self.stability.word}).")
         return [*found, *(f"Caution: {caution}" for caution in self.cautions)]
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of the tables."""
+        return notes_of((*self.clusters.verdict, *self.features.verdict, *self.terms.verdict))
+
     def text(self) -> str:
         """Sentences and tables as plain text."""
-        parts = ["\n".join(self.lines())]
-        if any(" | " in unit for unit in self.clusters.unit):
-            parts.append(f"Clusters\n{self.clusters.aligned(self.clusters.columns)}")
-        parts.append(f"Features\n{self.features.aligned(self.features.columns)}")
-        parts.append(f"Terms\n{self.terms.text()}")
-        return "\n\n".join(parts)
+        tables = {"Clusters": self.clusters, "Features": self.features, "Terms": self.terms}
+        if not any(" | " in unit for unit in self.clusters.unit):
+            del tables["Clusters"]
+        shown = [f"{title}\n{table.aligned(table.columns)}" for title, table in tables.items()]
+        wrap = partial(textwrap.fill, width=WIDTH, break_long_words=False, break_on_hyphens=False)
+        parts = ["\n".join(map(wrap, self.lines())), *shown, "\n".join(map(wrap, self.notes))]
+        return "\n".join(line.rstrip() for line in "\n\n".join(parts).split("\n"))
+
+    def to_json(self) -> str:
+        """What `save` writes: names, figures and settings, no row of the table."""
+        return json.dumps({"format": FORMAT, "version": VERSION, **encode(self)}, indent=1, allow_nan=False)
 
     def __str__(self) -> str:
         return self.text()
@@ -208,9 +223,8 @@ class Certificate:
         path : str or path
             The file.
         """
-        content = {"format": FORMAT, "version": VERSION, **encode(self)}
         with whole_file(Path(path)) as part:
-            part.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
+            part.write_text(self.to_json(), encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -240,6 +254,11 @@ class Certificate:
             msg = f"{Path(path).name} cannot be read as a certificate: {why}. Make it again."
             raise ValueError(msg) from None
         return found
+
+
+def notes_of(verdicts: Sequence[str]) -> tuple[str, ...]:
+    """How to read tables with these verdicts."""
+    return (*NOTES, *(f"{word}: {MEANING[word]}." for word in MEANING if word in verdicts))
 
 
 def with_shares(shares: Mapping[str, float]) -> str:

@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -50,6 +51,7 @@ from .halves import HalfResult, Halves, Table, UnitResult, feature_names_of, has
 CUT = 0.7  # absolute rank correlation from which features share a cluster
 MOST_CLUSTERED = 5_000  # features; the distances of more take too much memory
 FEW_EVENTS = 20  # rows of the smallest class in a half, below which the tests are no longer trusted
+FEW_HALVES = 20  # below which chance decides on what the halves have chosen
 OFTEN = 0.5  # share of the halves from which a feature that is not supported is called a passenger
 JOINED = " | "  # between the members of a cluster
 
@@ -114,42 +116,16 @@ def certify(
     Certificate
         Verdicts on clusters, features and terms.
     """
-    given = {"n_pairs": n_pairs, "level": level}
-    validate_parameter_constraints(CONSTRAINTS, given, caller_name="certify")
-    clf = last_step(estimator)
-    table = _read(X, y, sample_weight, groups)
-    rng = stream(np.random.SeedSequence(random_state), 0)
-    is_upper = split_in_halves(table.targets.code, table.groups, n_pairs, rng)
-    seeds = rng.integers(2**31, size=2 * n_pairs)
-    names, values = _features(estimator, table)
-    cluster_of = _clusters(clusters, names, values)
-    halves = Halves(estimator, table, is_upper, seeds, cluster_of)
-    with fit_context(callbacks, clf.verbose) as context:
-        if context.checkpoint is not None:
-            settings = {"n_pairs": n_pairs, "random_state": random_state, "clusters": dict(cluster_of)}
-            data = fingerprint(values, table.targets.classes, table.targets.code, table.weight, names)
-            params = {k: repr(v) for k, v in estimator.get_params().items() if "callbacks" not in k}
-            context.checkpoint.open({"data": data, "rfsc": __version__, **params, **settings})
-        found = _run(halves, 2 * n_pairs, n_jobs, context)
+    validate_parameter_constraints(CONSTRAINTS, {"n_pairs": n_pairs, "level": level}, caller_name="certify")
+    with fit_context(callbacks, last_step(estimator).verbose) as context:
+        study = _Study(estimator, _read(X, y, sample_weight, groups), clusters, n_pairs, random_state)
+        found = study.run(n_jobs, context)
     if len(found) < 2:
         msg = "no pair of halves could be fitted in time. Allow more seconds, or continue from a checkpoint."
         raise TimeoutError(msg)
     if len(found) < 2 * n_pairs:
         warnings.warn(f"Only {len(found)} of {2 * n_pairs} half fits were made.", ConvergenceWarning, stacklevel=2)
-    made = CertificateSettings(
-        n_pairs=int(n_pairs),
-        n_halves=len(found),
-        level=float(level),
-        n_rows=int(table.weight.size),
-        n_events=int(np.bincount(table.targets.code).min()),
-        n_features=len(names),
-        classes=tuple(str(label) for label in table.targets.classes),
-        basis=clf.basis if isinstance(clf.basis, str) else repr(clf.basis),
-        cut=CUT if isinstance(clusters, str) else None,
-        random_state=random_state,
-        version=__version__,
-    )
-    return _certificate(found, made, cluster_of)
+    return _certificate(found, study.settings(level, len(found)), study.cluster_of)
 
 
 def _read(X: Any, y: Any, sample_weight: Any, groups: Any) -> Table:
@@ -226,25 +202,66 @@ def _processes(n_jobs: int | None) -> Iterator[None]:
         yield
 
 
-def _run(halves: Halves, n_halves: int, n_jobs: int | None, context: Context) -> list[HalfResult]:
-    """The results of all halves, or of the first ones if the time is over; pairs are whole."""
-    found: dict[int, HalfResult] = {}
-    if context.checkpoint is not None:
-        kept = {item: context.checkpoint.get(f"half/{item}") for item in range(n_halves)}
-        found = {item: decode(HalfResult, one) for item, one in kept.items() if one is not None}
-    todo = [item for item in range(n_halves) if item not in found]
-    tasks = ((halves, item, context) for item in todo)
-    with _processes(n_jobs), closing(Executor(n_jobs).run(tasks, context, n_large=len(todo))) as results:
-        for item, result in zip(todo, results, strict=False):
-            found[item] = result
-            if context.checkpoint is not None:
-                context.checkpoint.put(f"half/{item}", encode(result))
-            if context.progress:
-                context.progress.on_half(len(found), n_halves)
-            if context.stop_reason:
-                break
-    pairs = [item for item in range(0, n_halves, 2) if item in found and item + 1 in found]
-    return [found[item + side] for item in pairs for side in (0, 1)]
+class _Study:
+    """The half fits of one table."""
+
+    def __init__(self, estimator: Any, table: Table, clusters: Any, n_pairs: int, random_state: int | None) -> None:
+        rng = stream(np.random.SeedSequence(random_state), 0)
+        is_upper = split_in_halves(table.targets.code, table.groups, n_pairs, rng)
+        self._names, self._values = _features(estimator, table)
+        self.cluster_of = _clusters(clusters, self._names, self._values)
+        seeds = rng.integers(2**31, size=2 * n_pairs)
+        self._halves = Halves(estimator, table, is_upper, seeds, self.cluster_of)
+        self._estimator, self._table = estimator, table
+        self._n_pairs, self._random_state = n_pairs, random_state
+        self._cut = CUT if isinstance(clusters, str) else None
+
+    def run(self, n_jobs: int | None, context: Context) -> list[HalfResult]:
+        """The results of all halves, or of the first ones if the time is over; pairs are whole."""
+        found: dict[int, HalfResult] = {}
+        n_halves, checkpoint = 2 * self._n_pairs, context.checkpoint
+        if checkpoint is not None:
+            checkpoint.open(self._fingerprint())
+            kept = {item: checkpoint.get(f"half/{item}") for item in range(n_halves)}
+            found = {item: decode(HalfResult, one) for item, one in kept.items() if one is not None}
+        todo = [item for item in range(n_halves) if item not in found]
+        tasks = ((self._halves, item, context) for item in todo)
+        with _processes(n_jobs), closing(Executor(n_jobs).run(tasks, context, n_large=len(todo))) as results:
+            for item, result in zip(todo, results, strict=False):
+                found[item] = result
+                if checkpoint is not None:
+                    checkpoint.put(f"half/{item}", encode(result))
+                if context.progress:
+                    context.progress.on_half(len(found), n_halves)
+                if context.stop_reason:
+                    break
+        pairs = [item for item in range(0, n_halves, 2) if item in found and item + 1 in found]
+        return [found[item + side] for item in pairs for side in (0, 1)]
+
+    def _fingerprint(self) -> dict[str, Any]:
+        """What a checkpoint of the same study has in common with this one."""
+        targets = self._table.targets
+        data = fingerprint(self._values, targets.classes, targets.code, self._table.weight, self._names)
+        params = {name: repr(value) for name, value in self._estimator.get_params().items() if "callbacks" not in name}
+        own = {"n_pairs": self._n_pairs, "random_state": self._random_state, "clusters": self.cluster_of}
+        return {"data": data, "rfsc": __version__, **params, **own}
+
+    def settings(self, level: float, n_halves: int) -> CertificateSettings:
+        """How the certificate was made."""
+        targets, basis = self._table.targets, last_step(self._estimator).basis
+        return CertificateSettings(
+            n_pairs=int(self._n_pairs),
+            n_halves=n_halves,
+            level=float(level),
+            n_rows=int(self._table.weight.size),
+            n_events=int(np.bincount(targets.code).min()),
+            n_features=len(self._names),
+            classes=tuple(str(label) for label in targets.classes),
+            basis=basis if isinstance(basis, str) else repr(basis),
+            cut=self._cut,
+            random_state=self._random_state,
+            version=__version__,
+        )
 
 
 class _Level:
@@ -268,9 +285,18 @@ class _Level:
         held = [[one is not None for one in own] for own in self._found.values()]
         return np.array(held, dtype=np.bool_).reshape(-1, self.n_halves).T
 
+    def alone(self, key: str) -> float:
+        """Share of the halves with a unit in which a term reads nothing else."""
+        return float(np.mean([one.alone for one in self._known[key]]))
+
+    @property
+    def order(self) -> list[str]:
+        """The units, the smallest P first."""
+        return sorted(self._known, key=lambda key: (self.p_value[key], -self.share[key], key))
+
     def table(self, verdicts: Mapping[str, str], stand_ins: Mapping[str, str] | None, *, signed: bool) -> UnitTable:
-        """All units, the smallest P first."""
-        order = sorted(self._known, key=lambda key: (self.p_value[key], -self.share[key], key))
+        """All units in their order."""
+        order = self.order
         labels = [Counter(one.label for one in self._known[key]).most_common(1)[0][0] for key in order]
         signs = np.array([majority([one.sign for one in self._known[key]]) for key in order])
         return UnitTable(
@@ -306,13 +332,16 @@ def _certificate(
     for name, word in of_features.items():
         if word == NOT_SETTLED and others[name] and of_clusters[cluster[name]] == SUPPORTED:
             of_features[name] = BY_CLUSTER
-        elif word == NOT_SETTLED and is_any and features.share[name] >= OFTEN:
+        elif word == NOT_SETTLED and is_any and features.share[name] >= OFTEN and features.alone(name) < OFTEN:
             of_features[name] = PASSENGER
     is_signed = len(settings.classes) == 2
     scores = [[half.log_loss, half.constant_log_loss, half.auc] for half in found]
     return Certificate(
         clusters.table(of_clusters, {key: with_shares(own) for key, own in members.items()}, signed=False),
-        features.table(of_features, {name: with_shares(own) for name, own in others.items()}, signed=is_signed),
+        replace(
+            features.table(of_features, {name: with_shares(own) for name, own in others.items()}, signed=is_signed),
+            cluster=tuple(cluster[name] for name in features.order),
+        ),
         terms.table({key: verdict(p) for key, p in terms.p_value.items()}, None, signed=is_signed),
         p_signal,
         stability_of(features.selected, settings.n_features, of="features"),
@@ -323,10 +352,11 @@ def _certificate(
 
 
 def _cautions(settings: CertificateSettings) -> tuple[str, ...]:
-    """Why the error rate may not hold."""
-    if settings.n_events // 2 >= FEW_EVENTS:
-        return ()
-    return (
-        f"a half has only {settings.n_events // 2} rows of the smallest class; below {FEW_EVENTS} the tests are not "
-        "reliable.",
-    )
+    """Why the error rate may not hold, or why there is little power."""
+    found = []
+    if settings.n_events // 2 < FEW_EVENTS:
+        events = f"a half has only {settings.n_events // 2} rows of the smallest class"
+        found.append(f"{events}; below {FEW_EVENTS} the tests are not reliable.")
+    if settings.n_halves < FEW_HALVES:
+        found.append(f"there are only {settings.n_halves} half fits; other halves might give other verdicts.")
+    return tuple(found)

@@ -3,6 +3,7 @@
 No postponed annotations: checkpoints read results by the types of these classes.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -34,6 +35,7 @@ class UnitResult:
     label: str  # what it is called in this one
     p_value: float  # on the other half, times the number of units that were tested there
     sign: float  # of its effect: -1, 0 or +1
+    alone: bool  # whether some term reads nothing else
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,13 @@ class Halves:
 
     def run(self, item: int, context: Context) -> HalfResult:  # noqa: ARG002  a half is fitted to its end
         """Fit one half of a pair and test on the other."""
+        with warnings.catch_warnings():
+            # half fits may be undecided, and a level that only the other half has counts as a rare one
+            warnings.filterwarnings("ignore", "No term of output")
+            warnings.filterwarnings("ignore", "Found unknown categories")
+            return self._tested(item)
+
+    def _tested(self, item: int) -> HalfResult:
         table = self._table
         seen = self._is_upper[item // 2] == bool(item % 2)
         fitted = self._fitted(np.flatnonzero(seen), int(self._seeds[item]))
@@ -144,7 +153,8 @@ class Halves:
             found = []
             for key, own in features.items():
                 p_values = [feature_p_value(own, model.terms, one) for model, one in pairs]
-                found.append(UnitResult(key, key, _corrected(p_values, len(features)), _sign_of(own, pairs)))
+                alone = any(set(term.features) <= own for model in models for term in model.terms if term.features)
+                found.append(UnitResult(key, key, _corrected(p_values, len(features)), _sign_of(own, pairs), alone))
             return tuple(found)
 
         by_feature = {names[j]: frozenset({j}) for j in touched}
@@ -166,7 +176,7 @@ def _terms(pairs: Sequence[tuple[SparseModel, UnseenRows]], names: Sequence[str]
             labels += [model.terms[j].name(names) for j in own]
             signs += np.sign(model.coef[own]).tolist()
         sign = signs[0] if len(pairs) == 1 and len(set(signs)) == 1 else 0.0
-        found.append(UnitResult(key, labels[0], _corrected(p_values, len(units)), sign))
+        found.append(UnitResult(key, labels[0], _corrected(p_values, len(units)), sign, True))
     return tuple(found)
 
 

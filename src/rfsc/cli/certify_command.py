@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +23,7 @@ from .arguments import (
     checkpoint_at,
     file_option,
 )
-from .console import CommandError, Messages, check_writable, print_json, print_result
+from .console import CommandError, Messages, check_writable, print_result
 from .fit_again import record_of, unfitted
 from .fit_score import FitTimeLimit
 from .new_rows import check_stdin, load_model
@@ -78,7 +77,7 @@ def certify(
     options = {"n_pairs": pairs, "level": level, "random_state": seed, "callbacks": [*limit.callbacks(1), *kept]}
     found = certificate_of(messages, estimator, X, y, **options)
     if as_json or output == "-":
-        print_json(certificate_as_dict(found))
+        print_result(found.to_json())
     else:
         print_result(found.text())
     if output not in (None, "-"):
@@ -98,18 +97,7 @@ def certificate_of(messages: Messages, estimator: Any, X: Any, y: Any, **options
 
     own = clone(estimator)
     search = last_step(own).set_params(verbose=int(messages.is_live), callbacks=None)
-    with warnings.catch_warnings():
-        # a level that only the other half has counts as a rare one, which is intended
-        warnings.filterwarnings("ignore", message="Found unknown categories")
-        return certify(own, X, y, n_jobs=search.n_jobs, **options)
-
-
-def certificate_as_dict(certificate: Certificate) -> dict[str, Any]:
-    """What the file of a certificate holds."""
-    from .._utils.json_records import encode
-    from ..certify.certificate import FORMAT, VERSION
-
-    return {"format": FORMAT, "version": VERSION, **encode(certificate)}
+    return certify(own, X, y, n_jobs=search.n_jobs, **options)
 
 
 def _check_table(messages: Messages, predictor: Predictor, estimator: Any, X: Any, y: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from .arguments import (
     configured_search,
     file_option,
 )
-from .certify_command import certificate_as_dict, certificate_of
+from .certify_command import certificate_of
 from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
 from .fit_score import FitTimeLimit
 from .model_commands import REPORT_ENDINGS, model_as_dict, summaries, write_report
@@ -319,7 +320,7 @@ def _as_dict(job: FitJob, prepared: Prepared, score: Any, certificate: Certifica
     facts |= {"rows_without_label": prepared.table.n_unlabelled, "columns": prepared.columns}
     facts["score"] = None if score is None else fit_score.score_as_dict(score)
     if job.certify:
-        facts["certificate"] = None if certificate is None else certificate_as_dict(certificate)
+        facts["certificate"] = None if certificate is None else json.loads(certificate.to_json())
     return facts | model_as_dict(prepared.estimator)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from .._utils.arrays import FloatArray
 from .._utils.words import plural
 from ..certify import Certificate
-from ..certify.certificate import BY_CLUSTER, CHANCE, NOT_SETTLED, PASSENGER, SUPPORTED, with_shares
+from ..certify.certificate import BY_CLUSTER, CHANCE, NOT_SETTLED, PASSENGER, SUPPORTED
 from .drawing import COLOURS, GREY, SMALL, Display, named_rows, shorten, title_and_legend
 
 LOOKS = {  # of a verdict: colour and marker
@@ -76,8 +76,9 @@ class CertificateDisplay(Display):
             The display, drawn.
         """
         features, clusters = certificate.features, certificate.clusters
-        place = _places(certificate)
-        order = np.argsort(place, kind="stable").tolist()  # the members of a cluster by their own P
+        row = {name: k for k, name in enumerate(clusters.unit)}
+        place = [row[name] for name in features.cluster or features.unit]
+        order = sorted(range(len(place)), key=place.__getitem__)  # the members of a cluster by their own P
         display = cls(
             names=tuple(features.unit[j] for j in order),
             verdict=tuple(features.verdict[j] for j in order),
@@ -130,18 +131,6 @@ class CertificateDisplay(Display):
                 ax.plot([1, 1], [first - 0.3, end - 0.7], color=GREY, lw=1.5, clip_on=False, **line)
                 ax.text(1, (first + end - 1) / 2, label, va="center", fontsize=SMALL, **name)
             first = end
-
-
-def _places(certificate: Certificate) -> list[int]:
-    """The row of its cluster for every feature; the table of clusters names their members with their shares."""
-    clusters, features = certificate.clusters, certificate.features
-    known = {_parts(text): place for place, text in enumerate(clusters.stand_ins or ())}
-    rows = zip(features.unit, features.share, features.stand_ins or (), strict=True)
-    return [known[_parts(with_shares({name: share}), *filter(None, [others]))] for name, share, others in rows]
-
-
-def _parts(*texts: str) -> tuple[str, ...]:
-    return tuple(sorted(part for text in texts for part in text.split(", ")))
 
 
 def _short(cluster: str) -> str:

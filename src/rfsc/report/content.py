@@ -198,7 +198,7 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
     return {
         "lines": certificate.lines(),
         **{name: table.rows() for name, table in kinds.items()},
-        "notes": list(dict.fromkeys(note for table in kinds.values() for note in table.notes)),
+        "notes": list(certificate.notes),
         "n_supported": len(certificate.features.named()),
         "p_signal": certificate.p_signal,
         "score": asdict(certificate.score),
