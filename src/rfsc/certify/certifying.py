@@ -29,6 +29,7 @@ from .._utils.compat import Interval, safe_indexing, validate_parameter_constrai
 from .._utils.determinism import stream, thread_count
 from .._utils.json_records import decode, encode
 from .._utils.manifest import fingerprint
+from .._utils.validation import check_table, is_large
 from .._utils.words import plural
 from .._version import __version__
 from ..explain.stability import stability_of
@@ -130,14 +131,14 @@ def certify(
 
 def _read(X: Any, y: Any, sample_weight: Any, groups: Any) -> Table:
     """The rows of positive weight."""
-    labels = np.asarray(y)
-    n_rows = labels.shape[0] if labels.ndim else 0
-    length = X.shape[0] if hasattr(X, "shape") else len(X)
-    if labels.ndim != 1 or n_rows != length:
-        msg = f"X and y must have the same number of rows, got {length} and an y of shape {labels.shape}."
+    if is_large(X):
+        msg = "a certificate needs a table in memory; this one is read in chunks. Pass a sample of its rows."
         raise ValueError(msg)
-    if not hasattr(X, "shape"):
-        X = np.asarray(X)
+    X, labels = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
+    n_rows = X.shape[0] if len(X.shape) else 0
+    if labels.shape != (n_rows,):
+        msg = f"X and y must have the same number of rows, got X of shape {X.shape} and y of shape {labels.shape}."
+        raise ValueError(msg)
     weight = row_weights(sample_weight, None, np.empty((n_rows, 1)), labels)
     codes, used = group_codes(groups, n_rows), np.flatnonzero(weight > 0)
     codes = None if codes is None else np.unique(codes[used], return_inverse=True)[1]
@@ -149,7 +150,8 @@ def _read(X: Any, y: Any, sample_weight: Any, groups: Any) -> Table:
 def _features(estimator: Any, table: Table) -> tuple[list[str], FloatArray]:
     """Names and values of what the classifier sees of all rows; the steps before it are fitted for that."""
     before = clone(estimator[:-1]).fit(table.X, table.y) if has_steps(estimator) else None
-    values = np.asarray(table.X if before is None else before.transform(table.X), dtype=np.float64)
+    seen = table.X if before is None else before.transform(table.X)
+    values, _ = check_table(clone(last_step(estimator)), seen, table.y, reset=True, min_samples=2)
     return feature_names_of(before, table.X, values.shape[1]), values
 
 
