@@ -26,8 +26,8 @@ KERNELS = {"kernels.py"}  # compiled code, which is long by nature
 PUBLIC = ("rfsc", "rfsc.bases", "rfsc.certify", "rfsc.explain", "rfsc.export", "rfsc.plots", "rfsc.report")
 NOT_AT_IMPORT = ("rfsc.export", "rfsc.plots", "rfsc.report", "rfsc.cli", "dask")
 LIMITS = {
-    "lines in src/rfsc, without the CUDA source and the JSON schema": 22_950,
-    "files in src/rfsc": 133,
+    "lines in src/rfsc, without the CUDA source and the JSON schema": 24_600,
+    "files in src/rfsc": 142,
     "files that a polynomial fit runs through": 20,
     "files that a default fit runs through": 25,
     "rfsc modules loaded by `from rfsc import RFSCClassifier`": 45,

@@ -78,9 +78,8 @@ def certify(
 ) -> Certificate:
     """Say which features and terms can be believed, with p-values that hold after the selection.
 
-    The rows are split in two halves at random, many times. The whole fit runs on one half, with its choice of basis
-    and size; every cluster of features, feature and term of its model is tested on the other half. The p-values
-    of all halves give one, which controls the family-wise error.
+    The rows are split in two halves at random, many times. The whole fit runs on one half, and every cluster of
+    features, feature and term of its model is tested on the other half.
 
     Parameters
     ----------
@@ -96,9 +95,8 @@ def certify(
     level : float, default=0.05
         Probability of any false cluster, and likewise of any false feature or term.
     clusters : "auto", dict or list of lists of str, default="auto"
-        Features that may stand in for each other. "auto" joins features with an absolute rank correlation of about 0.7
-        or more (average linkage). A dict gives the name of a cluster for each feature, a list the members of each
-        cluster; features that are not named are clusters of their own.
+        Features that may stand in for each other: "auto" joins those with an absolute rank correlation of about 0.7 or
+        more; a dict gives the cluster of each feature, a list the members of each. Others are clusters of their own.
     groups : array-like of shape (n_samples,), default=None
         Rows of one group stay in one half.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -106,11 +104,9 @@ def certify(
     random_state : int or None, default=None
         Seed of the splits.
     n_jobs : int or None, default=None
-        Half fits at a time, each in a process of its own with one thread; None takes one for each core. A backend of
-        `joblib.parallel_config` takes them if there is one. The result does not depend on it.
+        Half fits at a time, in processes or by the backend of `joblib.parallel_config`; None: one for each core.
     callbacks : object, list of objects or None, default=None
-        `Checkpoint(path)` keeps finished half fits, from which the same call continues; `StopAfter(seconds)` ends in
-        time, with the halves so far.
+        `Checkpoint(path)` keeps finished half fits, from which the same call continues; `StopAfter(seconds)` ends it.
 
     Returns
     -------
@@ -121,9 +117,6 @@ def certify(
     with fit_context(callbacks, last_step(estimator).verbose) as context:
         study = _Study(estimator, _read(X, y, sample_weight, groups), clusters, n_pairs, random_state)
         found = study.run(n_jobs, context)
-    if len(found) < 2:
-        msg = "no pair of halves could be fitted in time. Allow more seconds, or continue from a checkpoint."
-        raise TimeoutError(msg)
     if len(found) < 2 * n_pairs:
         warnings.warn(f"Only {len(found)} of {2 * n_pairs} half fits were made.", ConvergenceWarning, stacklevel=2)
     return _certificate(found, study.settings(level, len(found)), study.cluster_of)
@@ -238,6 +231,9 @@ class _Study:
                 if context.stop_reason:
                     break
         pairs = [item for item in range(0, n_halves, 2) if item in found and item + 1 in found]
+        if not pairs:
+            msg = "no pair of halves could be fitted in time. Allow more seconds, or continue from a checkpoint."
+            raise TimeoutError(msg)
         return [found[item + side] for item in pairs for side in (0, 1)]
 
     def _fingerprint(self) -> dict[str, Any]:
