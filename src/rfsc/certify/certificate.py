@@ -7,11 +7,11 @@ import json
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from .aggregation import most_by_chance
 
 FORMAT, VERSION = "rfsc-certificate", 1
 WIDTH = 120  # of a line of text
+MOST_SHOWN = 15  # units of a table of text, all that are supported among them
+MOST_MEMBERS = 3  # of a cluster that are named with their shares
 SUPPORTED = "supported"
 BY_CLUSTER = "its cluster is supported"
 PASSENGER = "passenger"
@@ -88,6 +90,12 @@ class UnitTable(ReadableTable):
     @property
     def notes(self) -> tuple[str, ...]:
         return notes_of(self.verdict)
+
+    def first(self, n: int) -> Self:
+        """The same table with its first units only."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        cut: dict[str, Any] = {name: None if column is None else column[:n] for name, column in columns.items()}
+        return replace(self, **cut)
 
     def named(self, verdict: str = SUPPORTED) -> tuple[str, ...]:
         """The units with a verdict."""
@@ -181,12 +189,17 @@ class Certificate:
             found.append(f"No more than chance: P = {self.p_signal:.2g} that the models predict unseen rows by luck.")
         for table, word in ((self.clusters, "clusters"), (self.features, "features"), (self.terms, "terms")):
             names = table.named()
-            if table is not self.clusters or any(" | " in name for name in names):
+            if table is not self.clusters or self._has_clusters:
                 found.append(f"Supported {word}: {', '.join(names) if names else 'none'}.")
         found.append(f"The probability of any false entry in one of these lists is at most {level:g}.")
         if self.stability.index is not None:
             found.append(f"The halves agree on the features: {self.stability.index:.2f} ({self.stability.word}).")
         return [*found, *(f"Caution: {caution}" for caution in self.cautions)]
+
+    @property
+    def _has_clusters(self) -> bool:
+        """Whether some cluster is more than a feature."""
+        return self.features.cluster != self.features.unit
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -196,9 +209,13 @@ class Certificate:
     def text(self) -> str:
         """Sentences and tables as plain text."""
         tables = {"Clusters": self.clusters, "Features": self.features, "Terms": self.terms}
-        if not any(" | " in unit for unit in self.clusters.unit):
+        if not self._has_clusters:
             del tables["Clusters"]
-        shown = [f"{title}\n{table.aligned(table.columns)}" for title, table in tables.items()]
+        shown = []
+        for title, table in tables.items():
+            n_shown = max(MOST_SHOWN, len(table.named()))
+            more, rows = len(table.unit) - n_shown, table.first(n_shown).aligned(table.columns)
+            shown.append(f"{title}\n{rows}" + (f"\n... and {more} more that are not supported" if more > 0 else ""))
         wrap = partial(textwrap.fill, width=WIDTH, break_long_words=False, break_on_hyphens=False)
         parts = ["\n".join(map(wrap, self.lines())), *shown, "\n".join(map(wrap, self.notes))]
         return "\n".join(line.rstrip() for line in "\n\n".join(parts).split("\n"))
@@ -264,7 +281,9 @@ def notes_of(verdicts: Sequence[str]) -> tuple[str, ...]:
 def with_shares(shares: Mapping[str, float]) -> str:
     """Members of a cluster and how often each is chosen, the most frequent first."""
     ordered = sorted(shares.items(), key=lambda pair: (-pair[1], pair[0]))
-    return ", ".join(f"{name} {share:.0%}" for name, share in ordered)
+    named = [f"{name} {share:.0%}" for name, share in ordered[:MOST_MEMBERS]]
+    more = len(ordered) - len(named)
+    return ", ".join([*named, *([f"{more} more"] if more else [])])
 
 
 def majority(signs: Sequence[float]) -> float:

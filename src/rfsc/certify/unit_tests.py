@@ -2,10 +2,11 @@
 
 A term that reads a unit may be useful without it: on [0, 1], the product of x1 and x6 stands in for x1, and a feature
 stands in for one that it is correlated with. So a unit has to beat what can be had without it: the *reducts* of its
-terms, which lack their factors that read the unit, and the *substitutes*, which read correlated features in place of
-those of the unit: all other members of its cluster, and the most correlated others. Both are in the model with the unit
-and in the model without it, and Rao's score test compares the two; it fits only the smaller one, so a unit that
-separates the classes has a p-value too. If there are too few rows for all of them, nothing can be said of the unit.
+terms, which lack their factors that read the unit; the *substitutes*, which read other members of the cluster in place
+of a feature of the unit; and its *neighbours*, the other features that are most correlated with its terms. All are in
+the model with the unit and in the model without it, and Rao's score test compares the two; it fits only the smaller
+one, so a unit that separates the classes has a p-value too. If there are too few rows for all of them, nothing can be
+said of the unit.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from .._terms.expression import (
 )
 from .._utils.arrays import FloatArray
 
-N_SUBSTITUTES = 3  # correlated features outside of its cluster that are tried in the place of one
+N_NEIGHBOURS = 3  # features outside of its cluster that are most correlated with the terms of a unit
 CORRELATED = 0.5  # least absolute rank correlation of such a feature
 EVENTS_PER_COLUMN = 3.0  # rows of the smaller class that each column of a test takes at least
 SEPARABLE = 1e-4  # ridge of the smaller model, as a multiple of the variance of a column
@@ -64,16 +65,16 @@ class UnseenRows:
         values = [np.broadcast_to(evaluate(one, self.table), n_rows) for one in expressions]
         return np.array(values).reshape(len(values), n_rows)
 
-    def alternatives(self, feature: int) -> list[int]:
-        """Features that may stand in for one: its cluster, and the most correlated others."""
-        cluster = next((own for own in self.clusters if feature in own), frozenset({feature}))
-        ranks = rankdata(self.table, axis=1)
-        ranks -= ranks.mean(axis=1, keepdims=True)
-        length = np.linalg.norm(ranks, axis=1)
-        rho = np.abs(ranks @ ranks[feature]) / np.maximum(length * length[feature], 1e-300)
-        rho[list(cluster)] = 0.0
-        best = np.argsort(-rho, kind="stable")[:N_SUBSTITUTES]
-        return [*sorted(cluster - {feature}), *(int(j) for j in best if rho[j] >= CORRELATED)]
+    def cluster(self, feature: int) -> frozenset[int]:
+        """The features that may stand in for one, with itself."""
+        return next((own for own in self.clusters if feature in own), frozenset({feature}))
+
+    def neighbours(self, columns: FloatArray, known: frozenset[int]) -> list[int]:
+        """The features that are most correlated with some columns, except those that are known."""
+        rho = np.abs(_unit_ranks(self.table) @ _unit_ranks(columns).T).max(axis=1)
+        rho[list(known)] = 0.0
+        best = np.argsort(-rho, kind="stable")[:N_NEIGHBOURS]
+        return [int(j) for j in best if rho[j] >= CORRELATED]
 
 
 def feature_p_value(features: frozenset[int], terms: Sequence[Term], rows: UnseenRows) -> float:
@@ -139,6 +140,13 @@ def score_test(beside: FloatArray, tested: FloatArray, rows: UnseenRows) -> floa
     return float(chi2.sf(max(1.0 - overfit, 0.0) * np.square(u[:, :rank].T @ residual).sum(), rank))
 
 
+def _unit_ranks(columns: FloatArray) -> FloatArray:
+    """Ranks around zero, of length one; zeros for a column that does not vary."""
+    ranks = rankdata(columns, axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    return np.asarray(ranks / np.maximum(np.linalg.norm(ranks, axis=1, keepdims=True), 1e-300))
+
+
 def _independent(columns: FloatArray) -> list[int]:
     """Columns, one after the other, that are no combination of those before."""
     kept: list[int] = []
@@ -170,14 +178,15 @@ def _sub_products(node: Expression) -> list[Expression]:
 
 
 def _substitutes(tested: Sequence[Expression], features: frozenset[int], rows: UnseenRows) -> list[Expression]:
-    """The tested terms with other features in the place of one of the unit."""
-    return [
+    """The tested terms with other members of its cluster in the place of a feature, and lines in the neighbours."""
+    known = frozenset().union(features, *(rows.cluster(feature) for feature in features))
+    members = [
         _exchanged(node, {feature: other})
         for node in tested
         for feature in sorted(features & features_of(node))
-        for other in rows.alternatives(feature)
-        if other not in features
+        for other in sorted(rows.cluster(feature) - features)
     ]
+    return [*members, *map(Scaled, rows.neighbours(rows.columns(tested), known))]
 
 
 def _exchanged(node: Expression, features: Mapping[int, int]) -> Expression:
