@@ -215,7 +215,7 @@ class Certificate:
         for title, table in tables.items():
             n_shown = max(MOST_SHOWN, len(table.named()))
             more, rows = len(table.unit) - n_shown, table.first(n_shown).aligned(table.columns)
-            shown.append(f"{title}\n{rows}" + (f"\n... and {more} more that are not supported" if more > 0 else ""))
+            shown.append(f"{title}\n{rows}" + (f"\n... and {more} more, not supported" if more > 0 else ""))
         wrap = partial(textwrap.fill, width=WIDTH, break_long_words=False, break_on_hyphens=False)
         parts = ["\n".join(map(wrap, self.lines())), *shown, "\n".join(map(wrap, self.notes))]
         return "\n".join(line.rstrip() for line in "\n\n".join(parts).split("\n"))

@@ -317,6 +317,7 @@ def _certificate(
     features.p_value = {name: max(p, clusters.p_value[cluster[name]]) for name, p in features.p_value.items()}
     members = {own: {name: features.share[name] for name in cluster if cluster[name] == own} for own in clusters.share}
     others = {name: {one: s for one, s in members[own].items() if one != name} for name, own in cluster.items()}
+    stand_ins = {name: with_shares(own) for name, own in others.items()} if any(others.values()) else None
     p_signal = min(1.0, 2.0 * float(np.median([half.p_signal for half in found])))
 
     def verdict(p: float) -> str:
@@ -337,7 +338,7 @@ def _certificate(
     return Certificate(
         clusters.table(of_clusters, {key: with_shares(own) for key, own in members.items()}, signed=False),
         replace(
-            features.table(of_features, {name: with_shares(own) for name, own in others.items()}, signed=is_signed),
+            features.table(of_features, stand_ins, signed=is_signed),
             cluster=tuple(cluster[name] for name in features.order),
         ),
         terms.table({key: verdict(p) for key, p in terms.p_value.items()}, None, signed=is_signed),
