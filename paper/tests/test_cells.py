@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper.cells import Cell, CellStore, Task
+from paper.cells import SLOW_PEERS, Cell, CellStore, Task
 
 figures = st.floats(0, 1)
 cells = st.builds(
@@ -98,3 +98,15 @@ def test_later_outcome_of_a_task_counts(tmp_path, make_cell):
         cell = make_cell(accuracy=accuracy)
         CellStore(tmp_path / "c").add(cell.task, [cell])
     assert [c.accuracy for c in CellStore(tmp_path / "c").cells([cell.task])] == [0.7]
+
+
+def test_outcomes_of_slow_peers_beside_it_are_known_and_stay_as_they_are(tmp_path, make_cell):
+    cell = make_cell()
+    CellStore(tmp_path / SLOW_PEERS).add(cell.task, [cell])
+    before = (tmp_path / SLOW_PEERS).read_bytes()
+    store = CellStore(tmp_path / "cells.jsonl")
+    assert store.cells([cell.task]) == [cell]
+    other = make_cell(accuracy=0.25)
+    store.add(cell.task, [other])
+    assert CellStore(tmp_path / "cells.jsonl").cells([cell.task]) == [other]
+    assert (tmp_path / SLOW_PEERS).read_bytes() == before

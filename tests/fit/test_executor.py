@@ -172,4 +172,4 @@ def test_dask_sends_the_table_once(monkeypatch):
     ):
         clf = make(**QUICK).fit(X, y)
     assert compared_text(clf) == compared_text(plain)
-    assert sum(size >= X.nbytes for size in sent) == 4  # once for each of three folds, and for the answer
+    assert sum(size >= X.nbytes for size in sent) == 3  # once for each of two folds, and for the answer
