@@ -26,7 +26,7 @@ KERNELS = {"kernels.py"}  # compiled code, which is long by nature
 PUBLIC = ("rfsc", "rfsc.bases", "rfsc.certify", "rfsc.explain", "rfsc.export", "rfsc.plots", "rfsc.report")
 NOT_AT_IMPORT = ("rfsc.export", "rfsc.plots", "rfsc.report", "rfsc.cli", "dask")
 LIMITS = {
-    "lines in src/rfsc, without the CUDA source and the JSON schema": 24_600,
+    "lines in src/rfsc, without the CUDA source and the JSON schema": 24_630,
     "files in src/rfsc": 142,
     "files that a polynomial fit runs through": 20,
     "files that a default fit runs through": 25,
