@@ -17,6 +17,7 @@ import joblib
 from joblib.parallel import SequentialBackend, get_active_backend
 
 from .._search.context import Context, interruptible
+from .._utils.determinism import thread_count
 
 ANSWER_SECONDS = 0.3  # that a task may take to notice that its time is over, and to answer
 
@@ -37,8 +38,8 @@ Task = tuple[Work, Any, Context]
 class Executor:
     """Runs tasks and gives their results in order."""
 
-    def __init__(self, n_jobs: int | None) -> None:
-        self._backend = _chosen_backend(n_jobs)
+    def __init__(self, n_jobs: int | None, *, or_processes: bool = False) -> None:
+        self._backend = _chosen_backend(n_jobs, or_processes=or_processes)
 
     @property
     def is_elsewhere(self) -> bool:
@@ -79,13 +80,19 @@ def _run_alone(work: Work, item: Any, deadline: float, seconds: float) -> Any:
         return work.alone().run(item, context)
 
 
-def _chosen_backend(n_jobs: int | None) -> Any:
-    """A `joblib.Parallel` on the backend that the user has chosen; None for none, a single job, or nested loops."""
+def _chosen_backend(n_jobs: int | None, *, or_processes: bool = False) -> Any:
+    """A `joblib.Parallel` on the backend that the user has chosen; None for none, a single job, or nested loops.
+
+    With `or_processes`, for large tasks, none means a process for each core.
+    """
     # a hint gives way to a backend that was chosen, and decides if none was
     chosen, configured = get_active_backend(prefer="processes")
     other, _ = get_active_backend(prefer="threads")
-    if type(chosen) is not type(other) or isinstance(chosen, SequentialBackend):
+    if isinstance(chosen, SequentialBackend):
         return None
+    if type(chosen) is not type(other):
+        jobs = thread_count(n_jobs) if or_processes else 1
+        return joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator") if jobs > 1 else None
     jobs = next(n for n in (n_jobs, configured, chosen.default_n_jobs) if n is not None)
     if chosen.effective_n_jobs(jobs) < 2:
         return None

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
-import joblib
 import numpy as np
-from joblib.parallel import SequentialBackend, get_active_backend
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
-from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -26,7 +23,7 @@ from .._fit.targets import row_weights
 from .._search.context import Context, fit_context
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.compat import Interval, safe_indexing, validate_parameter_constraints
-from .._utils.determinism import stream, thread_count
+from .._utils.determinism import stream
 from .._utils.json_records import decode, encode
 from .._utils.manifest import fingerprint
 from .._utils.validation import check_table, is_large
@@ -48,6 +45,7 @@ from .certificate import (
     with_shares,
 )
 from .halves import HalfResult, Halves, Table, UnitResult, feature_names_of, has_steps, last_step, split_in_halves
+from .unit_tests import unit_ranks
 
 CUT = 0.7  # absolute rank correlation from which features share a cluster
 MOST_CLUSTERED = 5_000  # features; the distances of more take too much memory
@@ -177,24 +175,10 @@ def correlation_clusters(values: FloatArray, cut: float = CUT) -> IntArray:
     n_features = values.shape[1]
     if not 2 <= n_features <= MOST_CLUSTERED:
         return np.arange(n_features)
-    ranks = rankdata(values, axis=0)
-    ranks -= ranks.mean(axis=0)
-    ranks /= np.maximum(np.linalg.norm(ranks, axis=0), 1e-300)  # a constant feature is correlated with none
-    distance = 1.0 - np.minimum(np.abs(ranks.T @ ranks), 1.0)
+    ranks = unit_ranks(values.T)
+    distance = 1.0 - np.minimum(np.abs(ranks @ ranks.T), 1.0)
     np.fill_diagonal(distance, 0.0)
     return np.asarray(fcluster(linkage(squareform(distance, checks=False), "average"), 1.0 - cut, "distance"))
-
-
-@contextmanager
-def _processes(n_jobs: int | None) -> Iterator[None]:
-    """A process for each core, unless a backend was chosen or there is nothing to gain."""
-    chosen, _ = get_active_backend(prefer="processes")
-    other, _ = get_active_backend(prefer="threads")
-    is_chosen = type(chosen) is type(other)
-    jobs = thread_count(n_jobs)
-    is_needed = not is_chosen and not isinstance(chosen, SequentialBackend) and jobs > 1
-    with joblib.parallel_config(backend="loky", n_jobs=jobs) if is_needed else nullcontext():
-        yield
 
 
 class _Study:
@@ -221,7 +205,8 @@ class _Study:
             found = {item: decode(HalfResult, one) for item, one in kept.items() if one is not None}
         todo = [item for item in range(n_halves) if item not in found]
         tasks = ((self._halves, item, context) for item in todo)
-        with _processes(n_jobs), closing(Executor(n_jobs).run(tasks, context, n_large=len(todo))) as results:
+        executor = Executor(n_jobs, or_processes=True)
+        with closing(executor.run(tasks, context, n_large=len(todo))) as results:
             for item, result in zip(todo, results, strict=False):
                 found[item] = result
                 if checkpoint is not None:

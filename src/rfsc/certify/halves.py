@@ -141,12 +141,7 @@ class Halves:
     ) -> tuple[tuple[UnitResult, ...], tuple[UnitResult, ...], tuple[UnitResult, ...]]:
         """Clusters, features and terms that some model touches."""
         touched = sorted({j for model in models for j in model.features})
-        by_cluster = {
-            self._cluster_of.get(names[j], names[j]): next(
-                (own for own in rows[0].clusters if j in own), frozenset({j})
-            )
-            for j in touched
-        }
+        by_cluster = {self._cluster_of.get(names[j], names[j]): rows[0].cluster(j) for j in touched}
         pairs = list(zip(models, rows, strict=True))
 
         def results(features: Mapping[str, frozenset[int]]) -> tuple[UnitResult, ...]:

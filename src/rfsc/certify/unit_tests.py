@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -44,7 +45,7 @@ DEPENDENT = 1e-6  # share of a column that others leave over, from which it coun
 MOST_FACTORS = 6  # of a term whose sub-products are all tried
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class UnseenRows:
     """One output on rows that its model has not seen."""
 
@@ -69,9 +70,14 @@ class UnseenRows:
         """The features that may stand in for one, with itself."""
         return next((own for own in self.clusters if feature in own), frozenset({feature}))
 
+    @cached_property
+    def _ranks(self) -> FloatArray:
+        """Of all features: every unit is compared with them."""
+        return unit_ranks(self.table)
+
     def neighbours(self, columns: FloatArray, known: frozenset[int]) -> list[int]:
         """The features that are most correlated with some columns, except those that are known."""
-        rho = np.abs(_unit_ranks(self.table) @ _unit_ranks(columns).T).max(axis=1)
+        rho = np.abs(self._ranks @ unit_ranks(columns).T).max(axis=1)
         rho[list(known)] = 0.0
         best = np.argsort(-rho, kind="stable")[:N_NEIGHBOURS]
         return [int(j) for j in best if rho[j] >= CORRELATED]
@@ -140,7 +146,7 @@ def score_test(beside: FloatArray, tested: FloatArray, rows: UnseenRows) -> floa
     return float(chi2.sf(max(1.0 - overfit, 0.0) * np.square(u[:, :rank].T @ residual).sum(), rank))
 
 
-def _unit_ranks(columns: FloatArray) -> FloatArray:
+def unit_ranks(columns: FloatArray) -> FloatArray:
     """Ranks around zero, of length one; zeros for a column that does not vary."""
     ranks = rankdata(columns, axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
