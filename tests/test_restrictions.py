@@ -180,6 +180,16 @@ def test_grouped_levels_come_together():
     assert levels <= grouped
 
 
+def test_exchanges_of_the_answer_do_not_split_groups(rng):
+    X = rng.integers(0, 5, (200, 3)).astype(float)
+    f = np.array([0.0, 2.0, -2.0, 1.0, 0.0])[X[:, 0].astype(int)] + 3.0 * (X[:, 1] == 2) + rng.logistic(size=200)
+    clf = fit(None, X, f > 0.5, basis=Step(levels="grouped"), search=replace(FAST, max_iter=30))
+    names = set(clf.models_[0].names)
+    groups = [set(clf.term_names(group)) for group in clf._spaces[0].groups]
+    assert any(group <= names for group in groups)
+    assert all(group <= names or not group & names for group in groups)
+
+
 def test_one_hot_columns_come_together():
     X, y = data(300)
     X = pd.get_dummies(X, columns=["stage"], dtype=float)
@@ -290,11 +300,16 @@ def test_auto_leaves_out_mixes_that_lack_a_term():
 
 
 def test_equal_by_value_hashable_and_safe_to_copy():
-    one = Restrictions(force=["a"], forbid=["b", ["c", "d"]], groups=[pd.Index(["e", "f"])], hierarchy=np.True_)
-    other = Restrictions(force=("a",), forbid=("b", ("c", "d")), groups=(("e", "f"),), hierarchy=True)
+    one = Restrictions(
+        force=["a"], forbid=["b", ["c", "d"]], groups=[pd.Index(["e", "f"])], hierarchy=np.True_, increasing=["g"]
+    )
+    other = Restrictions(
+        force=("a",), forbid=("b", ("c", "d")), groups=(("e", "f"),), hierarchy=True, increasing=("g",)
+    )
     assert one == other
     assert hash(one) == hash(other)
-    assert repr(one) == "Restrictions(force=('a',), forbid=('b', ('c', 'd')), groups=(('e', 'f'),), hierarchy=True)"
+    terms = "force=('a',), forbid=('b', ('c', 'd')), groups=(('e', 'f'),), hierarchy=True"
+    assert repr(one) == f"Restrictions({terms}, increasing=('g',), decreasing=())"
     for again in (
         copy.deepcopy(one),
         pickle.loads(pickle.dumps(one)),

@@ -21,6 +21,7 @@ KNOWN_WORDS = frozenset(
 )
 WORD = re.compile(r"(?<!\w)[^\W\d]\w*")
 NUMBER = re.compile(r"(?<![\w.])(?<!max\()\d+(?:\.\d+)?(?:e[+-]?\d+)?")  # not within the name of a feature such as x3
+MONOTONE_FAMILIES = "polynomial", "centred", "hinge", "rule", "sigmoid", "step"  # with terms that only rise or fall
 MAX_TERMS_TO_SUGGEST = 5000  # terms of a space in which names similar to an unknown one are looked for
 
 
@@ -48,6 +49,15 @@ class Restrictions:
     hierarchy : bool, default=False
         Whether a product comes only with its parents: a monomial with all monomials of one degree less that divide
         it, and so with theirs (except the constant), a product of hinges with both hinges.
+    increasing : sequence of str, default=()
+        Features with which the log-odds of the second class, ``classes_[1]``, never fall while all other features stay
+        as they are; only for two classes. It holds within the range of the training rows, exactly: a model holds only
+        terms that rise or fall with such a feature throughout, and only with the sign of the coefficient that is
+        needed. A term whose fitted coefficient has the other sign leaves the model, also if it is forced, grouped or
+        required by a product. This is more than is needed: a curve that rises ever more slowly is made of terms such
+        as ``age`` and ``max(0, 60-age)``, but not of ``age`` less ``max(0, age-60)``. Constant features have no effect.
+    decreasing : sequence of str, default=()
+        Features with which these log-odds never rise.
 
     Examples
     --------
@@ -58,12 +68,19 @@ class Restrictions:
     >>> clf = RFSCClassifier(basis="polynomial", restrictions=restrictions, n_restarts=1, random_state=0).fit(X, y)
     >>> all("x3" in model.names for model in clf.models_)
     True
+    >>> rising = Restrictions(increasing=["x2"], decreasing=["x1"])
+    >>> clf = RFSCClassifier(basis="hinge", restrictions=rising, n_restarts=1, random_state=0).fit(X[50:], y[50:])
+    >>> longer = X[50:] + [0, 0, 0.5, 0]
+    >>> bool((clf.decision_function(longer) >= clf.decision_function(X[50:])).all())
+    True
     """
 
     force: Sequence[str] = ()
     forbid: Sequence[str | Sequence[str]] = ()
     groups: Sequence[Sequence[str]] = ()
     hierarchy: bool = False
+    increasing: Sequence[str] = ()
+    decreasing: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         # tuples and plain texts, so that equal restrictions are equal and hash alike
@@ -76,6 +93,29 @@ class Restrictions:
             msg = f"hierarchy must be True or False, got {self.hierarchy!r}."
             raise TypeError(msg)
         set_(self, "hierarchy", bool(self.hierarchy))
+        for field in ("increasing", "decreasing"):
+            set_(self, field, tuple(_text(field, one) for one in _items(field, getattr(self, field))))
+        both = [name for name in self.increasing if name in self.decreasing]
+        if both:
+            msg = f"increasing and decreasing both name the feature {both[0]!r}. Leave it out of one of the two."
+            raise ValueError(msg)
+
+    @property
+    def signs(self) -> dict[str, int]:
+        """Required sign of the effect of each feature that has one, by name."""
+        return dict.fromkeys(self.increasing, 1) | dict.fromkeys(self.decreasing, -1)
+
+
+def check_number_of_classes(restrictions: Restrictions | None, n_classes: int) -> None:
+    """Refuse signs if it is not clear for which class they hold."""
+    if restrictions is None or not restrictions.signs or n_classes <= 2:
+        return
+    field = "increasing" if restrictions.increasing else "decreasing"
+    msg = (
+        f"restrictions.{field} is about the log-odds of the second of two classes, but y holds {n_classes} classes. "
+        "Fit one class against the rest, for instance y == 'name of the class', or leave it out."
+    )
+    raise ValueError(msg)
 
 
 def barred_features(restrictions: Restrictions | None, feature_names: Sequence[str]) -> list[int]:
@@ -109,8 +149,17 @@ def requirements_of(
     forbidden |= {j for one in wanted.forbid if isinstance(one, str) for j in names.forbidden(one)}
     apart = tuple(_apart(wanted, feature_names))
     requirements = Requirements(
-        space, frozenset(), frozenset(forbidden), apart, _merged([*own, *groups]), wanted.hierarchy
+        space,
+        frozenset(),
+        frozenset(forbidden),
+        apart,
+        _merged([*own, *groups]),
+        wanted.hierarchy,
+        {_feature_index(name, feature_names, _field_of(wanted, name)): sign for name, sign in wanted.signs.items()},
     )
+    unmet = requirements.unmet_signs()
+    if unmet:
+        raise _no_monotone_term(wanted, feature_names[unmet[0]])
     return replace(requirements, forced=_forced(wanted, names, requirements, max_terms))
 
 
@@ -185,10 +234,7 @@ def _forced(wanted: Restrictions, names: _Names, requirements: Requirements, max
             raise names.error("force", name)
         needs = requirements.needs(j)
         if needs is None:
-            obstacle = requirements.obstacle(j)
-            what = "it" if obstacle == j else f"{names.of(obstacle)!r}, which it requires"
-            msg = f"restrictions force the term {name!r} but forbid {what}. Leave it out of one of the two."
-            raise ValueError(msg)
+            raise _contradiction(name, j, names, requirements)
         found |= needs
     if len(found) > max_terms:
         msg = (
@@ -197,6 +243,32 @@ def _forced(wanted: Restrictions, names: _Names, requirements: Requirements, max
         )
         raise ValueError(msg)
     return found
+
+
+def _contradiction(name: str, j: int, names: _Names, requirements: Requirements) -> ValueError:
+    """Why no model may hold a forced term."""
+    obstacle = requirements.obstacle(j)
+    other = names.of(obstacle)
+    if requirements.sign(obstacle) is not None:
+        what = "it" if obstacle == j else f"{other!r}, which it requires"
+        return ValueError(f"restrictions force the term {name!r} but forbid {what}. Leave it out of one of the two.")
+    what = "it" if obstacle == j else f"{_masked(other)!r}, which it requires"
+    return TermNotOfferedError(
+        f"restrictions force the term {name!r}, but increasing or decreasing forbid {what}: whatever its coefficient, "
+        "it may go the wrong way. Leave the term out of force, or its features out of the other two."
+    )
+
+
+def _no_monotone_term(wanted: Restrictions, feature: str) -> TermNotOfferedError:
+    field, families = _field_of(wanted, feature), ", ".join(repr(name) for name in MONOTONE_FAMILIES)
+    return TermNotOfferedError(
+        f"restrictions.{field} names the feature {feature!r}, but every term of it that the basis offers may both rise "
+        f"and fall with it. Add a family with terms that do not ({families}), or leave the feature out of {field}."
+    )
+
+
+def _field_of(wanted: Restrictions, name: str) -> str:
+    return "increasing" if name in wanted.increasing else "decreasing"
 
 
 def _grouped(wanted: Restrictions, names: _Names) -> tuple[list[list[int]], set[int]]:
@@ -234,12 +306,12 @@ def _apart(wanted: Restrictions, feature_names: Sequence[str]) -> list[frozenset
     ]
 
 
-def _feature_index(name: str, feature_names: Sequence[str]) -> int:
+def _feature_index(name: str, feature_names: Sequence[str], field: str = "forbid") -> int:
     places = [p for p, known in enumerate(feature_names) if known == name]
     if len(places) != 1:
         hint = f"{_did_you_mean(_close(name, feature_names))} Without column names features are x0, x1, ..."
         what = "two columns of X have that name. Rename one." if places else f"X has no such column.{hint}"
-        msg = f"restrictions.forbid names the feature {name!r}, but {what}"
+        msg = f"restrictions.{field} names the feature {name!r}, but {what}"
         raise ValueError(msg)
     return places[0]
 

@@ -176,6 +176,17 @@ def test_pruning_obeys_restrictions(device, rng, make_problem):
     assert all(2 in found.supports[m] for m in range(4))
 
 
+def test_pruning_obeys_signs(device, rng, make_problem):
+    problem = make_problem(rng, n_rows=150, ridge=0.1)
+    requirements = Requirements(problem.space, forced=frozenset({0, 2}), signs={0: -1, 1: 1, 3: 1})
+    drawn = random_supports(rng, 21, 30, largest=12)
+    supports = Supports.from_lists(requirements.gather(drawn[m].tolist(), 20) for m in range(30))
+    found = Restricted(CudaEngine(problem, device), requirements).evaluate(supports)
+    assert_alike(found, Restricted(ArrayEngine(problem), requirements).evaluate(supports))
+    assert (requirements.signs_of(found.supports.ids) * found.coef >= 0.0).all()
+    assert 0 < found.supports.ids.size < supports.ids.size
+
+
 def test_separable_classes(device):
     x = np.linspace(0, 1, 40)
     target = np.where(x > 0.5, 1.0, -1.0)

@@ -87,10 +87,11 @@ def score(name, target, f, weight):
     return accuracy
 
 
-def evaluate(problem, ids, leave_one_out=None, hold=None):
+def evaluate(problem, ids, leave_one_out=None, hold=None, signs=None):
     """(kept ids, coef, score) of one support: fit, test, drop and refit until nothing is dropped.
 
-    `hold(ids)`, where given, says what stays when the terms `ids` have passed the test.
+    `hold(ids, wrong)`, where given, says what stays when the terms `ids` have passed the test; no term stays whose
+    coefficient has not the sign that `signs` requires of it: the terms `wrong`.
     """
     ids, options = np.asarray(ids, dtype=np.int64), problem.options
     target, weight = problem.target, problem.weight
@@ -101,8 +102,10 @@ def evaluate(problem, ids, leave_one_out=None, hold=None):
         penalty = options.ridge * (weight @ (X - mean) ** 2) / weight.sum()
         coef, G = fit(X, target, weight, penalty)
         stays = significant(coef, G, weight.sum(), options.significance)
+        wrong = np.array([(signs or {}).get(j, 0) * c < 0 for j, c in zip(ids.tolist(), coef, strict=True)])
+        stays &= ~wrong
         if hold is not None:
-            stays = np.isin(ids, list(hold(set(ids[stays].tolist()))))
+            stays = np.isin(ids, list(hold(set(ids[stays].tolist()), set(ids[wrong].tolist()))))
         if stays.all():
             f = (
                 (leave_one_out or left_out_predictor)(X, target, weight, penalty)

@@ -74,9 +74,9 @@ class NaiveRequirements:
                 held = wanted
         return sorted(held)
 
-    def hold(self, passed):
-        """What stays when these terms have passed the test."""
-        return self.closure(set(passed) | self.forced)
+    def hold(self, passed, wrong=()):
+        """What stays when these terms have passed the test, and those have the wrong sign."""
+        return self.closure(set(passed) | self.forced - set(wrong)) - set(wrong)
 
     def shorter(self, ids):
         """Every model that obeys, less one term or group: no larger one that obeys lies between."""

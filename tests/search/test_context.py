@@ -215,7 +215,7 @@ def test_ctrl_c_once_gives_the_best_model_and_twice_stops(presses):
     assert process.stdout.readline() == "searching\n"
     process.send_signal(signal.SIGINT)
     assert process.stderr.readline() == "\n"
-    assert process.stderr.readline().startswith("Interrupted: ending with the best model so far")
+    assert process.stderr.readline().startswith("Interrupted: ending with what was found so far")
     if presses == 1:
         assert process.stdout.readline() == "interrupted True\n"
     process.send_signal(signal.SIGINT)

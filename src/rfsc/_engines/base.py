@@ -93,20 +93,22 @@ class Supports:
 
 
 class Ties(NamedTuple):
-    """What the test must not take out of a batch, aligned with its entries (`Supports.ids`).
+    """What the test must not take out of a batch, and what it must, aligned with its entries (`Supports.ids`).
 
     An entry stays when it passes the test, is exempt, or is held by an entry that passes or is exempt. What entry e
-    holds is entries[indptr[e] : indptr[e + 1]], with all that those hold; a NamedTuple, because kernels read it.
+    holds is entries[indptr[e] : indptr[e + 1]], with all that those hold. A coefficient of the wrong sign neither
+    passes nor is exempt, and nothing holds it. A NamedTuple, because kernels read it.
     """
 
     exempt: BoolArray  # (n_entries,)
     indptr: IntArray  # (n_entries + 1,)
     entries: IntArray
+    sign: FloatArray  # (n_entries,): 1.0 or -1.0 if the coefficient must not have the other sign, else 0.0; or (0,)
 
     @classmethod
     def none(cls) -> Ties:
         """No ties: the test decides alone."""
-        return cls(np.zeros(0, dtype=np.bool_), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        return cls(np.zeros(0, dtype=np.bool_), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -91,6 +91,7 @@ class Workspace(NamedTuple):
     weighted: FloatArray  # (TILE * BLOCK,): terms times the rows' curvatures
     whitened: FloatArray  # (TILE * BLOCK,): terms times the inverse factor
     penalty: FloatArray  # (max_terms,)
+    sign: FloatArray  # (max_terms,): that each coefficient must have; zero for any
     coef: FloatArray  # (max_terms,)
     trial: FloatArray  # (max_terms,)
     step: FloatArray  # (max_terms,)
@@ -116,6 +117,7 @@ class Workspace(NamedTuple):
             residual=aligned(BLOCK),
             curvature=aligned(BLOCK),
             penalty=aligned(m),
+            sign=aligned(m),
             coef=aligned(m),
             trial=aligned(m),
             step=aligned(m),
@@ -563,36 +565,39 @@ def _test_is_decided(m, threshold, decrement, ws):  # type: ignore[no-untyped-de
     """Whether the test will drop a term, and which terms pass cannot change any more on the way to the minimum.
 
     From here to the minimum a coefficient moves by at most about sqrt(decrement) standard errors, and its standard
-    error by a like part of itself.
+    error by a like part of itself. If a sign is required, it must be known too, because ties do not hold a wrong one.
     """
     margin = (1.0 + threshold) * math.sqrt(decrement)
     drops = False
     for j in range(m):
         error = math.sqrt(_variance(j, m, ws))
-        beyond = abs(ws.coef[j] + ws.step[j]) - threshold * error
+        value = ws.coef[j] + ws.step[j]
+        beyond = abs(value) - threshold * error
         if error > 0.0 and abs(beyond) <= margin * error:
             return False
-        drops = drops or beyond <= 0.0
+        if ws.sign[j] != 0.0 and error > 0.0 and abs(value) <= margin * error:
+            return False
+        drops = drops or beyond <= 0.0 or ws.sign[j] * value < 0.0
     return drops
 
 
 @njit(**ONCE)
 def _hold_ties(m, start, ties, ws):  # type: ignore[no-untyped-def]
-    """Let stay what is exempt from the test and what the terms that stay hold. Returns how many stay.
+    """Let stay what is exempt from the test and what the terms that stay hold, but for wrong signs.
 
-    Entries of the support count from `start`.
+    Entries of the support count from `start`. Returns how many stay.
     """
     for j in range(m):
         ws.held[ws.position[j] - start] = False
     for j in range(m):
         entry = ws.position[j]
-        if ws.stays[j] or ties.exempt[entry]:
+        if (ws.stays[j] or ties.exempt[entry]) and not ws.sign[j] * ws.coef[j] < 0.0:
             ws.held[entry - start] = True
             for k in range(ties.indptr[entry], ties.indptr[entry + 1]):
                 ws.held[ties.entries[k] - start] = True
     kept = 0
     for j in range(m):
-        ws.stays[j] = ws.held[ws.position[j] - start]
+        ws.stays[j] = ws.held[ws.position[j] - start] and not ws.sign[j] * ws.coef[j] < 0.0
         kept += ws.stays[j]
     return kept
 
@@ -631,6 +636,7 @@ def _drop_insignificant(m, threshold, start, ties, ws):  # type: ignore[no-untyp
                 coef[kept] = coef[j]
                 ws.trial[kept] = ws.trial[j]
                 ws.penalty[kept] = ws.penalty[j]
+                ws.sign[kept] = ws.sign[j]
                 ws.position[kept] = ws.position[j]
                 ws.slots[kept] = ws.slots[j]
             kept += 1
@@ -773,6 +779,7 @@ def evaluate_supports(turn, last, indptr, slots, data, t_quantile, criterion, ti
         for j in range(m):
             ws.slots[j] = slots[start + j]
             ws.penalty[j] = data.penalty[slots[start + j]]
+            ws.sign[j] = ties.sign[start + j] if ties.sign.size > 0 else 0.0
             ws.coef[j] = 0.0
             ws.position[j] = start + j
         _fill_tile(m, ws)

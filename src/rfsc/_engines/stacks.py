@@ -64,7 +64,7 @@ def evaluate_in_stacks(
             fit = fitter.fit(ids[at], coef[at])
             stays = _significant(fit, t_quantiles, np.array([entries[m].size for m in stack]))
             if ties is not None:
-                stays = held(stays, at, ties)
+                stays = held(stays, fit.coef, at, ties)
             n_newton[stack] += fit.steps
             coef[at] = np.where(stays, fit.without(~stays), 0.0)
             finished = (stays | (at == n_entries)).all(axis=1)
@@ -101,14 +101,16 @@ def _significant(fit: FittedStack, t_quantiles: FloatArray, sizes: IntArray) -> 
     return np.asarray((fit.variance > 0.0) & (np.abs(fit.coef) > threshold))
 
 
-def held(passed: BoolArray, at: IntArray, ties: Ties) -> BoolArray:
-    """Which terms stay, given those that pass the test and their entries in the batch."""
+def held(passed: BoolArray, coef: FloatArray, at: IntArray, ties: Ties) -> BoolArray:
+    """Which terms stay, given those that pass the test, all coefficients, and their entries in the batch."""
     stays: BoolArray = passed | np.append(ties.exempt, False)[at]
+    is_wrong = np.append(ties.sign, 0.0)[at] * coef < 0.0 if ties.sign.size else np.zeros_like(stays)
+    stays &= ~is_wrong
     for row, entries in zip(stays, at, strict=True):
         kept = [ties.entries[ties.indptr[e] : ties.indptr[e + 1]] for e in entries[row]]
         if kept:
             row |= np.isin(entries, np.concatenate(kept))
-    return stays
+    return stays & ~is_wrong
 
 
 def score_of_sums(

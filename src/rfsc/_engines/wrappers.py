@@ -17,7 +17,8 @@ class Restricted:
     """Wrap an engine so that what is left of a support meets the requirements, as the supports handed in must.
 
     In every round of the test a term stays when it passes, is forced, or is required by one that stays: a product
-    keeps its parents, and one member that passes keeps its group. Whether it goes depends on the fit of that round
+    keeps its parents, and one member that passes keeps its group. A term whose coefficient has the wrong sign goes,
+    whatever requires it: of what its sign allows, zero is best. Whether a term goes depends on the fit of that round
     alone, so what is left of a support evaluates to itself, as `Memo` needs it.
     """
 
@@ -31,8 +32,9 @@ class Restricted:
 def ties_of(supports: Supports, requirements: Requirements) -> Ties:
     """What each entry of a batch holds under the requirements."""
     exempt = np.isin(supports.ids, sorted(requirements.forced), kind="sort")  # the quickest for few
-    if requirements.only_forces:
-        return Ties(exempt, np.zeros(supports.ids.size + 1, dtype=np.int64), np.empty(0, dtype=np.int64))
+    sign = requirements.signs_of(supports.ids)
+    if not requirements.ties_terms:
+        return Ties(exempt, np.zeros(supports.ids.size + 1, dtype=np.int64), np.empty(0, dtype=np.int64), sign)
     entries: list[int] = []
     counts = [0]
     for m in range(len(supports)):
@@ -41,7 +43,7 @@ def ties_of(supports: Supports, requirements: Requirements) -> Ties:
             required = [place[k] for k in requirements.needs(j) or () if k != j and k in place]
             entries += sorted(required)
             counts.append(len(required))
-    return Ties(exempt, np.cumsum(counts, dtype=np.int64), np.array(entries, dtype=np.int64))
+    return Ties(exempt, np.cumsum(counts, dtype=np.int64), np.array(entries, dtype=np.int64), sign)
 
 
 class Memo:

@@ -382,8 +382,9 @@ def standardised_auc(values: FloatArray, is_class: BoolArray, weight: FloatArray
 
 
 def _possible(mixes: Mixes, rows: Rows, features_of: FeaturesOf, spec: OutputSpec) -> Mixes:
-    """The mixes that offer every term that restrictions force or group."""
-    if len(mixes) == 1 or spec.restrictions is None or not (spec.restrictions.force or spec.restrictions.groups):
+    """The mixes that offer every term that restrictions force or group, and some term for every sign."""
+    wanted = spec.restrictions
+    if len(mixes) == 1 or wanted is None or not (wanted.force or wanted.groups or wanted.signs):
         return mixes
     features = features_of(rows)
     possible: dict[str, tuple[Basis, ...]] = {}

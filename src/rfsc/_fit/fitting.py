@@ -21,6 +21,7 @@ from .._utils.arrays import FloatArray, IntArray
 from .._utils.determinism import seeds_of_searches, thread_count
 from .._utils.json_records import decode, encode
 from .._version import __version__
+from ..restrictions import check_number_of_classes
 from .choice import Choice, choose
 from .executor import Executor
 from .output import SEARCH_TIME_SHARE, Job, OutputFit, OutputSearch, OutputSpec
@@ -80,6 +81,7 @@ def fit_rows(estimator: Any, rows: Rows, context: Context) -> FitResult:
     """Choose basis and sizes, run all searches, and make models of every size out of them."""
     order = column_order(rows)
     level, restrictions = settings_of(estimator).filter_significance, estimator.restrictions
+    check_number_of_classes(restrictions, rows.targets.classes.size)
     features = FeatureRules(level, restrictions, feature_names(estimator), order)
     tests = features.tests(rows)
     n_outputs = len(rows.targets.outputs)
@@ -99,6 +101,16 @@ def fit_rows(estimator: Any, rows: Rows, context: Context) -> FitResult:
         pairs = zip(jobs, choice.outputs, strict=True)
         jobs = [replace(job, size=one.size, slopes=one.slopes, known=one.known, began=one.began) for job, one in pairs]
     return FitResult(fit_jobs(rows, jobs, estimator.n_jobs, own), tests, spec.bases, choice)
+
+
+def revisited(estimator: Any, rows: Rows) -> list[OutputSearch]:
+    """The outputs of a fitted classifier with its candidate terms and settings, to fit further models to its rows."""
+    spec = replace(_spec(estimator, rows), bases=estimator.basis_)
+    no_features: IntArray = np.empty(0, dtype=np.int64)  # the spaces are known
+    return [
+        OutputSearch(rows, Job(output, no_features, spec, (), slopes=fit.slopes), space=fit.space)
+        for output, fit in enumerate(estimator._fits)
+    ]
 
 
 def _spec(estimator: Any, rows: Rows) -> OutputSpec:
@@ -254,7 +266,7 @@ def gather(model: SparseModel, fit: OutputFit, criterion: str, filtered: FilterE
     # terms of the answer and of every restart's model, then other terms that rose
     answer = fit.models[fit.chosen].ids
     known = np.unique(np.concatenate([answer, *(search.model.ids for search in fit.searches)]))
-    others = _notable_ids(fit, known)
+    others = notable_ids(fit, known)
     for term in (*fit.space.terms(known), *fit.space.terms(others)):
         place.setdefault(term, len(place))
     terms, ids = tuple(place), np.union1d(known, others)
@@ -278,7 +290,7 @@ def gather(model: SparseModel, fit: OutputFit, criterion: str, filtered: FilterE
     )
 
 
-def _notable_ids(fit: OutputFit, known: IntArray) -> IntArray:
+def notable_ids(fit: OutputFit, known: IntArray) -> IntArray:
     """Other terms whose RIP rose: the highest ones, ascending."""
     records = [record.rips for search in fit.searches for record in search.history]
     ids, at = np.unique(np.concatenate([rips.ids for rips in records]), return_inverse=True)

@@ -22,7 +22,7 @@ from .._search.screening import Screening
 from .._search.subsamples import Subsamples
 from .._terms import Basis, TermSpace, Training
 from .._terms.requirements import CONSTANT, Requirements
-from .._utils.arrays import FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.determinism import Seed, stream
 from ..restrictions import Restrictions, requirements_of
 from .rows import Rows
@@ -123,6 +123,7 @@ class OutputFit:
     chosen: int  # place of the answer among them
     initial_rip: str  # "uniform", "screened" or "partly screened"
     not_begun: str = ""  # why searches were not begun: "time_limit" or "interrupted"
+    slopes: FloatArray | None = None  # by which the coefficients of each size were multiplied
 
     def sparse_models(self, rows: Rows, feature_names: tuple[str, ...], label: object) -> list[SparseModel]:
         """The frozen models, terms by falling coefficient."""
@@ -263,9 +264,12 @@ class OutputSearch:
             path, chosen = [min((s.model for s in searches), key=lambda c: c.rank)], 0
         if self.rows.large is not None:  # a pass over all rows for each step: the answer only
             path, chosen = [path[chosen]], 0
-        models = self._fitted(path)
-        models[chosen] = replace(models[chosen], worth=self._worth(models[chosen]))
-        return OutputFit(self.space, tuple(searches), tuple(models), chosen, self.initial_rip, not_begun)
+        models = self.fitted(path)
+        answer = replace(models[chosen], worth=self.worth(models[chosen]))
+        by_size = {model.size: model for model in (*models, answer)}  # the last fit may have dropped a term
+        sizes = sorted(by_size)
+        found, place = tuple(by_size[size] for size in sizes), sizes.index(answer.size)
+        return OutputFit(self.space, tuple(searches), found, place, self.initial_rip, not_begun, self.job.slopes)
 
     def size(self, ids: IntArray) -> int:
         """Number of terms, the constant not counted."""
@@ -283,7 +287,7 @@ class OutputSearch:
         With subsamples, terms are removed on one of them, and the models on the way are then fitted to all rows.
         """
         spec, some = self.job.spec, self._fixed_samples[1]
-        few = self._unpruned if some is None else self._unpruned.take(some)
+        few = self.unpruned if some is None else self.unpruned.take(some)
         # with models of the folds at hand the answer is made of them: it is the same for every seed
         supports = self.job.known or [ids for search in searches for ids in (search.model.ids, *search.leaders)]
         pooled = most_frequent(supports, few.max_terms, self.requirements)
@@ -295,33 +299,44 @@ class OutputSearch:
             result = engine.evaluate(Supports.from_lists(visited.values()))
             found += [Candidate.at(result, m) for m in range(len(visited))]
         found = sorted({tuple(model.ids): model for model in found}.values(), key=lambda model: model.log_loss)
-        if self.job.size and spec.restrictions is None:
+        if self.job.size and self._terms_are_free:
             kept = frozenset({CONSTANT} if spec.search.intercept else ())
             begun = [model for model in found if self.size(model.ids) == self.job.size][:N_EXCHANGED]
             better = [exchanged(model, pooled, engine, context, kept) for model in begun]
-            found = sorted([*better, *found], key=lambda model: model.log_loss)
-        best: dict[int, Candidate] = {}
-        for model in found:
-            best.setdefault(self.size(model.ids), model)
-        sizes = sorted(best)
-        small = [best[size] for size in sizes if size <= (spec.max_size or 0)] or [best[size] for size in sizes[:1]]
+            found = [*better, *found]
+        every = self._best_by_size(found)
+        small = [model for model in every if self.size(model.ids) <= (spec.max_size or 0)] or every[:1]
         if some is None or self.rows.large is not None:
             return small
-        return [Candidate.best_of(self._evaluated([model.ids])) for model in small]
+        # a coefficient may have another sign on all rows: two models may now be of one size
+        return self._best_by_size([Candidate.best_of(self.evaluated([model.ids])) for model in small])
+
+    @property
+    def _terms_are_free(self) -> bool:
+        """Whether any term may be exchanged for any other of the pool."""
+        own = self.requirements
+        return own is None or not (own.ties_terms or own.forced - {CONSTANT})
+
+    def _best_by_size(self, models: Sequence[Candidate]) -> list[Candidate]:
+        """The model with the least left-out loss of each size, smallest first; the first of equals."""
+        best: dict[int, Candidate] = {}
+        for model in sorted(models, key=lambda model: model.log_loss):
+            best.setdefault(self.size(model.ids), model)
+        return [best[size] for size in sorted(best)]
 
     @cached_property
-    def _unpruned(self) -> Problem:
+    def unpruned(self) -> Problem:
         """All rows, for models whose terms all stay, by left-out log-loss whatever the search maximised."""
         options = replace(self.job.spec.options, criterion=Criterion.LOO_LOG_LOSS, significance=NO_TEST)
         observations = max(int(self.problem.weight.sum()) - 1, 1)  # the most that a fit determines
         most = max(min(MOST_POOLED, observations), self.job.spec.max_terms)
         return replace(self.problem, options=options, max_terms=most, few_supports=True)
 
-    def _evaluated(self, supports: Sequence[IntArray]) -> Evaluation:
+    def evaluated(self, supports: Sequence[IntArray]) -> Evaluation:
         """Supports on all rows, not pruned."""
-        return self.job.spec.engine_over(self._unpruned, self.requirements).evaluate(Supports.from_lists(supports))
+        return self.job.spec.engine_over(self.unpruned, self.requirements).evaluate(Supports.from_lists(supports))
 
-    def _worth(self, model: FittedTerms) -> FloatArray | None:
+    def worth(self, model: FittedTerms) -> FloatArray | None:
         """By how much the left-out log-loss of a model rises without each of its terms; NaN if they must stay."""
         if self.rows.large is not None or model.size == 0:
             return None
@@ -329,30 +344,37 @@ class OutputSearch:
         for unit in removable_units(model.ids, self.requirements):
             rest = without(model.ids, unit)
             if rest.size:
-                worth[np.isin(model.ids, list(unit))] = float(self._evaluated([rest]).log_loss[0]) - model.log_loss
+                worth[np.isin(model.ids, list(unit))] = float(self.evaluated([rest]).log_loss[0]) - model.log_loss
         return worth
 
-    def _fitted(self, path: Sequence[Candidate]) -> list[FittedTerms]:
+    def fitted(self, path: Sequence[Candidate]) -> list[FittedTerms]:
         """Models fitted to all rows in full precision, their coefficients multiplied by the slopes."""
-        problem, large = self.problem, self.rows.large
+        found = []
+        for model in path:
+            ids, coef = model.ids, model.coef
+            fit = self._refitted(ids, coef)
+            # a coefficient next to zero, or that of a model of some rows, may have the wrong sign here
+            while (stays := self._have_their_signs(ids, fit.coef)).sum() < ids.size:
+                ids, coef = ids[stays], fit.coef[stays]
+                fit = self._refitted(ids, coef)
+            found.append(FittedTerms(ids, fit.coef, fit.standard_error, model.score, model.log_loss))
+        return found
+
+    def _refitted(self, ids: IntArray, coef: FloatArray) -> WaldFit:
+        problem, large, slopes = self.problem, self.rows.large, self.job.slopes
         if large is not None:
             from .streamed_refit import streamed_refit  # only tables beyond memory need it
 
-            pairs = [(model.ids, model.coef) for model in path]
-            fits = streamed_refit(large, self.space, pairs, self.job.output, problem.options.ridge)
-            return [self._named(model, fit.fit) for model, fit in zip(path, fits, strict=True)]
-        found = []
-        for model in path:
-            store = problem.store()
-            store.slots_of(model.ids)  # an empty store fills up from its first slot
-            n_terms = model.ids.size
-            columns, penalty = store.columns[:n_terms], problem.options.ridge * store.variance[:n_terms]
-            fit = refit(columns, problem.target, problem.weight, penalty, model.coef)
-            slopes, size = self.job.slopes, self.size(model.ids)
-            if slopes is not None and size < slopes.size and slopes[size] < 1.0:
-                fit = shrunken(fit, float(slopes[size]), model.ids == CONSTANT, columns, problem.target, problem.weight)
-            found.append(self._named(model, fit))
-        return found
+            return streamed_refit(large, self.space, [(ids, coef)], self.job.output, problem.options.ridge)[0].fit
+        store = problem.store()
+        store.slots_of(ids)  # an empty store fills up from its first slot
+        columns, penalty = store.columns[: ids.size], problem.options.ridge * store.variance[: ids.size]
+        fit, size = refit(columns, problem.target, problem.weight, penalty, coef), self.size(ids)
+        if slopes is not None and size < slopes.size and slopes[size] < 1.0:
+            fit = shrunken(fit, float(slopes[size]), ids == CONSTANT, columns, problem.target, problem.weight)
+        return fit
 
-    def _named(self, model: Candidate, fit: WaldFit) -> FittedTerms:
-        return FittedTerms(model.ids, fit.coef, fit.standard_error, model.score, model.log_loss)
+    def _have_their_signs(self, ids: IntArray, coef: FloatArray) -> BoolArray:
+        """Which coefficients do not have the wrong sign."""
+        signs = np.empty(0) if self.requirements is None else self.requirements.signs_of(ids)
+        return ~(signs * coef < 0.0) if signs.size else np.ones(ids.size, dtype=np.bool_)

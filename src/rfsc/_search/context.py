@@ -211,7 +211,7 @@ def interruptible(deadline: float = float("inf")) -> Iterator[Context]:
         if _LastPress.time - last < SECOND_PRESS_SECONDS:
             raise KeyboardInterrupt
         context.signals.interrupted = True
-        sys.stderr.write("\nInterrupted: ending with the best model so far. Press Ctrl-C again to stop at once.\n")
+        sys.stderr.write("\nInterrupted: ending with what was found so far. Press Ctrl-C again to stop at once.\n")
 
     with _handling_ctrl_c(interrupt):
         yield context

@@ -83,10 +83,17 @@ class Screening:
 
     def beside(self, best: Candidate) -> tuple[IntArray, FloatArray]:
         """Terms that stand out from what a model leaves unexplained, and the RIPs that they deserve."""
+        return self._admissible(*self._rated(self._left_by(best), only_standing_out=True))
+
+    def strongest(self, best: Candidate) -> IntArray:
+        """Terms that explain most of what a model leaves unexplained, whether they stand out or not; best first."""
+        ids, values = self._rated(self._left_by(best))
+        return ids[np.argsort(-values, kind="stable")]
+
+    def _left_by(self, best: Candidate) -> ScoreTest:
         problem = self._problem
         predictor = np.einsum("j,jk->k", best.coef, problem.space.columns(problem.table, best.ids))
-        test = ScoreTest.of_model(problem.target, problem.weight, predictor)
-        return self._admissible(*self._rated(test, only_standing_out=True))
+        return ScoreTest.of_model(problem.target, problem.weight, predictor)
 
     def _rated(self, test: ScoreTest, *, only_standing_out: bool = False) -> tuple[IntArray, FloatArray]:
         """The best terms, and those that they need to show what they are; and their RIPs."""

@@ -53,11 +53,12 @@ class ColumnChoice:
     keep: Sequence[str] = ()  # even if suspicious
     only: Sequence[str] = ()  # if any, all others are dropped
     number: Sequence[str] = ()  # read as numbers
+    signed: Sequence[str] = ()  # with a known sign of their effect
 
     @property
     def names(self) -> list[str]:
         """All names, in any role."""
-        return [*self.drop, *self.keep, *self.only, *self.number]
+        return [*self.drop, *self.keep, *self.only, *self.number, *self.signed]
 
     def dropped(self, names: Sequence[str]) -> dict[str, str]:
         """Columns that the user does not want, and by which option."""
@@ -121,6 +122,7 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
     if not used:
         msg = f"{table.name}: no column is left to learn from. Check the table, its delimiter, --only and --drop."
         raise ValueError(msg)
+    _check_signs(choice.signed, {column.name: column.kind for column in used}, dropped, sizes.size)
     return TrainingTable(used, labels, dropped, int((~rows).sum()), nearly)
 
 
@@ -141,6 +143,24 @@ def _refuse_leaks(columns: Sequence[Column], code: np.ndarray[Any, Any], nearly:
             reasons[name] += f"; {nearly[name]:.0%} of its cells are numbers: --number reads them as such"
     if reasons:
         raise LeakError(reasons)
+
+
+def _check_signs(signed: Sequence[str], kinds: dict[str, str], dropped: dict[str, str], n_classes: int) -> None:
+    """Raise ValueError if the effect of a column cannot have a sign."""
+    start = "--increasing and --decreasing"
+    if signed and n_classes > 2:
+        msg = f"{start} are about the second of two classes, but the target holds {n_classes} classes."
+        raise ValueError(f"{msg} Use a target that tells one class from the rest.")
+    for name in signed:
+        if kinds.get(name) == "number":
+            continue
+        if name in kinds:
+            what = f"{name!r} is text, which becomes indicators. Turn it into numbers whose order means something"
+        else:
+            reason = f"dropped ({dropped[name]})" if name in dropped else "the target"
+            what = f"{name!r} is {reason}. Choose another column"
+        msg = f"{start} expect columns of numbers that are used, but {what}, or leave the option out."
+        raise ValueError(msg)
 
 
 # ---- preprocessing
@@ -276,6 +296,7 @@ def _checked_chunks(path: Path, target: str, choice: ColumnChoice) -> ChunkedTab
     _check_no_blanks(name, n_blank[n_blank > 0].to_dict())
     columns = [infer_column(sample[column]) for column in wanted if column not in choice.keep]
     _refuse_leaks(columns, np.unique(sample[target].astype(str), return_inverse=True)[1], {})
+    _check_signs(choice.signed, dict.fromkeys(wanted, "number"), dropped, len(sizes))
     n_labelled = int(sizes.sum())
     return ChunkedTable(X, y, sample[wanted], name, dropped, n_labelled, int(n_rows) - n_labelled)
 
