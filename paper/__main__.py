@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import calibration
+from . import calibration, certified_sets, selection_peers
 from .accuracy import Study, run_study
 from .agreement import REAL_SETS, agreement_section
 from .by_size import size_section
@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     tables.add_argument("--most", type=int, help="tables of each cell in this run (default: all)")
     tables.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
     tables.add_argument("--output", type=Path, default=Path("certificate"), help="folder (default: %(default)s)")
-    tables.add_argument("--write", type=Path, metavar="PAGE", help="page whose section 'calibration' is replaced")
+    tables.add_argument("--write", type=Path, metavar="PAGE", help="page whose sections are replaced")
     return root
 
 
@@ -91,7 +91,7 @@ def study_of(options: argparse.Namespace) -> Study:
 def accuracy_sections(options: argparse.Namespace) -> dict[str, str]:
     """Markdown by section of the page."""
     folder, jobs, parts, quick = options.output, options.jobs, options.parts, options.quick
-    link = os.path.relpath(folder, options.write.parent) if options.write else str(folder)
+    link = _link(options)
     small = SMALL_SETS[:4] if quick else SMALL_SETS
     for name in small if {"tabmini", "by-size"} & set(parts) else ():
         load_small(name)  # a missing one is reported before hours of work
@@ -118,6 +118,11 @@ def accuracy_sections(options: argparse.Namespace) -> dict[str, str]:
     return sections
 
 
+def _link(options: argparse.Namespace) -> str:
+    """How the page that is written refers to the output folder."""
+    return os.path.relpath(options.output, options.write.parent) if options.write else str(options.output)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, and print or write the results."""
     options = parser().parse_args(arguments)
@@ -128,8 +133,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(f"{page}\n")
         elif options.command == "calibrate":
             outcomes = calibration.run_study(options.output, n_jobs=options.jobs, most=options.most)
-            sections = {"calibration": calibration.section(outcomes)}
-            sys.stdout.write(sections["calibration"] + "\n")
+            peers = selection_peers.run_peers(options.output, n_jobs=options.jobs, most=options.most)
+            sections = {"calibration": calibration.section(outcomes, options.output, _link(options))}
+            sections["other methods"] = selection_peers.section(peers, outcomes)
+            sections["six sets"] = certified_sets.section(options.output, n_jobs=options.jobs)
+            sys.stdout.write("\n\n".join(sections.values()) + "\n")
         else:
             sections = accuracy_sections(options)
             sys.stdout.write("\n\n".join(sections.values()) + "\n")

@@ -16,10 +16,10 @@ import re
 import time
 import warnings
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -30,6 +30,7 @@ from rfsc import RFSCClassifier
 from rfsc.certify import Certificate, certify
 
 from .arrays import FloatArray, IntArray
+from .figures import draw_error_rates
 from .tables import markdown_table
 
 N_BLOCKS, BLOCK_SIZE = 4, 3
@@ -39,6 +40,8 @@ LEVEL = 0.05
 N_PAIRS = 10  # fewer than a user takes: twenty fits for each of thousands of tables
 CENTRAL, AROUND = 500, 100  # tables of a cell
 LEVELS = ("cluster", "feature", "term")
+PICTURE = "error_rates.png"
+Record = TypeVar("Record", bound=Any)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,64 +156,74 @@ def false_units(found: Certificate, setting: Setting, level: str) -> int:
 
 def run_study(folder: Path, *, n_jobs: int, most: int | None = None, cells: Sequence[Setting] = ()) -> list[Outcome]:
     """Run the tables that are missing, at most so many of each cell, in turns over the cells."""
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "tables.csv"
-    known = read_outcomes(path)
+    known = read_records(path, Outcome)
     have = {(one.setting, one.number) for one in known}
     wanted = [(s, k) for k in range(CENTRAL) for s in cells or settings() if k < min(s.n_tables, most or s.n_tables)]
-    missing = [one for one in wanted if one not in have]
-    work = Parallel(n_jobs, return_as="generator_unordered")(delayed(run_table)(*one) for one in missing)
-    for outcome in _shown(work, len(missing)):
-        known.append(outcome)
+    known += run_missing([one for one in wanted if one not in have], run_table, path, n_jobs)
+    return [one for one in known if one.setting in set(cells or settings())]
+
+
+def run_missing(tasks: Sequence[Any], run: Callable[..., Record], path: Path, n_jobs: int) -> list[Record]:
+    """Run the tasks; the outcome of each is a line of the file before the next is waited for."""
+    from tqdm import tqdm
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    work = Parallel(n_jobs, return_as="generator_unordered")(delayed(run)(*task) for task in tasks)
+    found = []
+    for outcome in tqdm(work, total=len(tasks), disable=not tasks, mininterval=10.0):
+        found.append(outcome)
         is_new = not path.exists()
         with path.open("a", newline="") as file:
             writer = csv.writer(file)
             if is_new:
-                writer.writerow([field.name for field in fields(Outcome)])
+                writer.writerow([field.name for field in fields(outcome)])
             writer.writerow(asdict(outcome).values())
-    return [one for one in known if one.setting in set(cells or settings())]
+    return found
 
 
-def _shown(work: Iterator[Outcome], total: int) -> Iterator[Outcome]:
-    from tqdm import tqdm
-
-    yield from tqdm(work, total=total, disable=not total, mininterval=10.0)
-
-
-def read_outcomes(path: Path) -> list[Outcome]:
-    """The tables that are finished; a line that an interruption cut short is ignored."""
+def read_records(path: Path, kind: type[Record]) -> list[Record]:
+    """What is finished; a line that an interruption cut short is ignored."""
     if not path.exists():
         return []
-    types = {"kind": str, "basis": str, "columns": str, "rho": float, "events": float, "p_signal": float}
-    types["seconds"] = float
+    types = {field.name: {"str": str, "int": int, "float": float}[str(field.type)] for field in fields(kind)}
     rows = [row for row in csv.DictReader(path.read_text().splitlines()) if None not in row.values()]
-    return [Outcome(**{name: types.get(name, int)(value) for name, value in row.items()}) for row in rows]
+    return [kind(**{name: types[name](value) for name, value in row.items()}) for row in rows]
 
 
-def section(outcomes: Sequence[Outcome]) -> str:
-    """A row for each cell, and whether the error rate is kept everywhere."""
-    rows, missed = [], []
+def section(outcomes: Sequence[Outcome], folder: Path, link: str = ".") -> str:
+    """A row for each cell, whether the error rate is kept everywhere, and a picture of it in the folder."""
+    rows, missed, n_complete = [], [], 0
+    rates: dict[str, list[float]] = {}
+    limits = []
     for setting in settings():
         own = [one for one in outcomes if one.setting == setting]
         if not own:
             continue
-        n = len(own)
-        limit = LEVEL + 2.0 * np.sqrt(LEVEL * (1.0 - LEVEL) / n)
-        shares = [np.mean([getattr(one, f"false_{level}s") > 0 for one in own]) for level in LEVELS]
-        is_kept = max(shares) <= limit
-        missed += [] if is_kept else [describe(setting)]
+        n, name = len(own), describe(setting)
+        limits.append(LEVEL + 2.0 * np.sqrt(LEVEL * (1.0 - LEVEL) / n))
+        rates[name] = [float(np.mean([getattr(one, f"false_{level}s") > 0 for one in own])) for level in LEVELS]
+        is_kept, is_complete = max(rates[name]) <= limits[-1], n >= setting.n_tables
+        n_complete += is_complete
+        missed += [] if is_kept else [name]
         true = [np.mean([getattr(one, f"true_{level}s") for one in own]) for level in LEVELS]
         found = [f"{value:.1f}" for value in true] if setting.kind == "signal" else ["", "", ""]
         signal = np.mean([one.p_signal <= LEVEL for one in own])
-        verdict = "yes" if is_kept else "**NO**"
-        rows.append([describe(setting), str(n), *(f"{s:.3f}" for s in shares), f"{limit:.3f}", verdict])
-        rows[-1] += [*found, f"{signal:.2f}"]
+        rows.append([name, str(n), *(f"{rate:.3f}" for rate in rates[name]), f"{limits[-1]:.3f}"])
+        verdict = "**NO**" if not is_kept else "yes" if is_complete else "too few tables"
+        rows[-1] += [verdict, *found, f"{signal:.2f}"]
     head = ["cell", "tables", "any false cluster", "any false feature", "any false term", "allowed", "kept"]
     head += ["true clusters of 4", "true features of 4", "true terms", "a signal at all"]
-    kept = "The error rate is kept in every cell." if not missed else f"**Not kept** in: {'; '.join(missed)}."
-    total = sum(one.seconds for one in outcomes) / 3600.0
-    about = f"{len(outcomes):,} tables, {total:.1f} hours of processor time."
-    return "\n\n".join([f"{kept} {about}", markdown_table(head, rows)])
+    about = f"{len(outcomes):,} tables; {n_complete} of {len(settings())} cells are complete."
+    if missed:
+        kept = f"**Not kept** in: {'; '.join(missed)}."
+    elif n_complete == len(settings()):
+        kept = "The error rate is kept in every cell."
+    else:
+        kept = "**Not finished**: so far no cell is above what is allowed, which says little with few tables."
+    draw_error_rates(rates, limits, LEVELS, folder / PICTURE)
+    image = f"![Share of tables with any false unit, by cell]({link}/{PICTURE})"
+    return "\n\n".join([f"{kept} {about}", markdown_table(head, rows), image])
 
 
 def describe(setting: Setting) -> str:

@@ -185,6 +185,28 @@ def draw_by_size(panels: dict[str, dict[str, list[float]]], sizes: Sequence[int]
     figure.savefig(path, dpi=DPI)
 
 
+def draw_error_rates(rates: dict[str, list[float]], allowed: list[float], levels: Sequence[str], path: Path) -> None:
+    """Share of tables with any false unit, by cell (rows) and level (markers), beside the largest allowed share."""
+    names = list(rates)
+    figure = _figure(8.0, 1.2 + 0.24 * len(names))
+    axis = figure.subplots()
+    places = np.arange(len(names))
+    axis.hlines(places, 0.0, allowed, color="0.9", lw=7)
+    looks = zip("osD", LINE_COLOURS[1:], (-0.2, 0.0, 0.2), strict=False)
+    for k, (level, (marker, colour, shift)) in enumerate(zip(levels, looks, strict=False)):
+        values = [own[k] for own in rates.values()]
+        axis.plot(values, places + shift, marker, color=colour, ms=4, label=f"any false {level}", clip_on=False)
+    axis.axvline(0.05, color="0.4", lw=0.8, ls=":")
+    axis.set_yticks(places, names, fontsize=8)
+    axis.invert_yaxis()
+    axis.set_xlim(left=0.0)
+    axis.set_xlabel("share of tables (grey: allowed, 0.05 plus two standard errors)")
+    axis.legend(frameon=False, fontsize=8, loc="lower right")
+    for side in ("top", "right", "left"):
+        axis.spines[side].set_visible(False)
+    figure.savefig(path, dpi=DPI, bbox_inches="tight")
+
+
 def _figure(width: float, height: float) -> Any:
     """A figure without pyplot: it needs no screen and leaves the user's backend as it is."""
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paper import calibration
-from paper.calibration import Outcome, Setting, describe, draw, false_units, read_outcomes, run_study, section, settings
+from paper.calibration import Outcome, Setting, describe, draw, false_units, read_records, run_study, section, settings
 
 
 class Named:
@@ -63,12 +63,16 @@ def test_study_resumes_and_reports_cells_that_are_not_kept(monkeypatch, tmp_path
     assert len(outcomes) == len(asked) == 60
     with (tmp_path / "tables.csv").open("a") as file:
         file.write("noise,200,0.7")  # cut short
-    assert len(read_outcomes(tmp_path / "tables.csv")) == 60
+    assert len(read_records(tmp_path / "tables.csv", Outcome)) == 60
     assert len(run_study(tmp_path, n_jobs=1, most=30, cells=cells)) == 60
     assert len(asked) == 60
-    text = section(outcomes)
+    text = section(outcomes, tmp_path)
+    assert (tmp_path / calibration.PICTURE).stat().st_size > 1000
     assert "**Not kept** in: noise, 200 rows, auto." in text
-    assert "| noise, 200 rows, polynomial | 30 | 0.000 | 0.000 | 0.000 |" in text
+    assert "| noise, 200 rows, polynomial | 30 | 0.000 | 0.000 | 0.000 | 0.130 | too few tables |" in text
+    whole = section([one for one in outcomes if one.basis != "auto"], tmp_path)
+    assert "**Not finished**" in whole
+    assert "0 of 28 cells are complete" in whole
 
 
 def test_one_table_for_real():

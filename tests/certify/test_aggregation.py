@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hidimstat.statistical_tools.aggregation import quantile_aggregation
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -14,13 +15,10 @@ P_VALUES = arrays(float, st.tuples(st.integers(1, 40), st.integers(0, 4)), eleme
 
 
 def naive(p_values):
-    """The definition: the infimum over all shares g from 0.05 on, and from two halves on, of the g-quantile over g."""
+    """The definition: the least share g of at least 0.1, and of two halves, and the g-quantile over g."""
     n = len(p_values)
-    best = 1.0
-    for g in (k / n for k in range(min(2, n), n + 1) if k / n >= 0.05):
-        quantile = sorted(p_values)[int(np.ceil(g * n - 1e-9)) - 1]
-        best = min(best, quantile / g)
-    return min(1.0, (1.0 - np.log(0.05)) * best)
+    g = next(k / n for k in range(min(2, n), n + 1) if k / n >= 0.1 - 1e-9)
+    return min(1.0, np.quantile(p_values, g, method="inverted_cdf") / g)
 
 
 @given(p_values=P_VALUES)
@@ -35,8 +33,21 @@ def test_one_small_value_in_many_halves_is_not_enough():
     p_values = np.ones((100, 1))
     p_values[0] = 1e-9
     assert aggregated(p_values)[0] == 1.0
+    p_values[:9] = 1e-9
+    assert aggregated(p_values)[0] == 1.0
     p_values[:10] = 1e-9
-    assert aggregated(p_values)[0] < 1e-6
+    assert aggregated(p_values)[0] == pytest.approx(1e-8)
+
+
+@given(p_values=arrays(float, st.tuples(st.integers(5, 60), st.just(2)), elements=st.floats(0, 1)))
+def test_aggregation_beside_hidimstat(p_values):
+    """It interpolates between the quantile and the next larger value; ours is the quantile itself."""
+    n = len(p_values)
+    k = max(int(np.ceil(0.1 * n - 1e-9)), 2)
+    theirs = quantile_aggregation(p_values, gamma=k / n)
+    above = np.minimum(np.sort(p_values, axis=0)[min(k, n - 1)] * n / k, 1.0)
+    assert np.all(aggregated(p_values) <= theirs + 1e-12)
+    assert np.all(theirs <= above + 1e-12)
 
 
 def test_bound_of_shah_and_samworth():

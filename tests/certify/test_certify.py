@@ -12,10 +12,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from rfsc import Checkpoint, RFSCClassifier, StopAfter
-from rfsc.certify import Certificate, certify
+from rfsc.certify import Certificate, certify, certifying
 from rfsc.certify.certifying import correlation_clusters
 from rfsc.certify.halves import split_in_halves
 
@@ -233,3 +233,21 @@ def test_few_events_are_a_caution(table):
     found = certify(FAST, X.iloc[some], y[some], n_pairs=1, random_state=0, n_jobs=1)
     assert any("15 rows of the smallest class" in caution for caution in found.cautions)
     assert "Caution: " in found.text()
+
+
+def test_checkpoint_of_a_pipeline_is_the_same_in_another_process(rng):
+    """Functions of a step have another address there; what they make of the rows is what counts."""
+    X, y = rng.random((40, 3)), np.arange(40) % 2
+    pipeline = make_pipeline(FunctionTransformer(lambda X: 2.0 * X), RFSCClassifier(basis="polynomial"))
+    study = certifying._Study(pipeline, certifying._read(X, y, None, None), "auto", 2, 0)
+    text = repr(study._fingerprint())
+    assert " at 0x" not in text
+    assert "polynomial" in text
+
+
+def test_weights_are_a_caution(rng):
+    X, y = rng.random((60, 2)), np.arange(60) % 2
+    options = {"n_pairs": 1, "random_state": 0, "n_jobs": 1}
+    given = (None, np.ones(60), np.full(60, 5.0))
+    said = [certify(RFSCClassifier(basis="polynomial"), X, y, sample_weight=one, **options).cautions for one in given]
+    assert ["weights" in " ".join(own) for own in said] == [False, False, True]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from firthmodels import FirthLogisticRegression
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from rfsc._terms import monomial
 from rfsc._terms.expression import Condition, Scaled, minus, product
+from rfsc._terms.radial import bump
 from rfsc._terms.term import Term
 from rfsc.certify.unit_tests import UnseenRows, feature_p_value, score_test, shape, term_p_value
 
@@ -32,6 +34,20 @@ def test_score_test_is_that_of_statsmodels(rng, n_tested):
     worth = 4.0 * np.sum(fit.fittedvalues * (1.0 - fit.fittedvalues))
     corrected = chi2.sf((1.0 - (3 + n_tested) / worth) * chi2.isf(p_value, n_tested), n_tested)
     assert score_test(beside, tested, rows) == pytest.approx(corrected, rel=1e-3)
+
+
+def test_score_test_beside_firth(rng):
+    """Without an effect the two agree; with one, ours is the more careful (Firth's is a likelihood ratio)."""
+    for slope in (0.0, 6.0):
+        found = []
+        for _ in range(30):
+            table = rng.random((4, 60))
+            rows = unseen(table, slope * (table[0] + table[1] - 1.0), rng)
+            ours = score_test(np.vstack([np.ones(60), table[1:]]), table[:1], rows)
+            firth = FirthLogisticRegression(max_iter=200).fit(table.T, rows.target).lrt(features=[0])
+            found.append(np.log10(ours) - np.log10(firth.lrt_pvalues_[0]))
+        assert min(found) > -0.05
+        assert slope > 0.0 or np.median(found) < 0.02
 
 
 @pytest.mark.parametrize("n_beside", [2, 12])
@@ -100,6 +116,16 @@ def test_passenger_has_to_beat_the_product_without_it(rng):
     assert feature_p_value(frozenset({0}), product_of_both, rows) < 1e-6
     assert feature_p_value(frozenset({1}), product_of_both, rows) > 0.01
     assert term_p_value(product_of_both[1:], product_of_both, rows) > 0.01
+
+
+def test_feature_of_a_radial_term_has_to_beat_the_distance_without_it(rng):
+    table = rng.random((5, 600))
+    bumps = [Term(bump(range(5), [0.3, 0.7, *table[2:, k]], 0.6)) for k in range(2)]
+    rows = unseen(table, 9.0 * np.exp(-(((table[:2] - [[0.3], [0.7]]) / 0.5) ** 2).sum(axis=0)) - 5.0, rng)
+    p_values = [feature_p_value(frozenset({j}), bumps, rows) for j in range(5)]
+    assert max(p_values[:2]) < 0.01
+    assert min(p_values[2:]) > 0.01
+    assert feature_p_value(frozenset(range(5)), bumps, rows) < 1e-6
 
 
 def test_proxy_has_to_beat_the_members_of_its_cluster(rng):

@@ -216,6 +216,23 @@ def test_fit_hands_the_certificate_to_json_and_report(hospital, tmp_path, capsys
     assert facts["settings"]["verbose"] is None  # the progress of the certificate is no setting of the model
 
 
+def test_report_shows_a_saved_certificate(hospital, certify, refused, tmp_path, capsys):
+    certify(hospital / "model.json", hospital / "patients.csv", "-o", tmp_path / "c.json")
+    line = ["report", hospital / "model.json", hospital / "patients.csv", "-t", "diagnosis"]
+    line += ["--certificate", tmp_path / "c.json", "-o", tmp_path / "r.json"]
+    assert main([str(one) for one in line]) == 0
+    report = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert report["certificate"]["lines"] == Certificate.load(tmp_path / "c.json").lines()
+    document = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
+    document["settings"]["classes"] = ["no", "yes"]
+    (tmp_path / "c.json").write_text(json.dumps(document))
+    assert "is about other classes than the model" in refused(*line, "--force")
+    (tmp_path / "c.json").write_text("{}")
+    assert "it is no certificate of rfsc" in refused(*line, "--force")
+    (tmp_path / "c.json").unlink()
+    assert "does not exist" in refused(*line, "--force")
+
+
 @pytest.mark.usefixtures("two_pairs")
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl-C to whole consoles")
 def test_ctrl_c_during_the_certificate_keeps_the_model(hospital, tmp_path, capsys, monkeypatch):

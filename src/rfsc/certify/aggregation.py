@@ -7,7 +7,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from .._utils.arrays import FloatArray
 
-LEAST_SHARE = 0.05  # of the halves: quantiles of the p-values below are not looked at
+QUANTILE = 0.1  # of the p-values of the halves; of 0.1 to 0.5 the one with the most power in simulations
 LEAST_HALVES = 2  # a single half decides on nothing
 LOW, HIGH = -30.0, 15.0  # between which log(a) of the extreme distributions lies
 
@@ -15,14 +15,12 @@ LOW, HIGH = -30.0, 15.0  # between which log(a) of the extreme distributions lie
 def aggregated(p_values: FloatArray) -> FloatArray:
     """One p-value for each unit out of those of the halves (half, unit), whatever their dependence.
 
-    The best of all quantiles from 0.05 on, but of two halves at least, each divided by its share, times the price for
-    choosing among them (Meinshausen, Meier and Bühlmann, JASA 104, 2009).
+    A fixed quantile over its share: the k-th smallest of n p-values times n / k (Meinshausen, Meier and Bühlmann,
+    JASA 104, 2009, equation 2.2). To choose the best of all quantiles from 0.05 on would cost a factor of 4.
     """
-    ordered = np.sort(p_values, axis=0)
-    share = np.arange(1, len(ordered) + 1) / len(ordered)
-    first = max(int(np.ceil(LEAST_SHARE * len(ordered) - 1e-9)), min(LEAST_HALVES, len(ordered))) - 1
-    scaled = ordered[first:] / share[first:, None]
-    return np.asarray(np.minimum((1.0 - np.log(LEAST_SHARE)) * scaled.min(axis=0), 1.0))
+    n = len(p_values)
+    k = max(int(np.ceil(QUANTILE * n - 1e-9)), min(LEAST_HALVES, n))
+    return np.asarray(np.minimum(np.sort(p_values, axis=0)[k - 1] * (n / k), 1.0))
 
 
 def most_by_chance(mean_size: float, n_units: int, threshold: float, n_pairs: int) -> float:

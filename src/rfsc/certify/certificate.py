@@ -7,11 +7,11 @@ import json
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -40,7 +40,7 @@ NOTES = (
 MEANING = {
     SUPPORTED: "the classes depend on it, beyond what the other features tell",
     BY_CLUSTER: "some member of its cluster matters; the members stand in for each other",
-    PASSENGER: "chosen in most halves, but only in products that are as good without it",
+    PASSENGER: "at least half of the fits choose it, but only in products that are as good without it",
     NOT_SETTLED: "these rows do not decide",
     CHANCE: "the models predict unseen rows no better than chance",
 }
@@ -78,6 +78,7 @@ class UnitTable(ReadableTable):
     }
     heads: ClassVar = {"p_value": "P", "share": "halves", "sign": "same sign", "stand_ins": "stand-ins"}
     to_left: ClassVar = frozenset({"verdict", "stand_ins"})
+    not_shown_columns: ClassVar = ("cluster",)
 
     unit: tuple[str, ...]
     verdict: tuple[str, ...]
@@ -90,12 +91,6 @@ class UnitTable(ReadableTable):
     @property
     def notes(self) -> tuple[str, ...]:
         return notes_of(self.verdict)
-
-    def first(self, n: int) -> Self:
-        """The same table with its first units only."""
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
-        cut: dict[str, Any] = {name: None if column is None else column[:n] for name, column in columns.items()}
-        return replace(self, **cut)
 
     def named(self, verdict: str = SUPPORTED) -> tuple[str, ...]:
         """The units with a verdict."""
@@ -123,6 +118,7 @@ class CertificateSettings:
     n_features: int
     classes: tuple[str, ...]
     basis: str
+    is_weighted: bool  # whether rows had weights
     cut: float | None  # absolute rank correlation from which features share a cluster; None: given by the user
     random_state: int | None
     version: str
@@ -186,7 +182,7 @@ class Certificate:
             f"(class shares alone: {self.score.constant_log_loss:.3f}).",
         ]
         if self.p_signal > level:
-            found.append(f"No more than chance: P = {self.p_signal:.2g} that the models predict unseen rows by luck.")
+            found.append(f"No more than chance: the models do not predict unseen rows (P = {self.p_signal:.2g}).")
         for table, word in ((self.clusters, "clusters"), (self.features, "features"), (self.terms, "terms")):
             names = table.named()
             if table is not self.clusters or self._has_clusters:

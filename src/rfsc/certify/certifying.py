@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._fit.executor import Executor
+from .._fit.fitting import NO_EFFECT_ON_RESULT
 from .._fit.rows import group_codes
 from .._fit.targets import encode as encode_targets
 from .._fit.targets import row_weights
@@ -225,7 +226,9 @@ class _Study:
         """What a checkpoint of the same study has in common with this one."""
         targets = self._table.targets
         data = fingerprint(self._values, targets.classes, targets.code, self._table.weight, self._names)
-        params = {name: repr(value) for name, value in self._estimator.get_params().items() if "callbacks" not in name}
+        # of a pipeline its steps are known by what they make of the rows
+        given = last_step(self._estimator).get_params(deep=False)
+        params = {name: repr(value) for name, value in given.items() if name not in NO_EFFECT_ON_RESULT}
         own = {"n_pairs": self._n_pairs, "random_state": self._random_state, "clusters": self.cluster_of}
         return {"data": data, "rfsc": __version__, **params, **own}
 
@@ -242,6 +245,7 @@ class _Study:
             classes=tuple(str(label) for label in targets.classes),
             basis=basis if isinstance(basis, str) else repr(basis),
             cut=self._cut,
+            is_weighted=bool(np.any(self._table.weight != 1.0)),
             random_state=self._random_state,
             version=__version__,
         )
@@ -341,6 +345,8 @@ def _cautions(settings: CertificateSettings) -> tuple[str, ...]:
     if settings.n_events // 2 < FEW_EVENTS:
         events = f"a half has only {settings.n_events // 2} rows of the smallest class"
         found.append(f"{events}; below {FEW_EVENTS} the tests are not reliable.")
+    if settings.is_weighted:
+        found.append("rows count by their weights; weights that are no numbers of observations make P too small.")
     if settings.n_halves < FEW_HALVES:
         found.append(f"there are only {settings.n_halves} half fits; other halves might give other verdicts.")
     return tuple(found)

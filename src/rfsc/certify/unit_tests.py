@@ -2,11 +2,11 @@
 
 A term that reads a unit may be useful without it: on [0, 1], the product of x1 and x6 stands in for x1, and a feature
 stands in for one that it is correlated with. So a unit has to beat what can be had without it: the *reducts* of its
-terms, which lack their factors that read the unit; the *substitutes*, which read other members of the cluster in place
-of a feature of the unit; and its *neighbours*, the other features that are most correlated with its terms. All are in
-the model with the unit and in the model without it, and Rao's score test compares the two; it fits only the smaller
-one, so a unit that separates the classes has a p-value too. If there are too few rows for all of them, nothing can be
-said of the unit.
+terms, which lack their factors, or their part of a distance, that read the unit; the *substitutes*, which read other
+members of the cluster in place of a feature of the unit; and its *neighbours*, the other features that are most
+correlated with its terms. All are in the model with the unit and in the model without it, and Rao's score test compares
+the two; it fits only the smaller one, so a unit that separates the classes has a p-value too. If there are too few rows
+for all of them, nothing can be said of the unit.
 """
 
 from __future__ import annotations
@@ -172,9 +172,20 @@ def _factors(node: Expression) -> tuple[Expression, ...]:
 
 
 def _without_features(node: Expression, features: frozenset[int]) -> Expression | None:
-    """A term less its factors that read some features; None if nothing is left."""
-    rest = [part for part in _factors(node) if not features & features_of(part)]
-    return product(*rest) if rest else None
+    """What is left of a term without some features, of a product or of a distance; None if nothing is."""
+    if not features & features_of(node):
+        return node
+    match node:
+        case Product(parts) | Sum(parts):
+            left = [_without_features(part, features) for part in parts]
+            kept = tuple(part for part in left if part is not None)
+            rest = replace(node, parts=kept) if len(kept) > 1 else kept[0] if kept else None
+        case Number() | Scaled():
+            return None
+        case _:
+            part = _without_features(node.part, features)
+            rest = None if part is None else replace(node, part=part)
+    return rest if rest is not None and features_of(rest) else None
 
 
 def _sub_products(node: Expression) -> list[Expression]:

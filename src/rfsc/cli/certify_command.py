@@ -73,7 +73,7 @@ def certify(
         msg = f"a certificate needs the table in memory, but {Path(data).name} is too large for that; use a sample."
         raise CommandError(msg)
     estimator, X, y = unfitted(messages, predictor, data, target, n_jobs=jobs)
-    _check_table(messages, predictor, estimator, X, y)
+    check_table(messages, predictor, estimator, X, y, "certificate")
     options = {"n_pairs": pairs, "level": level, "random_state": seed, "callbacks": [*limit.callbacks(1), *kept]}
     found = certificate_of(messages, estimator, X, y, **options)
     if as_json or output == "-":
@@ -100,7 +100,7 @@ def certificate_of(messages: Messages, estimator: Any, X: Any, y: Any, **options
     return certify(own, X, y, n_jobs=search.n_jobs, **options)
 
 
-def _check_table(messages: Messages, predictor: Predictor, estimator: Any, X: Any, y: Any) -> None:
+def check_table(messages: Messages, predictor: Predictor, estimator: Any, X: Any, y: Any, what: str) -> None:
     """Refuse other classes than those of the model, and warn if the classifier does not see what it was fitted to."""
     import numpy as np
     from sklearn.base import clone
@@ -117,4 +117,4 @@ def _check_table(messages: Messages, predictor: Predictor, estimator: Any, X: An
     found = fingerprint(np.asarray(values, np.float64), targets.classes, targets.code, np.ones(len(y)), None)
     record = record_of(predictor)["data"]
     if any(found[key] != record[key] for key in ("content", "weights")):
-        messages.warn("the model was fitted to other rows, or with weights; the certificate is about this table")
+        messages.warn(f"the model was fitted to other rows, or with weights; the {what} is about this table")
