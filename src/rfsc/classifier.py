@@ -76,8 +76,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Largest size that "best" and "1se" may choose. Fewer than three rows of the smaller class per term are a limit
         too.
     restrictions : Restrictions or None, default=None
-        Terms that every model holds, that none may hold, that come only together, and whether products need their
-        parents. None leaves the search free.
+        Terms that every model holds, that none may hold, that come only together, products that need their parents,
+        and features with which the odds never fall or never rise. None leaves the search free.
     criterion : str, default="loo_log_loss"
         What the search maximises on the training rows: "accuracy" (the paper), "balanced_accuracy", "kappa",
         "log_loss", or the approximate leave-one-out scores "loo_accuracy" and "loo_log_loss".
@@ -303,7 +303,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         self.initial_rip_ = [fit.initial_rip for fit in fits]
         self.constant_features_ = np.flatnonzero(rows.scaling.constant)
         self.n_iter_ = np.array([max(s.n_iter for s in searches) for searches in self.searches_], dtype=np.int64)
-        self._spaces = [fit.space for fit in fits]
+        self._fits, self._spaces = fits, [fit.space for fit in fits]
 
     @property
     def support_(self) -> BoolArray:

@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 
-from rfsc import RFSCClassifier, SearchSettings
+from rfsc import Restrictions, RFSCClassifier, SearchSettings
 from rfsc._tables.example_table import patients
 from rfsc._tables.table_files import read_table
 from rfsc._tables.training_data import ColumnChoice, encoder_of, training_table
@@ -218,9 +218,54 @@ def test_refusals(hospital, refused, options, words):
     assert words in refused("fit", hospital / "patients.csv", *QUICK, *options)
 
 
+def test_signs(hospital, tmp_path, capsys):
+    wanted = ["--increasing", "age", "--increasing", "CRP", "--decreasing", "haemoglobin"]
+    line = ["fit", str(hospital / "patients.csv"), "-t", "diagnosis", "--drop", "patient", *QUICK, *wanted]
+    assert main([*line, "-o", str(tmp_path / "model.json"), "--json"]) == 0
+    signs = Restrictions(increasing=["age", "CRP"], decreasing=["haemoglobin"])
+    facts = json.loads((tmp_path / "model.json").read_text())
+    assert repr(signs) in json.dumps(facts, ensure_ascii=False).replace('\\"', '"')
+    X = pd.read_csv(hospital / "patients.csv").head(1)
+    model = from_json((tmp_path / "model.json").read_text())
+    for name, sign in signs.signs.items():
+        values = np.linspace(*pd.read_csv(hospital / "patients.csv")[name].agg(["min", "max"]), 50)
+        grid = pd.concat([X] * 50, ignore_index=True).assign(**{name: values})
+        assert (sign * np.diff(model.decision_function(grid)) >= -1e-9).all()
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        (["--increasing", "agee"], "has no column 'agee'. Did you mean 'age'?"),
+        (
+            ["--increasing", "sex"],
+            "expect columns of numbers that are used, but 'sex' is text, which becomes indicators",
+        ),
+        (["--decreasing", "country"], "but 'country' is dropped ("),
+        (["--decreasing", "patient"], "but 'patient' is dropped (--drop). Choose another column"),
+        (["--decreasing", "diagnosis"], "but 'diagnosis' is the target. Choose another column"),
+    ],
+)
+def test_columns_without_a_sign(hospital, refused, options, words):
+    line = ["fit", hospital / "patients.csv", "-t", "diagnosis", "--drop", "patient", *QUICK]
+    assert words in refused(*line, *options)
+
+
+def test_signs_need_two_classes(tmp_path, refused):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=90), "b": rng.normal(size=90), "class": list("xyz") * 30})
+    table.to_csv(tmp_path / "three.csv", index=False)
+    found = refused("fit", tmp_path / "three.csv", "-t", "class", "--increasing", "a")
+    assert "are about the second of two classes, but the target holds 3 classes. Use a target that" in found
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            ["--increasing", "age", "--decreasing", "age"],
+            "--increasing and --decreasing both name 'age'. Leave out one",
+        ),
         (["--set", "nonsense=1"], "--set expects NAME=VALUE"),
         (["--set", "callbacks=1"], "--set expects NAME=VALUE"),
         (["--set", "ridge=-1"], "ridge' parameter of SearchSettings must be a float in the range [0.0, inf). Got -1"),

@@ -91,6 +91,15 @@ def test_array_with_a_score_on_held_out_rows(folder, tmp_path, capsys):
     assert 0.1 * N < found["score"]["n_rows"] < 0.3 * N
 
 
+@pytest.mark.usefixtures("little_memory")
+def test_signs_hold_on_all_rows(folder, tmp_path):
+    options = ("-t", "out", "--cv", "0", "--decreasing", "f0", "--increasing", "f3")
+    model = model_of(folder / "whole.parquet", tmp_path / "m.json", *options)
+    assert not {"f0", "f0^2"} & set(model.names)  # its odds rise
+    for name, coef in zip(model.names, model.coef, strict=True):
+        assert coef >= 0 or "f3" not in name.split("*")
+
+
 NOT_NUMBERS = ("--drop", "name", "--drop", "ID")
 
 
@@ -109,6 +118,8 @@ NOT_NUMBERS = ("--drop", "name", "--drop", "ID")
         ("a single class", "odd.parquet", ("-t", "same", "--drop", "out", *NOT_NUMBERS), 1),
         (r"in 'some' \(2 rows\) and 'much' \(1 row\). .*--drop", "odd.parquet", NOT_NUMBERS, 1),
         ("only blanks", "unlabelled.parquet", (), 1),
+        ("no column 'f99'", "whole.parquet", ("--increasing", "f99"), 1),
+        ("'f2' is dropped .--drop.", "whole.parquet", ("--increasing", "f2", "--drop", "f2"), 1),
         ("damaged.parquet: a part of it cannot be read", "damaged.parquet", (), 1),
     ],
 )

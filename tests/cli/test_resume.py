@@ -94,7 +94,7 @@ def test_ctrl_c_saves_the_best_model(hospital, tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "Interrupted: ending with the best model so far" in said
+    assert "Interrupted: ending with what was found so far" in said
     assert "the model has no score and no report" in said
     assert "no file was changed" not in said
     assert {"interrupted"} <= {reason for own in load(tmp_path / "m.json").manifest_["stop_reasons"] for reason in own}

@@ -140,6 +140,7 @@ def made_up_certificate(n_features=40, seed=0):
         n_halves=100,
         level=0.05,
         n_rows=200,
+        is_weighted=False,
         n_events=90,
         n_features=60,
         classes=("no", "yes"),

@@ -67,7 +67,7 @@ def test_only_changed_settings_are_written():
 
 
 def test_settings_objects_are_restored_from_the_text_in_a_file():
-    rules = Restrictions(force=["age"], forbid=[("sex", "age")])
+    rules = Restrictions(force=["age"], forbid=[("sex", "age")], increasing=["age"], decreasing=["it's"])
     settings = {"basis": ["hinge", "Polynomial(degree=3)"], "restrictions": repr(rules), "search": {"tol": 0.1}}
     made = restored_classifier(settings | {"unknown": 1})
     assert made.basis == ["hinge", Polynomial(degree=3)]

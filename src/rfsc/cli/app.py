@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from .._version import __version__
+from .atlas_command import atlas
 from .certify_command import certify
 from .console import CommandError, printable
 from .export_command import export
@@ -28,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, predict, explain, report, export, info, certify, verify, demo):
+for command in (fit, predict, explain, report, export, info, certify, atlas, verify, demo):
     app.command()(command)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,8 @@ import typer
 from .console import CommandError, check_writable
 
 if TYPE_CHECKING:
-    from .. import Checkpoint
+    from .. import Checkpoint, Restrictions
+    from .._tables.training_data import ColumnChoice
     from ..classifier import RFSCClassifier
 
 NOT_ON_COMMAND_LINE = ("callbacks", "restrictions", "search", "verbose")  # parameters without a text form
@@ -105,6 +106,26 @@ def configured_search(basis: str, degree: int | None, pairs: Iterable[str], **ch
     except (ValueError, TypeError) as error:
         raise CommandError(str(error), 2) from None
     return search
+
+
+def sign_restrictions(increasing: Sequence[str], decreasing: Sequence[str]) -> Restrictions | None:
+    """What --increasing and --decreasing require."""
+    from .. import Restrictions
+
+    try:
+        return Restrictions(increasing=increasing, decreasing=decreasing) if increasing or decreasing else None
+    except ValueError:
+        both = next(name for name in increasing if name in decreasing)
+        msg = f"--increasing and --decreasing both name {both!r}. Leave out one of the two."
+        raise CommandError(msg, 2) from None
+
+
+def column_choice(signs: Restrictions | None, **named: Sequence[str] | None) -> ColumnChoice:
+    """The columns that options name, and those whose effect has a sign."""
+    from .._tables.training_data import ColumnChoice
+
+    signed = () if signs is None else tuple(signs.signs)
+    return ColumnChoice(**{option: names or () for option, names in named.items()}, signed=signed)
 
 
 def check_settings(search: RFSCClassifier) -> None:

@@ -28,9 +28,11 @@ from .arguments import (
     Target,
     TimeLimit,
     checkpoint_at,
+    column_choice,
     column_option,
     configured_search,
     file_option,
+    sign_restrictions,
 )
 from .certify_command import certificate_of
 from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
@@ -107,6 +109,8 @@ def fit(
     keep: Annotated[Columns, column_option("Use this column although it looks suspicious.")] = None,
     only: Annotated[Columns, column_option("Use only this column (and others given by --only).")] = None,
     number: Annotated[Columns, column_option("Read this column as numbers; other cells count as blank.")] = None,
+    increasing: Annotated[Columns, column_option("The odds of the second class never fall with this column.")] = None,
+    decreasing: Annotated[Columns, column_option("The odds of the second class never rise with this column.")] = None,
     basis: Basis = "auto",
     degree: Degree = None,
     size: Size = "best",
@@ -136,26 +140,22 @@ def fit(
     Ctrl-C ends the search with the best model so far, which is saved without a score (exit status 130); a second
     Ctrl-C stops at once. After a crash, the same command with --resume continues from the checkpoint.
     """
-    from .._tables.training_data import ColumnChoice
-
     fit_score.check_score_options(cv, test_size)
     output, report = _checked_results(data, output, report, force=force, as_json=as_json)
     files = {"the table": data, "the model": output, "the report": report}
     chosen = {"size": _size(size), "max_terms": max_terms, "n_restarts": restarts, "random_state": seed, "n_jobs": jobs}
+    signs = sign_restrictions(increasing or (), decreasing or ())
+    more: dict[str, Any] = {"cv": cv, "test_size": test_size, "output": output, "report": report, "as_json": as_json}
     job = FitJob(
         data=data,
         target=target,
-        columns=ColumnChoice(drop=drop or (), keep=keep or (), only=only or (), number=number or ()),
-        search=configured_search(basis, degree, setting or (), **chosen),
+        columns=column_choice(signs, drop=drop, keep=keep, only=only, number=number),
+        search=configured_search(basis, degree, setting or (), restrictions=signs, **chosen),
         messages=Messages(quiet=quiet),
         time_limit=FitTimeLimit(time_limit),
         checkpoint=checkpoint_at(checkpoint, resume=resume, force=force, inputs=files),
-        cv=cv,
-        test_size=test_size,
-        output=output,
-        report=report,
         certify=certify,
-        as_json=as_json,
+        **more,
     )
     run_fit(job)
 

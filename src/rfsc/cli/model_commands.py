@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +21,10 @@ from .console import (
     write_result,
 )
 from .new_rows import labels_for_model, load_model, read_model_and_table, rows_for_model, unusual
+
+if TYPE_CHECKING:
+    from .._model.predictor import Predictor
+    from ..certify import Certificate
 
 PARQUET_ENDINGS = ("parquet", "pq")
 REPORT_ENDINGS = (".html", ".md", ".json")
@@ -159,6 +163,7 @@ def report(
     target: Target,
     output: Annotated[str, file_option("Report to write (.html, .md or .json); - is stdout.", "-o", "--output")],
     title: Annotated[str | None, typer.Option(help="Title of the report.", show_default="from the target")] = None,
+    certificate: Annotated[str | None, file_option("Certificate to show, written by `rfsc certify`.")] = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -168,10 +173,11 @@ def report(
     or .json gives Markdown or the numbers. The model is scored on the rows of the table, which should be rows that it
     was not fitted to. To cross-validate, use `rfsc fit --report` instead.
     """
-    inputs = {"the table": data, "the model file": model}
+    inputs = {"the table": data, "the model file": model, "the certificate": certificate}
     output = check_writable(output, force=force, inputs=inputs, endings=REPORT_ENDINGS)
     messages = Messages(quiet=quiet)
     predictor, table = read_model_and_table(messages, model, data, target)
+    evidence = None if certificate is None else _certificate(certificate, predictor)
     rows, labels = labels_for_model(predictor, table, target)
     if not rows.all():
         messages.warn(f"dropped {plural(int((~rows).sum()), 'row')} without a {target}")
@@ -179,9 +185,29 @@ def report(
 
     from ..report import Report
 
-    write_report(Report.from_estimator(predictor, X, labels, cv=None, target=target, title=title), output)
+    made = Report.from_estimator(predictor, X, labels, cv=None, target=target, title=title, certificate=evidence)
+    write_report(made, output)
     if output != "-":
         messages.info(f"Wrote {output}", "green")
+
+
+def _certificate(path: str, predictor: Predictor) -> Certificate:
+    """The certificate in a file, if it is about a model of these classes."""
+    from ..certify import Certificate
+
+    try:
+        found = Certificate.load(path)
+    except (OSError, ValueError) as error:
+        msg = f"{path} does not exist." if isinstance(error, FileNotFoundError) else str(error)
+        raise CommandError(msg) from error
+    if found.settings.classes != tuple(map(str, predictor.classes_.tolist())):
+        msg = f"{path} is about other classes than the model. Make a certificate of this model with `rfsc certify`."
+        raise CommandError(msg)
+    known = predictor.models_[0].feature_names
+    if found.settings.n_features != len(known) or not set(found.features.unit) <= set(known):
+        msg = f"{path} is about other features than the model. Make a certificate of this model with `rfsc certify`."
+        raise CommandError(msg)
+    return found
 
 
 def write_report(made: Any, path: str) -> None:

@@ -56,6 +56,7 @@ class FeatureEffects(ReadableTable):
     formats: ClassVar = {"feature": "", "low": ".6g", "high": ".6g", "change": ".3g", "effect": "", "terms": ""}
     heads: ClassVar = {"low": "from", "high": "to", "change": "f changes by", "effect": "effect on f"}
     to_left: ClassVar = frozenset({"effect", "terms"})
+    too_long: ClassVar = frozenset({"terms"})
 
     feature: tuple[str, ...]
     low: FloatArray
@@ -72,14 +73,6 @@ class FeatureEffects(ReadableTable):
         if self.not_shown:
             lines.append(f"not shown, because they read several features: {'; '.join(self.not_shown)}.")
         return tuple(lines)
-
-    def text(self) -> str:
-        """The table as plain text, with its notes; without the names of the terms."""
-        shown = [name for name in self.columns if name != "terms"]
-        return "\n".join([self.aligned(shown), *(f"({line})" for line in self.notes)])
-
-    def __str__(self) -> str:
-        return self.text()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -62,6 +62,7 @@ class Front(ReadableTable):
         "standard_error": "±",
         "within_1se": "within 1 s.e.",
     }
+    too_long: ClassVar = frozenset({"equation"})
 
     n_terms: IntArray
     label: tuple[str, ...]
@@ -82,10 +83,6 @@ class Front(ReadableTable):
             "log-loss: mean over rows that were left out in turn, of the models of this size found on the others; "
             "above best ±: paired standard error of the difference from the best size.",
         )
-
-    def __str__(self) -> str:
-        shown = [name for name in self.columns if name != "equation"]
-        return "\n".join([self.aligned(shown), *(f"({line})" for line in self.notes)])
 
 
 def front_of(paths: Sequence[Sequence[SparseModel]], chosen: Sequence[SparseModel]) -> Front:

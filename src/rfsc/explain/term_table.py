@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import stats
@@ -42,6 +42,8 @@ class ReadableTable:
     formats: ClassVar[dict[str, str]]  # of the columns, the first of which names the row
     heads: ClassVar[dict[str, str]]  # of columns that are not headed by their own name
     to_left: ClassVar[frozenset[str]] = frozenset()  # columns of words, besides the first
+    too_long: ClassVar[frozenset[str]] = frozenset()  # columns that plain text leaves out
+    not_shown_columns: ClassVar[tuple[str, ...]] = ()  # further fields with one entry for each row
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -59,9 +61,19 @@ class ReadableTable:
         n_rows = len(next(iter(values.values())))
         return [{name: _plain(column, j) for name, column in values.items()} for j in range(n_rows)]
 
+    def first(self, n: int) -> Self:
+        """The same table with its first rows only."""
+        columns = {name: getattr(self, name) for name in (*self.formats, *self.not_shown_columns)}
+        cut = {name: None if column is None else column[:n] for name, column in columns.items()}
+        return replace(self, **cut)  # type: ignore[type-var]
+
     def text(self) -> str:
         """The table as plain text, with its notes."""
-        return "\n".join([self.aligned(self.columns), *(f"({line})" for line in self.notes)])
+        shown = [name for name in self.columns if name not in self.too_long]
+        return "\n".join([self.aligned(shown), *(f"({line})" for line in self.notes)])
+
+    def __str__(self) -> str:
+        return self.text()
 
     def aligned(self, columns: Sequence[str], width: int = WIDEST, heads: Mapping[str, str] | None = None) -> str:
         """Some columns as plain text, the first one to the left; its cells have at most `width` characters."""

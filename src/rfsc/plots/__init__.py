@@ -19,12 +19,14 @@ from .certified_features import CertificateDisplay
 from .decision_map import DecisionMapDisplay
 from .drawing import to_svg
 from .feature_effects import FeatureEffectsDisplay
+from .good_models import AtlasDisplay
 from .search_course import RIPEvolutionDisplay, SearchHistoryDisplay
 from .selection import FilterDisplay, StabilityDisplay
 from .sizes import FrontDisplay
 from .term_effects import CoefficientsDisplay, ContributionsDisplay, RowContributionsDisplay
 
 __all__ = [
+    "AtlasDisplay",
     "CalibrationDisplay",
     "CertificateDisplay",
     "CoefficientsDisplay",

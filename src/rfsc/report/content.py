@@ -24,6 +24,7 @@ from .._search.loop import SearchSettings
 from .._utils.arrays import FloatArray
 from .._utils.manifest import versions
 from .._utils.words import fixed, listed, plural
+from ..atlas import Atlas
 from ..certify import Certificate
 from ..classifier import RFSCClassifier
 from ..explain import (
@@ -49,7 +50,14 @@ MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line
 
 
 def collect(
-    subject: Subject, X: Any, score: HonestScore, *, target: str, title: str, certificate: Certificate | None = None
+    subject: Subject,
+    X: Any,
+    score: HonestScore,
+    *,
+    target: str,
+    title: str,
+    certificate: Certificate | None = None,
+    atlas: Atlas | None = None,
 ) -> dict[str, Any]:
     """All that a report says, without a single row of the table; a certificate replaces what is naive."""
     columns = summarize_columns(X, subject.column_names())
@@ -68,6 +76,7 @@ def collect(
         "score": _score(score, subject),
         "cautions": [asdict(caution) for caution in cautions],
         "certificate": None if certificate is None else _certificate(certificate),
+        "atlas": None if atlas is None else _atlas(atlas),
         "models": models,
         "features": subject.feature_definitions(),
         "data": [asdict(column) | {"used": None if used is None else column.name in used} for column in columns],
@@ -203,6 +212,16 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
         "p_signal": certificate.p_signal,
         "score": asdict(certificate.score),
         "settings": asdict(certificate.settings),
+    }
+
+
+def _atlas(atlas: Atlas) -> dict[str, Any]:
+    return {
+        "lines": atlas.lines(),
+        "features": atlas.features.rows(),
+        "swaps": atlas.swaps.rows(),
+        "notes": [*atlas.features.notes, *atlas.swaps.notes],
+        "settings": asdict(atlas.settings),
     }
 
 

@@ -16,6 +16,7 @@ from .._model import SparseModel
 from .._utils.files import whole_file
 from .._utils.optional import require
 from .._utils.words import fixed, listed, number, percent, plural
+from ..atlas import Atlas
 from ..certify import Certificate
 from ..explain import definitions, equation
 from .content import collect, original_equation
@@ -72,6 +73,7 @@ class Report:
         title: str | None = None,
         show_rows: bool = False,
         certificate: Certificate | None = None,
+        atlas: Atlas | None = None,
         random_state: int | None = 0,
         verbose: int = 0,
     ) -> Self:
@@ -91,15 +93,14 @@ class Report:
             be fitted again, the rows given are scored, and the page says so.
         baselines : mapping of str to estimator or None, default=None
             Methods to compare with, after the same preprocessing. None takes `default_baselines`, {} none.
-        target : str or None, default=None
-            Name of what is predicted; None takes the name of y, if it has one.
-        title : str or None, default=None
-            Title of the page.
+        target, title : str or None, default=None
+            Name of what is predicted, None takes that of y if it has one; and title of the page.
         show_rows : bool, default=False
             Whether to add figures of single rows. Otherwise the page holds aggregates only.
         certificate : Certificate or None, default=None
-            What `rfsc.certify.certify` says of this estimator and these rows. The page shows it in place of naive
-            p-values and of the stability of the restarts.
+            Made by `rfsc.certify.certify`, shown in place of naive p-values and of the stability of the restarts.
+        atlas : Atlas or None, default=None
+            Made by `rfsc.atlas.atlas`: other models that are as good.
         random_state : int or None, default=0
             Seed of the folds and baselines.
         verbose : int, default=0
@@ -117,8 +118,8 @@ class Report:
         score = _score(subject, X, cv=cv, baselines=others, random_state=random_state, progress=progress)
         target = target or str(getattr(y, "name", None) or "the target")
         title = title or f"A readable model of {target}"
-        content = collect(subject, X, score, target=target, title=title, certificate=certificate)
-        figures = draw_figures(subject, X, score, show_rows=show_rows, certificate=certificate)
+        content = collect(subject, X, score, target=target, title=title, certificate=certificate, atlas=atlas)
+        figures = draw_figures(subject, X, score, show_rows=show_rows, certificate=certificate, atlas=atlas)
         return cls(content, tuple(subject.models), tuple(figures))
 
     def html(self) -> str:

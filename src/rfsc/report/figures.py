@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import plots
+from ..atlas import Atlas
 from ..certify import Certificate
 from ..plots.drawing import FOR, GREY, named_rows, shorten
 from .honest_score import METRICS, HonestScore, main_metric
@@ -17,7 +18,7 @@ MAX_OUTPUTS = 6  # figures of more classes would make the page too long
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    section: str  # of the page: "comparison", "score", "certificate", "model", "effects", "search", "filter" or "rows"
+    section: str  # of the page: "comparison", "score", "certificate", "model", "effects", "atlas", "search", ...
     output: int  # index of its model
     caption: str
     svg: str
@@ -25,7 +26,13 @@ class Figure:
 
 
 def draw_figures(
-    subject: Subject, X: Any, score: HonestScore, *, show_rows: bool, certificate: Certificate | None = None
+    subject: Subject,
+    X: Any,
+    score: HonestScore,
+    *,
+    show_rows: bool,
+    certificate: Certificate | None = None,
+    atlas: Atlas | None = None,
 ) -> list[Figure]:
     """All figures that there are data for."""
     from matplotlib import style
@@ -37,7 +44,17 @@ def draw_figures(
             display = plots.CertificateDisplay.from_certificate(certificate)
             figures.append(_figure("certificate", 0, "Features by verdict", text, display, wide=True))
         figures += _of_outputs(subject, is_certified=certificate is not None)
+        if atlas is not None:
+            figures += _of_atlas(atlas)
         return [*figures, *_of_rows(subject, X)] if show_rows else figures
+
+
+def _of_atlas(atlas: Atlas) -> Iterator[Figure]:
+    text = "models down, the best of each size first, features across; the darker, the more a model needs the feature."
+    for k, label in enumerate(list(dict.fromkeys(atlas.models.label or [""]))[:MAX_OUTPUTS]):
+        of = f" of class “{label}”" if label else ""
+        display = plots.AtlasDisplay.from_atlas(atlas, label=label or None)
+        yield _figure("atlas", k, f"Features of good models{of}", text, display, wide=True)
 
 
 def _figure(section: str, output: int, title: str, text: str, drawn: Any, *, wide: bool = False) -> Figure:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._utils.words import NO_VALUE, fixed, minus_sign, number, p_value, percent, plural
+from ..atlas.model_tables import IN_ALL
 from ..certify.certificate import SUPPORTED
 
 MAX_COLUMNS, MAX_FEATURES, MAX_UNITS = 60, 12, 30  # the JSON has all
@@ -50,6 +51,7 @@ def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
         "scores": _scores(content["score"]),
         "confusion": _confusion(content["score"]["confusion"], content["task"]["classes"]),
         "certificate": _certificate(content["certificate"] or {}),
+        "atlas": _atlas(content["atlas"] or {}),
         "terms": [_terms(*pair) for pair in zip(models, of, strict=True)],
         "effects": [_effects(*pair) for pair in zip(models, of, strict=True)],
         "sizes": [_sizes(*pair) for pair in zip(models, of, strict=True)],
@@ -119,6 +121,38 @@ def _certificate(found: Mapping[str, Any]) -> list[PageTable]:
     several = any(" | " in row["unit"] for row in found.get("clusters", ()))
     kinds = (*(["clusters"] if several else []), "features", "terms") if found else ()
     return [_verdicts(found[kind], kind) for kind in kinds]
+
+
+def _atlas(found: Mapping[str, Any]) -> list[PageTable]:
+    """Features of good models, and what replaces what in them."""
+    if not found:
+        return []
+    has_label = any(row["label"] is not None for row in found["features"])
+    label = ["class"] if has_label else []
+    features = [
+        [
+            _name(row["feature"]),
+            *([_name(row["label"])] if has_label else []),
+            TableCell(row["use"], strong=row["use"] == IN_ALL),
+            _bar(row["share"]),
+            _number(f"{fixed(row['least'], 1)} to {fixed(row['greatest'], 1)}"),
+        ]
+        for row in found["features"][:MAX_UNITS]
+    ]
+    swaps = [
+        [
+            _name(row["term"]),
+            _name(row["replacement"]),
+            *([_name(row["label"])] if has_label else []),
+            _number(f"{row['times']:,}"),
+            *(_number(minus_sign(f"{row[name]:+.1f}")) for name in ("least", "median")),
+        ]
+        for row in found["swaps"][:MAX_FEATURES]
+    ]
+    head = _texts("feature", *label, "use", "models", "importance")
+    head_of_swaps = _texts("term", "replaced by", *label, "models", "least price", "median price")
+    tables = PageTable("Features of the models", head, features), PageTable("Replacements", head_of_swaps, swaps)
+    return [table for table in tables if table.rows]
 
 
 def _verdicts(units: Sequence[Mapping[str, Any]], kind: str) -> PageTable:

@@ -1,0 +1,286 @@
+"""The atlas of a classifier: its models, and what can be asked of them."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from .._fit.output import FittedTerms
+from .._model.predictor import Predictor
+from .._utils.arrays import FloatArray, IntArray
+from .._utils.words import listed, plural
+from ..explain.term_table import ReadableTable
+from .exploring import Exploration, Support
+from .model_tables import IN_SOME, Disagreement, FeatureUseTable, ModelTable, SwapTable
+from .source import Source
+from .wishes import N_BEGUN, FoundModel, Wish, explored_under, in_words, price_of
+
+WIDTH = 120  # of a line of text
+MOST_SHOWN = 15  # rows of a table of text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtlasSettings:
+    """How an atlas was made; lists hold one entry for each output."""
+
+    tolerance: float | str
+    max_models: int
+    n_rows: int
+    classes: tuple[str, ...]
+    sizes: tuple[tuple[int, ...], ...]  # of the models, ascending
+    n_tried: tuple[int, ...]  # candidate terms that were tried in the best models
+    n_terms: tuple[int, ...]  # candidate terms that there are
+    n_fitted: tuple[int, ...]  # models that were fitted
+    is_closed: tuple[bool, ...]  # whether exchanges of one term lead to no further model, else the budget ended
+    is_cut: tuple[bool, ...]  # whether more models are as good than were kept
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutputMap:
+    """What was explored for one output, and the models that were kept."""
+
+    exploration: Exploration
+    pool: IntArray  # terms that were tried
+    supports: list[Support]
+    fits: list[FittedTerms]
+    in_all: frozenset[int]  # features that all models within the tolerance read, also those that were not kept
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Atlas:
+    """Models that are as good as the best of their size; made by `rfsc.atlas.atlas`.
+
+    It holds the training rows, because `find` fits models to them; no table, text or file shows them.
+
+    Parameters
+    ----------
+    models : ModelTable
+        One row for each model, those of the size of the answer first, the best of each size first.
+    features : FeatureUseTable
+        Features that are in all or in some of the models, and the range of their importance.
+    swaps : SwapTable
+        What replaces what, and at which price.
+    importance : ndarray of shape (n_models, n_features)
+        By how much the left-out log-loss of each model rises without the terms that read each feature of the table,
+        in thousandths; NaN if the model does not read it.
+    feature_names : tuple of str
+        Names of these features.
+    clusters : ndarray of shape (n_features,)
+        Number of the cluster of each feature, by rank correlation.
+    settings : AtlasSettings
+        Tolerance, sizes, how many terms were tried, and whether the exploration came to its end.
+    _source, _maps : object
+        What `model`, `find` and `disagreement` need, the training rows among it; private.
+    """
+
+    models: ModelTable
+    features: FeatureUseTable
+    swaps: SwapTable
+    importance: FloatArray
+    feature_names: tuple[str, ...]
+    clusters: IntArray
+    settings: AtlasSettings
+    _source: Source = field(repr=False)
+    _maps: Sequence[OutputMap] = field(repr=False)
+
+    def __len__(self) -> int:
+        return self.models.number.size
+
+    def model(self, number: int) -> Any:
+        """One of the models as a fitted estimator.
+
+        Parameters
+        ----------
+        number : int
+            The number of the model in `models`.
+
+        Returns
+        -------
+        RFSCClassifier or Pipeline
+            Like the one that the atlas was made from, but with this model; with several classes, in the place of that
+            of one class. It predicts, explains and exports like any other.
+        """
+        if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= number < len(self):
+            msg = f"number must be an integer from 0 to {len(self) - 1}, the last model of the atlas, got {number!r}."
+            raise ValueError(msg)
+        output, fit = self._entries()[int(number)]
+        return self._source.view({output: fit})
+
+    def _entries(self) -> list[tuple[int, FittedTerms]]:
+        return [(output, fit) for output, own in enumerate(self._maps) for fit in own.fits]
+
+    def find(
+        self,
+        *,
+        without: Sequence[str] = (),
+        require: Sequence[str] = (),
+        max_terms: int | None = None,
+        increasing: Sequence[str] = (),
+        decreasing: Sequence[str] = (),
+    ) -> FoundModel:
+        """The best model under a wish, searched for among all candidate terms that were tried.
+
+        With several classes the model of every class obeys the wish.
+
+        Parameters
+        ----------
+        without : list of str, default=()
+            Features that it must not read; after a pipeline also columns of the table, with all that is made of them.
+        require : list of str, default=()
+            Features that it must read.
+        max_terms : int or None, default=None
+            Its largest number of terms, the intercept not counted; None takes that of the answer.
+        increasing, decreasing : list of str, default=()
+            Features with which the probability of the second class must not fall, or not rise, while the others stay
+            the same, within the range of the training rows. For two classes only.
+
+        Returns
+        -------
+        FoundModel
+            The model, and by how much its left-out log-loss is above that of the answer.
+        """
+        if max_terms is not None and (
+            isinstance(max_terms, bool) or not isinstance(max_terms, Integral) or max_terms < 0
+        ):
+            msg = f"max_terms must be an integer of at least 0 or None, got {max_terms!r}."
+            raise ValueError(msg)
+        named = {"without": without, "require": require, "increasing": increasing, "decreasing": decreasing}
+        known = {which: self._source.features(which, names) for which, names in named.items()}
+        wish = Wish(
+            without=tuple(p for own in known["without"] for p in own),
+            required=tuple(map(tuple, known["require"])),
+            max_terms=None if max_terms is None else int(max_terms),
+            increasing=tuple(p for own in known["increasing"] for p in own),
+            decreasing=tuple(p for own in known["decreasing"] for p in own),
+        )
+        most = max(own.exploration.max_size for own in self._maps) if max_terms is None else max_terms
+        words = in_words(list(without), list(require), (list(increasing), list(decreasing)), most)
+        return self._found(wish, words)
+
+    def _found(self, wish: Wish, words: str) -> FoundModel:
+        source, fits, pairs = self._source, {}, []
+        for output, own in enumerate(self._maps):
+            begin = [*own.supports[:N_BEGUN], *map(own.exploration.best, own.exploration.sizes)]
+            found = explored_under(wish, source, own.exploration, own.pool, begin)
+            if not found.sizes:
+                msg = f"no model fulfils this wish: {words[0].lower()}{words[1:]}. Allow more terms, or other features."
+                raise ValueError(msg)
+            best = min(map(found.best, found.sizes), key=found.loss)
+            (fits[output],) = source.fitted(found.search, [best])
+            pairs.append((found.row_losses([best]), own.exploration.row_losses([source.answers[output]])))
+        models = source.as_shown([source.sparse(output, [fit])[0] for output, fit in fits.items()])
+        terms = [
+            name if len(models) == 1 else f"{model.label}: {name}"
+            for model in models
+            for name, term in zip(model.names, model.terms, strict=True)
+            if term.features
+        ]
+        figures = price_of(pairs, self._maps[0].exploration)
+        return FoundModel(words, source.view(fits), tuple(terms), *figures, n_outputs=len(models))
+
+    def disagreement(self, X: Any) -> Disagreement:
+        """Rows of a table on which the models differ, and by how much.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows such as those that the classifier predicts.
+
+        Returns
+        -------
+        Disagreement
+            One row for each row of X, the most disputed first.
+        """
+        source = self._source
+        values = source.values(X)
+        classes, own = source.clf.classes_, list(source.clf.models_)
+        answer = Predictor(own, classes, named=False).predict_proba(values)
+        predicted = answer.argmax(axis=1)
+        shown = np.ones_like(predicted) if len(classes) == 2 else predicted
+        least, greatest, total = np.full(len(values), np.inf), np.full(len(values), -np.inf), np.zeros(len(values))
+        is_disputed = np.zeros(len(values), dtype=np.bool_)
+        for output, fits in enumerate(self._maps):
+            for model in source.sparse(output, fits.fits):
+                others = [*own[:output], model, *own[output + 1 :]]
+                proba = Predictor(others, classes, named=False).predict_proba(values)
+                p = np.take_along_axis(proba, shown[:, None], axis=1)[:, 0]
+                least, greatest, total = np.minimum(least, p), np.maximum(greatest, p), total + p
+                is_disputed |= proba.argmax(axis=1) != predicted
+        order = np.lexsort((np.arange(len(values)), least - greatest, ~is_disputed))
+        return Disagreement(
+            row=order,
+            predicted=tuple(str(classes[predicted[k]]) for k in order),
+            least=least[order],
+            mean=total[order] / len(self),
+            greatest=greatest[order],
+            spread=(greatest - least)[order],
+            is_disputed=is_disputed[order],
+            of=f"class {classes[1]}" if len(classes) == 2 else "the predicted class",
+        )
+
+    # ---- as text
+
+    def lines(self) -> list[str]:
+        """What was found, in sentences."""
+        made, found = self.settings, []
+        how = "one paired standard error" if made.tolerance == "1se" else f"{made.tolerance:g}"
+        for output, label in enumerate(self._source.labels):
+            of = f"Class {label}: " if len(self._maps) > 1 else ""
+            sizes, n_models = made.sizes[output], len(self._maps[output].supports)
+            span = f"{sizes[0]} to {sizes[-1]} terms" if len(sizes) > 1 else plural(sizes[0], "term")
+            found.append(
+                f"{of}{plural(n_models, 'model')} of {span}, each within {how} of the best of its size "
+                f"in left-out log-loss (leave-one-out, {made.n_rows:,} rows)."
+            )
+            tried = f"{made.n_tried[output]:,} of {plural(made.n_terms[output], 'candidate term')} tried"
+            end = "nothing new was found" if made.is_closed[output] else "the budget ended"
+            found.append(f"{of}{tried} in {plural(made.n_fitted[output], 'model')}, until {end}.")
+            if made.is_cut[output]:
+                found.append(f"{of}More models are as good; the best were kept (max_models={made.max_models}).")
+        if len(self._maps) == 1:
+            uses = {"In all models": self.features.named(), "In some": self.features.named(IN_SOME)}
+            found += [f"{use}: {listed(names, MOST_SHOWN)}." for use, names in uses.items() if names]
+        return found
+
+    def _tables(self) -> dict[str, ReadableTable]:
+        return {"Features": self.features, "What replaces what": self.swaps, "Models": self.models}
+
+    def text(self) -> str:
+        """Sentences and the first rows of the tables as plain text."""
+        wrap = partial(textwrap.fill, width=WIDTH, break_long_words=False, break_on_hyphens=False)
+        parts = ["\n".join(map(wrap, self.lines()))]
+        for title, table in self._tables().items():
+            n_rows = len(table.rows())
+            more = f"\n... and {n_rows - MOST_SHOWN:,} more" if n_rows > MOST_SHOWN else ""
+            notes = "\n".join(wrap(f"({note})") for note in table.notes)
+            if n_rows:
+                shown = [name for name in table.columns if name not in table.too_long]
+                parts.append(f"{title}\n{table.first(MOST_SHOWN).aligned(shown)}{more}\n{notes}")
+        return "\n".join(line.rstrip() for line in "\n\n".join(parts).split("\n"))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"Atlas({plural(len(self), 'model')})"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<p>{escape(line)}</p>" for line in self.lines())
+        return head + "".join(
+            f"<h4>{title}</h4>{table.first(MOST_SHOWN)._repr_html_()}" for title, table in self._tables().items()
+        )
+
+    def to_json(self) -> str:
+        """Tables and settings as JSON: names and figures, no row of the table."""
+        settings = {name: getattr(self.settings, name) for name in AtlasSettings.__slots__}
+        tables = {"models": self.models, "features": self.features, "swaps": self.swaps}
+        content = {"settings": settings} | {name: table.rows() for name, table in tables.items()}
+        return json.dumps(content, indent=1, allow_nan=False)

@@ -1,0 +1,289 @@
+"""`atlas`: the models near the best of every size, their features and their exchanges."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from .._fit.fitting import notable_ids
+from .._utils.arrays import FloatArray
+from ..certify.certifying import correlation_clusters
+from ..explain.equation import equation
+from ..explain.front import DIGITS
+from .collection import Atlas, AtlasSettings, OutputMap
+from .exploring import MOST_WORK, Exploration, Support, pool_of
+from .model_tables import IN_ALL, IN_SOME, FeatureUseTable, ModelTable, SwapTable
+from .source import Source
+from .wishes import Wish, explored_under
+
+THOUSANDTHS = 1000.0
+LEAST_EXPLORED = 500  # models, also if fewer are kept: what is in all of them depends on those that are not
+CHECK_WORK = 0.05  # of the work of an exploration, for the question whether a feature can be done without
+WITHOUT_TERMS = math.log(2.0)  # loss of a model without any term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Explored:
+    """One output."""
+
+    own: OutputMap
+    sizes: tuple[int, ...]
+    n_tried: int
+    n_fitted: int
+    is_closed: bool
+    is_cut: bool
+
+
+def atlas(
+    clf: Any, X: Any, y: Any, tolerance: float | str = "1se", max_models: int = 500, *, sample_weight: Any = None
+) -> Atlas:
+    """Collect the models that are as good as the best of their size.
+
+    The models that the searches of a fit came upon are improved and completed by exchanges of one term, until nothing
+    new within the tolerance is found or a budget of fits is spent. Sizes go from the smallest one whose best model is
+    within the tolerance of the answer up to that of the answer.
+
+    Parameters
+    ----------
+    clf : RFSCClassifier or Pipeline
+        Fitted; a pipeline must end in an RFSCClassifier. Its restrictions hold for all models.
+    X : array-like or data frame of shape (n_samples, n_features)
+        The rows that it was fitted to.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    tolerance : "1se" or float, default="1se"
+        By how much the mean log-loss of left-out rows (approximate leave-one-out) may be above that of the best model
+        of the same size. "1se" is one paired standard error of this difference.
+    max_models : int, default=500
+        Largest number of models to keep, shared by the outputs and the sizes: the best of each set of features first.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The weights of the fit, if it had any.
+
+    Returns
+    -------
+    Atlas
+        Models, features, exchanges, and answers to wishes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rfsc import RFSCClassifier
+    >>> from rfsc.atlas import atlas
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X, y = X[y > 0], y[y > 0]
+    >>> clf = RFSCClassifier(basis="polynomial", random_state=0).fit(X, y)
+    >>> found = atlas(clf, X, y)
+    >>> found.model(0).score(X, y) > 0.9
+    True
+    """
+    allowed = _tolerance(tolerance)
+    if isinstance(max_models, bool) or not isinstance(max_models, Integral) or max_models < 1:
+        msg = f"max_models must be an integer of at least 1, got {max_models!r}."
+        raise ValueError(msg)
+    source = Source(clf, X, y, sample_weight)
+    n_outputs = len(source.searches)
+    share = max(1, int(max_models) // n_outputs)
+    explored = [_explored(source, output, allowed, share) for output in range(n_outputs)]
+    maps = [one.own for one in explored]
+    importance = np.concatenate([_importance(one, len(source.feature_names)) for one in maps])
+    settings = _settings(source, explored, tolerance if allowed is None else allowed, int(max_models))
+    features, swaps = _features(source, maps, importance), _swaps(source, maps)
+    clusters = correlation_clusters(source.rows.table.T)
+    models = _models(source, maps)
+    return Atlas(models, features, swaps, importance, source.feature_names, clusters, settings, source, maps)
+
+
+def _settings(source: Source, explored: Sequence[_Explored], tolerance: float | str, max_models: int) -> AtlasSettings:
+    return AtlasSettings(
+        tolerance=tolerance,
+        max_models=max_models,
+        n_rows=source.rows.n_rows,
+        classes=tuple(str(label) for label in source.clf.classes_),
+        sizes=tuple(one.sizes for one in explored),
+        n_tried=tuple(one.n_tried for one in explored),
+        n_terms=tuple(search.space.n_terms for search in source.searches),
+        n_fitted=tuple(one.n_fitted for one in explored),
+        is_closed=tuple(one.is_closed for one in explored),
+        is_cut=tuple(one.is_cut for one in explored),
+    )
+
+
+def _tolerance(given: Any) -> float | None:
+    """The tolerance in log-loss; None for one standard error."""
+    if isinstance(given, str) and given == "1se":
+        return None
+    if isinstance(given, bool) or not isinstance(given, Real) or not 0.0 <= float(given) < np.inf:
+        msg = f'tolerance must be "1se" or a number of at least 0, got {given!r}.'
+        raise ValueError(msg)
+    return float(given)
+
+
+# ---- exploration
+
+
+def _explored(source: Source, output: int, tolerance: float | None, most: int) -> _Explored:
+    """The models of one output."""
+    search, answer, fit = source.searches[output], source.answers[output], source.clf._fits[output]
+    if not answer:
+        msg = "the answer has no term, not even the intercept, so there is nothing to compare other models with."
+        raise ValueError(msg)
+    visited = [ids for one in fit.searches for ids in (one.model.ids, *one.leaders)]
+    ids = np.array(answer, dtype=np.int64)
+    pool = pool_of(search, [*visited, notable_ids(fit, ids)], ids)
+    max_size = int(np.count_nonzero(ids))
+    found = Exploration(search, pool, max_size, tolerance)
+    found.ask([answer, *(tuple(one.tolist()) for one in (*visited, *(model.ids for model in fit.models)))])
+    found.climb()
+    sizes, n_looked = _sizes(found, answer), max(most, LEAST_EXPLORED)
+    is_closed = found.complete(sizes, n_looked)
+    in_all = _in_all(found, sizes, n_looked)
+    forced = frozenset() if search.requirements is None else search.requirements.forced
+    for p in sorted(in_all - found.features(forced)):  # a model without the feature may be several exchanges away
+        begin = map(found.best, found.sizes)
+        wish = Wish(without=(p,))
+        other = explored_under(wish, source, found, found.pool, begin, most_work=CHECK_WORK * MOST_WORK)
+        found.ask(map(other.best, other.sizes))
+    is_closed = found.complete(sizes, n_looked) and is_closed
+    good = {size: found.good(size, n_looked) for size in sizes}
+    supports = _shared(good, found, most)
+    if answer not in supports:
+        supports = [answer, *supports[: most - 1]]
+    is_cut = len(supports) < sum(map(len, good.values()))
+    in_all = _in_all(found, sizes, n_looked) & found.features(answer)
+    own = OutputMap(found, pool, supports, source.fitted(search, supports), in_all)
+    return _Explored(own, sizes, pool.size, found.n_fitted, is_closed, is_cut)
+
+
+def _in_all(found: Exploration, sizes: Sequence[int], most: int) -> frozenset[int]:
+    """Features that all good models read, also those that are not kept."""
+    return frozenset.intersection(*(found.features(one) for size in sizes for one in found.good(size, most)))
+
+
+def _sizes(found: Exploration, answer: Support) -> tuple[int, ...]:
+    """From the smallest size whose best model is within the tolerance of the answer up to that of the answer."""
+    last = found.size(answer)
+    best = [found.best(size) for size in found.sizes]
+    above = found.differences(answer, best)
+    limits = [above[one][1] if found.tolerance is None else found.tolerance for one in best]
+    near = [size for size, one, most in zip(found.sizes, best, limits, strict=True) if above[one][0] <= most]
+    return tuple(size for size in found.sizes if min(near, default=last) <= size <= last)
+
+
+def _shared(good: dict[int, list[Support]], found: Exploration, most: int) -> list[Support]:
+    """At most so many models, shared by the sizes; largest size first, then by loss."""
+    share: dict[int, int] = {}
+    for k, size in enumerate(sorted(good, key=lambda size: len(good[size]))):  # what small ones leave goes to others
+        share[size] = min(len(good[size]), (most - sum(share.values())) // (len(good) - k))
+    return [one for size in sorted(good, reverse=True) for one in sorted(good[size][: share[size]], key=found.loss)]
+
+
+# ---- tables
+
+
+def _models(source: Source, maps: Sequence[OutputMap]) -> ModelTable:
+    labels, sizes, losses, above, answers, features = [], [], [], [], [], []
+    for own, label, answer in zip(maps, source.labels, source.answers, strict=True):
+        found = own.exploration
+        beside = found.differences(answer, own.supports)
+        for support in own.supports:
+            labels.append(label)
+            sizes.append(found.size(support))
+            above.append((*found.differences(found.best(sizes[-1]), [support])[support], beside[support][0]))
+            answers.append(support == answer)
+            features.append(", ".join(source.feature_names[p] for p in sorted(found.features(support))))
+        losses += [fit.log_loss for fit in own.fits]
+    models = [model for output, own in enumerate(maps) for model in source.sparse(output, own.fits)]
+    return ModelTable(
+        number=np.arange(len(models)),
+        label=None if len(maps) == 1 else tuple(labels),
+        n_terms=np.array(sizes),
+        log_loss=np.array(losses),
+        above_best=np.array([one[0] for one in above]),
+        standard_error=np.array([one[1] for one in above]),
+        above_answer=np.array([one[2] for one in above]),
+        is_answer=np.array(answers),
+        features=tuple(features),
+        equation=tuple(equation(model, digits=DIGITS) for model in source.as_shown(models)),
+    )
+
+
+def _importance(own: OutputMap, n_features: int) -> FloatArray:
+    """By how much the loss of each model (down) rises without each feature (across), in thousandths."""
+    found = own.exploration
+    places = [(m, p) for m, support in enumerate(own.supports) for p in sorted(found.features(support))]
+    rests = [tuple(j for j in own.supports[m] if p not in found.features([j])) for m, p in places]
+    asked = sorted({rest for rest in rests if rest})
+    loss = dict(zip(asked, found.fit(asked).log_loss.tolist(), strict=True)) if asked else {}
+    importance = np.full((len(own.supports), n_features), np.nan)
+    for (m, p), rest in zip(places, rests, strict=True):
+        importance[m, p] = THOUSANDTHS * (loss.get(rest, WITHOUT_TERMS) - own.fits[m].log_loss)
+    return importance
+
+
+def _features(source: Source, maps: Sequence[OutputMap], importance: FloatArray) -> FeatureUseTable:
+    names, labels, uses, figures, first = [], [], [], [], 0
+    for label, own in zip(source.labels, maps, strict=True):
+        part = importance[first : first + len(own.supports)]
+        first += len(own.supports)
+        share = (~np.isnan(part)).mean(axis=0)
+        used = np.flatnonzero(share)
+        least, greatest = np.nanmin(part[:, used], axis=0), np.nanmax(part[:, used], axis=0)
+        order = np.lexsort((used, -greatest, -share[used]))
+        names += [source.feature_names[p] for p in used[order].tolist()]
+        labels += [label] * order.size
+        uses += [IN_ALL if p in own.in_all else IN_SOME for p in used[order].tolist()]
+        figures.append(np.array([share[used], least, greatest])[:, order])
+    shares, least, greatest = np.concatenate(figures, axis=1)
+    return FeatureUseTable(
+        feature=tuple(names),
+        label=None if len(maps) == 1 else tuple(labels),
+        use=tuple(uses),
+        share=shares,
+        least=least,
+        greatest=greatest,
+        n_features=len(source.feature_names),
+    )
+
+
+def _swaps(source: Source, maps: Sequence[OutputMap]) -> SwapTable:
+    rows: list[tuple[str, str, str, int, float, float]] = []
+    for output, (label, own) in enumerate(zip(source.labels, maps, strict=True)):
+        beside: dict[Support, list[tuple[float, int]]] = defaultdict(list)  # what completes a rest, by loss
+        for support, fit in zip(own.supports, own.fits, strict=True):
+            for j in support:
+                beside[tuple(k for k in support if k != j)].append((fit.log_loss, j))
+        prices: dict[tuple[int, int], list[float]] = defaultdict(list)
+        for ends in beside.values():
+            for (loss, j), (other, k) in combinations(sorted(ends), 2):
+                if own.exploration.features([j]) and own.exploration.features([k]):
+                    pair, price = ((j, k), other - loss) if j < k else ((k, j), loss - other)
+                    prices[pair].append(THOUSANDTHS * price)
+        name = _names(source, output, {j for pair in prices for j in pair})
+        for (j, k), own_prices in prices.items():
+            if np.median(own_prices) < 0.0:
+                j, k, own_prices = k, j, [-price for price in own_prices]
+            rows.append((name[j], name[k], label, len(own_prices), min(own_prices), float(np.median(own_prices))))
+    rows.sort(key=lambda row: (row[2], -row[3], row[5], row[0], row[1]))
+    return SwapTable(
+        term=tuple(row[0] for row in rows),
+        replacement=tuple(row[1] for row in rows),
+        label=None if len(maps) == 1 else tuple(row[2] for row in rows),
+        times=np.array([row[3] for row in rows], dtype=np.int64),
+        least=np.array([row[4] for row in rows]),
+        median=np.array([row[5] for row in rows]),
+    )
+
+
+def _names(source: Source, output: int, ids: set[int]) -> dict[int, str]:
+    """Names of terms, as explanations show them."""
+    order = sorted(ids)
+    terms = source.searches[output].space.terms(np.array(order, dtype=np.int64))
+    model = source.clf.models_[output]
+    return dict(zip(order, source.shown_names(model, terms), strict=True))

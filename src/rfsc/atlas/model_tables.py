@@ -1,0 +1,223 @@
+"""The tables of an atlas: its models, their features, what replaces what, and the rows on which they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from .._utils.arrays import BoolArray, FloatArray, IntArray
+from .._utils.words import plural
+from ..explain.term_table import WIDEST, ReadableTable, shortened
+
+IN_ALL, IN_SOME = "in all", "in some"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelTable(ReadableTable):
+    """The models of an atlas, the sizes of the answer first, the best of each size first.
+
+    Parameters
+    ----------
+    number : ndarray of shape (n_models,)
+        What `Atlas.model` takes.
+    label : tuple of str or None
+        The class whose model this is, in the place of that of the answer; None for two classes.
+    n_terms : ndarray of shape (n_models,)
+        Number of terms, the intercept not counted.
+    log_loss : ndarray of shape (n_models,)
+        Mean log-loss of left-out rows (approximate leave-one-out).
+    above_best : ndarray of shape (n_models,)
+        By how much it is above that of the best model of its size.
+    standard_error : ndarray of shape (n_models,)
+        Paired standard error of this difference.
+    above_answer : ndarray of shape (n_models,)
+        By how much the log-loss is above that of the answer.
+    is_answer : ndarray of shape (n_models,), dtype=bool
+        The model of the classifier itself.
+    features : tuple of str
+        Features that the model reads.
+    equation : tuple of str
+        The model, in the units of the table.
+    """
+
+    formats: ClassVar = {
+        "number": "d",
+        "label": "",
+        "n_terms": "d",
+        "log_loss": ".4f",
+        "above_best": "+.4f",
+        "standard_error": ".4f",
+        "above_answer": "+.4f",
+        "is_answer": "",
+        "features": "",
+        "equation": "",
+    }
+    heads: ClassVar = {
+        "number": "model",
+        "label": "class",
+        "n_terms": "terms",
+        "log_loss": "log-loss",
+        "above_best": "above best",
+        "standard_error": "±",
+        "above_answer": "above answer",
+        "is_answer": "answer",
+    }
+    to_left: ClassVar = frozenset({"features"})
+    too_long: ClassVar = frozenset({"equation"})
+
+    number: IntArray
+    label: tuple[str, ...] | None
+    n_terms: IntArray
+    log_loss: FloatArray
+    above_best: FloatArray
+    standard_error: FloatArray
+    above_answer: FloatArray
+    is_answer: BoolArray
+    features: tuple[str, ...]
+    equation: tuple[str, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (
+            "log-loss: mean of left-out rows (approximate leave-one-out); above best ±: difference from the best model "
+            "of the same size, and its paired standard error.",
+        )
+
+    def aligned(self, columns: Sequence[str], width: int = WIDEST, heads: Mapping[str, str] | None = None) -> str:
+        """Some columns as plain text, with short lists of features."""
+        short = replace(self, features=tuple(shortened(names, width) for names in self.features))
+        return super(ModelTable, short).aligned(columns, width, heads)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureUseTable(ReadableTable):
+    """Features that some model of an atlas reads, the most frequent first.
+
+    Parameters
+    ----------
+    feature : tuple of str
+        Names.
+    label : tuple of str or None
+        The class whose models are meant; None for two classes.
+    use : tuple of str
+        "in all" or "in some".
+    share : ndarray of shape (n_features,)
+        Share of the models that read the feature.
+    least, greatest : ndarray of shape (n_features,)
+        Range over these models of its importance: by how much the left-out log-loss rises without the terms that read
+        the feature, in thousandths.
+    n_features : int
+        Number of features that there are.
+    """
+
+    formats: ClassVar = {"feature": "", "label": "", "use": "", "share": ".0%", "least": ".1f", "greatest": ".1f"}
+    heads: ClassVar = {"label": "class", "share": "models", "least": "importance from", "greatest": "to"}
+    to_left: ClassVar = frozenset({"use"})
+
+    feature: tuple[str, ...]
+    label: tuple[str, ...] | None
+    use: tuple[str, ...]
+    share: FloatArray
+    least: FloatArray
+    greatest: FloatArray
+    n_features: int
+
+    @property
+    def n_unused(self) -> int:
+        """Number of features that no model reads."""
+        return self.n_features - len(set(self.feature))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        unused = f"{self.n_unused:,} of {plural(self.n_features, 'feature')} are in none of the models."
+        what = "importance: rise of the left-out log-loss without the terms that read the feature, in thousandths."
+        return (unused, what) if self.feature else (unused,)
+
+    def named(self, use: str = IN_ALL) -> tuple[str, ...]:
+        """The features with this use."""
+        return tuple(name for name, own in zip(self.feature, self.use, strict=True) if own == use)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SwapTable(ReadableTable):
+    """Pairs of terms by whose exchange one model of an atlas becomes another, the most frequent first.
+
+    Parameters
+    ----------
+    term, replacement : tuple of str
+        What is replaced, and by what.
+    label : tuple of str or None
+        The class whose models are meant; None for two classes.
+    times : ndarray of shape (n_swaps,)
+        Number of models of the atlas in which the exchange gives another model of the atlas.
+    least, median : ndarray of shape (n_swaps,)
+        Price of the exchange: by how much it raises the left-out log-loss, in thousandths.
+    """
+
+    formats: ClassVar = {"term": "", "replacement": "", "label": "", "times": "d", "least": "+.1f", "median": "+.1f"}
+    heads: ClassVar = {
+        "replacement": "replaced by",
+        "label": "class",
+        "least": "least price",
+        "median": "median price",
+    }
+    to_left: ClassVar = frozenset({"replacement"})
+
+    term: tuple[str, ...]
+    replacement: tuple[str, ...]
+    label: tuple[str, ...] | None
+    times: IntArray
+    least: FloatArray
+    median: FloatArray
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return ("price: rise of the left-out log-loss by the exchange, in thousandths.",)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Disagreement(ReadableTable):
+    """Rows of a table on which the models of an atlas differ, the most disputed first.
+
+    Parameters
+    ----------
+    row : ndarray of shape (n_rows,)
+        Position of the row in the table, from 0.
+    predicted : tuple of str
+        The class that the classifier itself predicts.
+    least, mean, greatest : ndarray of shape (n_rows,)
+        Of the probability that the models give: for two classes of the second one, for several of `predicted`.
+    spread : ndarray of shape (n_rows,)
+        Greatest less least.
+    is_disputed : ndarray of shape (n_rows,), dtype=bool
+        Whether some model predicts another class.
+    of : str
+        The class that the probabilities are of, or "the predicted class".
+    """
+
+    formats: ClassVar = {
+        "row": "d",
+        "predicted": "",
+        "least": ".3f",
+        "mean": ".3f",
+        "greatest": ".3f",
+        "spread": ".3f",
+        "is_disputed": "",
+    }
+    heads: ClassVar = {"spread": "range", "is_disputed": "disputed"}
+
+    row: IntArray
+    predicted: tuple[str, ...]
+    least: FloatArray
+    mean: FloatArray
+    greatest: FloatArray
+    spread: FloatArray
+    is_disputed: BoolArray
+    of: str
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (
+            f"least, mean, greatest: of the models' probabilities of {self.of}; disputed: some predict another class.",
+        )
