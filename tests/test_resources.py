@@ -10,6 +10,7 @@ import threading
 
 import numpy as np
 import pytest
+from benchmarks.torture import resources
 from benchmarks.torture.resources import (
     MOST_MEMORY,
     QUICK,
@@ -38,31 +39,36 @@ def blas_threads():
     return sorted(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
 
 
+def in_a_new_process(function, *arguments):
+    """Its result where nothing of earlier tests ends meanwhile."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply_async(function, arguments).get(timeout=300)
+
+
+def left_by_leaking_fits(n_fits):
+    held = []
+
+    def leaking_fit(*_, **__):
+        pages = mmap.mmap(-1, 2**20)  # not from a heap that may have room left
+        pages.write(bytes(2**20))
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+        held.append((pages, os.dup(0)))
+
+    resources.small_fit = leaking_fit
+    return left_behind(n_fits)
+
+
 def test_sixty_fits_leave_nothing_behind():
-    left = left_behind(60)
-    assert max(left[:3]) <= 0  # fewer: a worker of an earlier test has ended meanwhile
+    left = in_a_new_process(left_behind, 60)
+    assert max(left[:3]) <= 0
     assert left.memory < MOST_MEMORY
 
 
-def test_what_is_left_behind_is_seen(monkeypatch):
+def test_what_is_left_behind_is_seen():
     """The test above can fail."""
-    pool, ended, files = [], threading.Event(), []
-
-    def leaking_fit(*_, **__):
-        pool.append(mmap.mmap(-1, 2**20))  # not from a heap that may have room left
-        pool[-1].write(bytes(2**20))
-        threading.Thread(target=ended.wait, daemon=True).start()
-        files.append(os.dup(0))
-
-    monkeypatch.setattr("benchmarks.torture.resources.small_fit", leaking_fit)
-    try:
-        left = left_behind(30)
-        assert left.threads == left.files == 10
-        assert left.memory > MOST_MEMORY
-    finally:
-        ended.set()
-        for file in files:
-            os.close(file)
+    left = in_a_new_process(left_by_leaking_fits, 30)
+    assert left.threads == left.files == 10
+    assert left.memory > MOST_MEMORY
 
 
 @pytest.mark.parametrize("engine", ["numba", "numpy"])
