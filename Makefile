@@ -88,8 +88,8 @@ accuracy: $(VENV)/extra-experiments  ## measure the accuracy bars (hours); write
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper accuracy --output docs/accuracy --write docs/accuracy.md
 
 # MOST=20 runs twenty tables of each cell; finished tables are kept in docs/certificate/tables.csv
-calibrate: $(VENV)/extra-experiments  ## how often certificates are wrong on simulated tables (ten hours); writes docs/certificate.md
-	$(BIN)/python -m paper calibrate $(if $(MOST),--most $(MOST)) --output docs/certificate --write docs/certificate.md
+calibrate: $(VENV)/extra-calibration  ## how often certificates are wrong on simulated tables (ten hours); writes docs/certificate.md
+	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper calibrate $(if $(MOST),--most $(MOST)) --output docs/certificate --write docs/certificate.md
 
 reproduce: $(VENV)/extra-experiments  ## the paper's tables and figures beside ours; writes docs/reproduction
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper reproduce --output docs/reproduction

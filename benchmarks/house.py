@@ -23,11 +23,20 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "rfsc"
 NOT_COUNTED = {".cu", ".json"}  # the CUDA source and the JSON schema
 KERNELS = {"kernels.py"}  # compiled code, which is long by nature
-PUBLIC = ("rfsc", "rfsc.bases", "rfsc.certify", "rfsc.explain", "rfsc.export", "rfsc.plots", "rfsc.report")
+PUBLIC = (
+    "rfsc",
+    "rfsc.atlas",
+    "rfsc.bases",
+    "rfsc.certify",
+    "rfsc.explain",
+    "rfsc.export",
+    "rfsc.plots",
+    "rfsc.report",
+)
 NOT_AT_IMPORT = ("rfsc.export", "rfsc.plots", "rfsc.report", "rfsc.cli", "dask")
 LIMITS = {
-    "lines in src/rfsc, without the CUDA source and the JSON schema": 24_630,
-    "files in src/rfsc": 142,
+    "lines in src/rfsc, without the CUDA source and the JSON schema": 26_860,
+    "files in src/rfsc": 152,
     "files that a polynomial fit runs through": 20,
     "files that a default fit runs through": 25,
     "rfsc modules loaded by `from rfsc import RFSCClassifier`": 45,
