@@ -220,7 +220,7 @@ def section(outcomes: Sequence[Outcome], folder: Path, link: str = ".") -> str:
     elif n_complete == len(settings()):
         kept = "The error rate is kept in every cell."
     else:
-        kept = "**Not finished**: so far no cell is above what is allowed, which says little with few tables."
+        kept = "**Not finished**: so far no cell is above what is allowed."
     draw_error_rates(rates, limits, LEVELS, folder / PICTURE)
     image = f"![Share of tables with any false unit, by cell]({link}/{PICTURE})"
     return "\n\n".join([f"{kept} {about}", markdown_table(head, rows), image])
