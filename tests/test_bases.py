@@ -352,7 +352,7 @@ def test_the_filter_limits_every_family():
         y,
         search=SearchSettings(max_iter=40, filter_significance=0.01),
     )
-    used = {p for term in clf._spaces[0].terms(np.arange(clf.n_terms_[0])) for p in term.features}
+    used = {p for term in clf._fits[0].space.terms(np.arange(clf.n_terms_[0])) for p in term.features}
     assert used <= {0, 1, 2}
 
 

@@ -118,7 +118,7 @@ def test_noise_gives_the_constant():
     assert clf.predict_proba(np.zeros((1, 10)))[0, 1] == pytest.approx(0.3, abs=0.1)
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_order_of_rows_and_columns_does_not_matter(seed):
     rng = np.random.default_rng(seed)

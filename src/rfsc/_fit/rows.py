@@ -104,7 +104,11 @@ def group_codes(groups: Any, n_rows: int) -> IntArray | None:
     if any(one != one for one in groups.tolist()):  # only NaN differs from itself
         msg = "groups holds missing values (NaN). Give these rows a group of their own, or leave them out."
         raise ValueError(msg)
-    return np.asarray(np.unique(groups, return_inverse=True)[1], dtype=np.int64)
+    distinct, code = np.unique(groups, return_inverse=True)
+    if distinct.size == 1:
+        msg = "groups must hold at least two groups, but all rows are in one. Leave it out if the rows are independent."
+        raise ValueError(msg)
+    return np.asarray(code, dtype=np.int64)
 
 
 def _mixed(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -142,8 +146,9 @@ def _scaled(
 
 
 def _ordered(rows: Rows) -> Rows:
-    """The rows in their own order."""
-    return rows.take(row_order(rows, column_order(rows)))
+    """The rows in their own order, which constant features do not change."""
+    columns = column_order(rows)
+    return rows.take(row_order(rows, columns[~rows.scaling.constant[columns]]))
 
 
 def feature_names(estimator: Any) -> tuple[str, ...]:

@@ -59,8 +59,8 @@ def exchanged(model: Candidate, pool: IntArray, engine: Engine, context: Context
     """
     while True:
         outside = np.setdiff1d(pool, model.ids).tolist()
-        rests = [without(model.ids, frozenset({j})) for j in model.ids.tolist() if j not in kept]
-        supports = [np.sort(np.append(rest, new)) for rest in rests for new in outside]
+        rests = [without(model.ids, frozenset({j})).tolist() for j in model.ids.tolist() if j not in kept]
+        supports = [[*rest, new] for rest in rests for new in outside]
         if not supports:
             return model
         result = context.evaluate(engine, Supports.from_lists(supports))
