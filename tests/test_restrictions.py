@@ -54,7 +54,7 @@ def fit(restrictions, X=None, y=None, **parameters):
 def naive_of(clf, restrictions, output=0):
     """The same restrictions as plain sets, and the ids of all terms by name."""
     names = clf.models_[output].feature_names
-    space = clf._spaces[output]
+    space = clf._fits[output].space
     every = space.simplest(np.arange(space.n_terms))
     ids = {term.name(names): j for j, term in zip(every.tolist(), space.terms(every), strict=True)}
     forbidden = [ids[one] for one in restrictions.forbid if isinstance(one, str) and one in ids]
@@ -185,7 +185,7 @@ def test_exchanges_of_the_answer_do_not_split_groups(rng):
     f = np.array([0.0, 2.0, -2.0, 1.0, 0.0])[X[:, 0].astype(int)] + 3.0 * (X[:, 1] == 2) + rng.logistic(size=200)
     clf = fit(None, X, f > 0.5, basis=Step(levels="grouped"), search=replace(FAST, max_iter=30))
     names = set(clf.models_[0].names)
-    groups = [set(clf.term_names(group)) for group in clf._spaces[0].groups]
+    groups = [set(clf.term_names(group)) for group in clf._fits[0].space.groups]
     assert any(group <= names for group in groups)
     assert all(group <= names or not group & names for group in groups)
 
@@ -206,7 +206,7 @@ def test_one_hot_columns_come_together():
 
 def test_a_barred_feature_is_no_part_of_any_family():
     clf = fit(Restrictions(forbid=[("age",)]), basis=[*MIXED, "sigmoid"])
-    terms = clf._spaces[0].terms(np.arange(clf.n_terms_[0]))
+    terms = clf._fits[0].space.terms(np.arange(clf.n_terms_[0]))
     assert all(0 not in term.features for term in terms)
     assert any(isinstance(term.expression, Exp) for term in terms)  # bumps of the other features
     assert not clf.support_[0]
@@ -248,14 +248,14 @@ def test_the_filter_lets_named_features_pass():
     X, y = data()
     X = X.assign(noise=np.random.default_rng(5).normal(size=len(X)), other=np.random.default_rng(6).normal(size=len(X)))
     settings = {"search": replace(FAST, filter_significance=0.001), "basis": ["polynomial", Hinge(2)]}
-    assert not {5, 6} & set(fit(None, X, y, **settings)._spaces[0]._spaces[0].features.tolist())
+    assert not {5, 6} & set(fit(None, X, y, **settings)._fits[0].space._spaces[0].features.tolist())
     knots = [name for name in fit(None, X, y, basis=Hinge(2)).term_names(range(1, 20)) if "noise" in name]
     for term in ("noise", "noise^2", knots[0]):
         clf = fit(Restrictions(force=[term]), X, y, **settings)
         assert term in clf.models_[0].names
-        assert 6 not in clf._spaces[0]._spaces[0].features
+        assert 6 not in clf._fits[0].space._spaces[0].features
     both = fit(Restrictions(groups=[["noise", "other"]]), X, y, **settings)
-    assert {5, 6} <= set(both._spaces[0]._spaces[0].features.tolist())
+    assert {5, 6} <= set(both._fits[0].space._spaces[0].features.tolist())
 
 
 def test_terms_that_are_ruled_out_do_not_slow_the_search_down():
@@ -279,8 +279,8 @@ def test_everything_forbidden_leaves_nothing():
 
 
 def test_auto_leaves_out_mixes_that_lack_a_term():
-    X, y = data(100)
-    settings = {"basis": "auto", "search": replace(FAST, max_iter=5), "n_restarts": 1}
+    X, y = data(60)
+    settings = {"basis": "auto", "search": replace(FAST, max_iter=2), "n_restarts": 1}
     every = {"linear", "polynomial", "centred", "rule", "hinge", "linear + radial"}
     assert set(fit(Restrictions(force=["1"]), X, y, **settings).basis_losses_) == every
     assert set(fit(Restrictions(force=["age"]), X, y, **settings).basis_losses_) == every - {"rule"}

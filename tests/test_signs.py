@@ -71,7 +71,7 @@ def assert_obeyed(clf, X, restrictions=SIGNS):
     assert sizes == sorted(set(sizes))
     for one in (clf, *(clf.at_size(size) for size in sizes)):
         assert largest_violation(one, X, restrictions) <= 1e-9
-    space = clf._spaces[0]
+    space = clf._fits[0].space
     for search in clf.searches_[0]:
         for model in filter(None, (search.model, search.limit)):
             for term, coef in zip(space.terms(model.ids), model.coef, strict=True):
@@ -103,7 +103,7 @@ def test_predictions_are_monotone_with_every_family(basis):
     assert largest_violation(fit(None, basis=basis), data()[0], Restrictions(increasing=["dose"])) > 0.01
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(
     seed=st.integers(0, 2**32 - 1),
     basis=st.sampled_from(["polynomial", "hinge", Rule(n_knots=2), "centred"]),

@@ -69,9 +69,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     size : {"best", "1se"}, int or None, default="best"
         Number of terms of the answer, the intercept not counted; with several classes of each output. Both rules
         compare the log-loss of left-out rows. "best" takes six terms, unless another size is better by a paired
-        standard error, and fewer if they keep 98 % of the gain over the constant. "1se" takes the smallest size within
-        one paired standard error of the one with the lowest loss. Both may give 0, the constant. `front_` shows all
-        sizes, `at_size` gives the model of any. None takes the model of the best restart as it is, as in the paper.
+        standard error, and fewer if they surely keep 98 % of the gain over the constant. "1se" takes the smallest size
+        within one paired standard error of the one with the lowest loss. Both may give 0, the constant. `front_` shows
+        all sizes, `at_size` gives the model of any. None takes the model of the best restart, as in the paper.
     max_terms : int, default=8
         Largest size that "best" and "1se" may choose. Fewer than three rows of the smaller class per term are a limit
         too.
@@ -303,7 +303,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         self.initial_rip_ = [fit.initial_rip for fit in fits]
         self.constant_features_ = np.flatnonzero(rows.scaling.constant)
         self.n_iter_ = np.array([max(s.n_iter for s in searches) for searches in self.searches_], dtype=np.int64)
-        self._fits, self._spaces = fits, [fit.space for fit in fits]
+        self._fits = fits
 
     @property
     def support_(self) -> BoolArray:
@@ -404,7 +404,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             Their names.
         """
         check_is_fitted(self)
-        terms = self._spaces[output].terms(np.asarray(ids, dtype=np.int64))
+        terms = self._fits[output].space.terms(np.asarray(ids, dtype=np.int64))
         return [term.name(self.models_[output].feature_names) for term in terms]
 
     def restart_model(self, restart: int, output: int = 0, *, limit: bool = False) -> SparseModel:
@@ -427,7 +427,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         check_is_fitted(self)
         search = self.searches_[output][restart]
         found = search.limit if limit and search.limit is not None else search.model
-        terms = self._spaces[output].terms(found.ids)
+        terms = self._fits[output].space.terms(found.ids)
         return replace(
             self.models_[output],
             terms=terms,

@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.torture.same_answer import dask_cluster
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -116,6 +117,15 @@ def test_same_bits_in_processes(table, found):
     assert other.text() == found.text()
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # distributed asks for a port by opening one
+def test_same_bits_on_a_dask_cluster(table, found):
+    pytest.importorskip("distributed")
+    with dask_cluster(), joblib.parallel_config("dask"):
+        other = certify(FAST, *table, n_pairs=5, random_state=0)
+    assert other.text() == found.text()
+
+
 def test_pipeline_sees_its_own_features(table, found):
     pipeline = make_pipeline(StandardScaler(), FAST)
     other = certify(pipeline, *table, n_pairs=5, random_state=0, n_jobs=1)
@@ -186,7 +196,7 @@ def test_time_limit_gives_the_halves_so_far_or_says_so(table, monkeypatch):
     with pytest.warns(ConvergenceWarning, match="Only 4 of 10 half fits"):
         some = certify(FAST, *table, n_pairs=5, random_state=0, n_jobs=1, callbacks=StopAfter(4.5))
     assert some.settings.n_halves == 4
-    with pytest.raises(TimeoutError, match="no pair of halves"):
+    with pytest.raises(TimeoutError, match="the time ended before the first pair of halves"):
         certify(FAST, *table, n_pairs=5, random_state=0, n_jobs=1, callbacks=StopAfter(0.5))
 
 

@@ -138,7 +138,7 @@ def test_rows_without_a_class_are_dropped(folder, tmp_path, capsys):
     assert main(["fit", str(tmp_path / "t.parquet"), "-t", "out", "--cv", "0", *options]) == 0
     found = " ".join(capsys.readouterr().err.split())
     assert f"t.parquet: {N - 4:,} rows, 16 features; larger than memory" in found
-    assert "dropped 4 rows without a out" in found
+    assert "dropped 4 rows without a value of 'out'" in found
 
 
 @pytest.mark.usefixtures("little_memory")

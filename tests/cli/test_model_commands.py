@@ -242,7 +242,7 @@ def test_report_drops_rows_without_a_class(hospital, tmp_path, capsys):
     table.loc[:4, "diagnosis"] = ""
     table.to_csv(tmp_path / "t.csv", index=False)
     run("report", hospital / "model.json", tmp_path / "t.csv", "-t", "diagnosis", "-o", tmp_path / "r.json")
-    assert "Warning: dropped 5 rows without a diagnosis" in capsys.readouterr().err
+    assert "Warning: dropped 5 rows without a value of 'diagnosis'" in capsys.readouterr().err
 
 
 def test_info(hospital, capsys):

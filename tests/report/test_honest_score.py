@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -190,3 +192,34 @@ def test_unknown_labels_are_refused(two_classes):
     clf, X, y = two_classes
     with pytest.raises(ValueError, match="not among the 2 classes"):
         cross_validated(clf, X, y.to_numpy(), np.array(["ill", "other"]))
+
+
+class Taught(LogisticRegression):
+    """Logistic regression that remembers the groups and weights of its fits."""
+
+    lessons: ClassVar = []
+
+    def fit(self, X, y, sample_weight=None, groups=None):
+        self.lessons.append((groups, sample_weight))
+        return super().fit(X, y, sample_weight)
+
+
+def test_groups_and_weights_reach_every_fit_and_the_scores(rng):
+    X, groups = rng.normal(size=(120, 2)), np.repeat(np.arange(40), 3)
+    y, weight = X[:, 0] + rng.normal(size=120) > 0, rng.integers(0, 3, 120).astype(float)
+    Taught.lessons = []
+    pipeline = make_pipeline(StandardScaler(), Taught())
+    score = cross_validated(pipeline, X, y, np.unique(y), sample_weight=weight, groups=groups, baselines={})
+    assert score.folds_of == "groups"
+    assert len(Taught.lessons) == 5
+    left_out = [set(groups) - set(own) for own, _ in Taught.lessons]
+    assert sorted(g for own in left_out for g in own) == list(range(40))
+    assert sum(own.sum() for _, own in Taught.lessons) == 4 * weight.sum()
+    assert score.weight.sum() == weight.sum()
+
+
+def test_groups_that_cannot_be_split(rng):
+    X, y = rng.normal(size=(40, 2)), np.arange(40) < 10
+    groups = np.where(y, 0, np.arange(40))
+    with pytest.raises(ValueError, match=r"groups cannot be split into 2 folds .* in 1 groups"):
+        cross_validated(LogisticRegression(), X, y, np.unique(y), groups=groups)

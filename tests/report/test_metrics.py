@@ -42,3 +42,11 @@ def test_rows_of_one_class_have_no_auc():
 def test_the_log_loss_of_a_certain_error_is_finite():
     found = measure(np.array([0, 1]), np.array([[0.0, 1.0], [0.0, 1.0]]))
     assert 10 < found["log_loss"] < 40
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_weight_is_a_number_of_rows(rng, n_classes):
+    code, proba = rng.integers(n_classes, size=60), rng.dirichlet(np.ones(n_classes), size=60).round(1)
+    weight = rng.integers(0, 4, 60)
+    often = np.repeat(np.arange(60), weight)
+    assert measure(code, proba, weight.astype(float)) == pytest.approx(measure(code[often], proba[often]))

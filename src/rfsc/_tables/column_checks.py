@@ -15,13 +15,48 @@ from .column_types import Column
 
 IDENTIFIER_NAMES = frozenset({"id", "uuid", "guid"})
 NUMBERING_NAMES = IDENTIFIER_NAMES | {"index", "idx", "key", "nr", "no", "number", "row", "record", "serial"}
+SUBJECT_NAMES = IDENTIFIER_NAMES | {
+    *("patient", "subject", "person", "participant", "customer", "client", "animal", "household", "mrn", "pid")
+}
+SUBJECT_CODE = re.compile(r"[A-Za-z]{0,4}[-_ ]?\d{2,}")
+MOST_ROWS_OF_SUBJECT = 10  # on average; values that repeat more often are no subjects
 LEAST_ROWS_OF_LEAK = 5  # fewer agree by chance
 LEAST_ROWS_OF_IDENTIFIER = 20  # fewer may all differ by chance
 LEAST_ROWS_OF_LEVEL = 5  # rarer levels are grouped ...
 LEAST_SHARE_OF_LEVEL = 0.01  # ... in long tables, those with a smaller share
 LEAST_ROWS_OF_CLASS = 5
+FAR = 5.0  # interquartile ranges from the median: 6.7 standard deviations of a normal distribution
+MOST_FAR = 0.02  # share of values; more of them are no mistakes
 MOST_NUMERIC_CLASSES = 20  # a target with more different numbers is no class
 SINGLE_COLUMN = "It has a single column: cells must be separated by commas, semicolons or tabs."
+
+
+# ---- values that may be mistakes
+
+
+def far_from_others(column: Column) -> IntArray:
+    """Rows of a column of numbers with an unlikely value: far from all others, or 0 where the others are well above."""
+    rows = np.flatnonzero(~column.blank) if column.kind == "number" else np.empty(0, dtype=np.int64)
+    values = np.asarray(column.values[rows], dtype=np.float64)
+    if column.kind != "number" or column.n_distinct <= 10:
+        return rows[:0]
+    is_far = np.zeros(rows.size, dtype=bool)
+    scales = [values]
+    if values.min() >= 0.0:  # amounts may differ by factors
+        positive = values > 0.0
+        if 0.0 < 1.0 - positive.mean() <= MOST_FAR and 4.0 * values[positive].min() > np.median(values):
+            is_far |= ~positive
+        scales.append(np.log(np.where(positive, values, np.median(values[positive]))))
+    values, (first, middle, third) = min(
+        ((scale, np.quantile(scale, [0.25, 0.5, 0.75])) for scale in scales), key=lambda one: _skewness(*one[1])
+    )
+    is_far |= np.abs(values - middle) > FAR * (third - first)
+    return rows[is_far] if third > first and is_far.mean() <= MOST_FAR else rows[:0]
+
+
+def _skewness(first: float, middle: float, third: float) -> float:
+    """How far the median is from the middle of the quartiles, from 0 to 1."""
+    return abs(first + third - 2.0 * middle) / (third - first) if third > first else 1.0
 
 
 # ---- columns that must not be used without a decision
@@ -29,7 +64,30 @@ SINGLE_COLUMN = "It has a single column: cells must be separated by commas, semi
 
 def suspicion(column: Column, code: IntArray) -> str | None:
     """Why a column looks like an identifier or like the class itself; None if it does not."""
-    return _like_identifier(column) or _like_class(column, code)
+    return _like_identifier(column) or repeated_subjects(column) or _like_class(column, code)
+
+
+def repeated_subjects(column: Column) -> str | None:
+    """Why a column seems to name subjects with several rows each; None if it does not."""
+    if column.kind not in ("number", "text"):
+        return None
+    present, n = column.values[~column.blank], column.n_distinct
+    if not LEAST_ROWS_OF_IDENTIFIER <= n < len(present) <= MOST_ROWS_OF_SUBJECT * n:
+        return None
+    words = _words(column.name)
+    is_named = bool(words & SUBJECT_NAMES) and words <= SUBJECT_NAMES | NUMBERING_NAMES
+    if column.kind == "number":
+        is_subject = is_named and _are_whole(present)
+    else:
+        is_subject = is_named or sum(SUBJECT_CODE.fullmatch(text) is not None for text in present) > 0.9 * len(present)
+    return f"{n:,} values in {len(present):,} rows, as of subjects with several rows each" if is_subject else None
+
+
+def _words(name: str) -> set[str]:
+    """The words of a name, in lower case: PatientID is patient and id."""
+    found = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+    ends = {word[:-2] for word in found if word.endswith("id") and word[:-2] in SUBJECT_NAMES}
+    return {word for word in found if word[:-2] not in ends} | ends | ({"id"} if ends else set())
 
 
 def _like_identifier(column: Column) -> str | None:
@@ -43,7 +101,7 @@ def _like_identifier(column: Column) -> str | None:
         return "nearly every cell is different, as in a name, a number or free text" if distinct > 0.9 else None
     if distinct < 0.98:
         return None
-    words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", column.name)}
+    words = _words(column.name)
     named = words & NUMBERING_NAMES or any(word.endswith("id") for word in words)
     if words & IDENTIFIER_NAMES or (named and _are_whole(present)):
         return "nearly every cell is different, and its name is that of an identifier"

@@ -1,4 +1,4 @@
-"""What a column holds: numbers, text or dates; which of its cells are blank; what a comma in a number means."""
+"""What a column holds: numbers, text or dates; which of its cells are blank; how laboratories write numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from numbers import Number
@@ -28,8 +28,10 @@ LEAST_SHARE = 0.95  # of the cells that are not blank must be numbers, or dates,
 TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 CODE = re.compile(r"0\d+")  # a post code rather than a number: the leading zero matters
 DATE = re.compile(r"(?:\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2}))(?:[T ].*)?")
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
-THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
+LIMIT, UNIT = r"(?P<limit>(?:[<>]=?|[≤≥])\s*)?", r"(?:\s*(?P<unit>%|[°µμ]?[A-Za-z][\w^/.·]{0,15}))?"
+MEASUREMENT = re.compile(rf"{LIMIT}(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?){UNIT}")
+DECIMAL_COMMA = re.compile(rf"{LIMIT}[+-]?\d*,\d+(?:[eE][+-]?\d+)?{UNIT}")
+THOUSANDS = re.compile(rf"{LIMIT}[+-]?[1-9]\d{{0,2}}(?:,\d{{3}})+(?:\.\d*)?{UNIT}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +42,8 @@ class Column:
     kind: str  # "number" (true and false are 1 and 0), "text", "date" or "other"
     values: np.ndarray[Any, Any]  # floats with NaN for blanks, or texts with None for blanks
     n_not_numbers: int = 0  # cells of a column of numbers that hold something else and count as blank
+    unit: str = ""  # that its numbers are written with
+    n_limits: int = 0  # cells such as <0.5, which count as the limit
 
     @property
     def blank(self) -> BoolArray:
@@ -53,7 +57,7 @@ class Column:
         return len(set(self.values[~self.blank].tolist()))
 
     def take(self, rows: BoolArray) -> Column:
-        return Column(self.name, self.kind, self.values[rows], self.n_not_numbers)
+        return replace(self, values=self.values[rows])
 
 
 def infer_column(series: Series) -> Column:
@@ -76,15 +80,15 @@ def infer_column(series: Series) -> Column:
     return Column(name, kind, _text_column(name, cells).values if is_text else cells)
 
 
-def column_of_kind(series: Series, kind: str, comma: str | None = None) -> Column:
-    """A column of numbers or text, as the user or a saved model says."""
+def column_of_kind(series: Series, kind: str, comma: str | None = None, unit: str | None = None) -> Column:
+    """A column of numbers or text, as the user or a saved model says; numbers with another unit are none."""
     name, cells = str(series.name), _objects(series)
     if kind != "number":
         return _text_column(name, cells)
     for i, cell in enumerate(cells):
         if isinstance(cell, str):
             cells[i] = _with_point(cell.strip(), comma)
-    return _number_column(name, cells)
+    return _number_column(name, cells, unit)
 
 
 def share_of_numbers(column: Column) -> float:
@@ -92,16 +96,39 @@ def share_of_numbers(column: Column) -> float:
     present = [text for text in column.values if not _is_blank(text, BLANK_NUMBERS)]
     if column.kind != "text" or not present or any(CODE.fullmatch(text) for text in present):
         return 0.0
-    return sum(number_of(text) is not None for text in present) / len(present)
+    if 2 * sum(map(_has_limit, present)) > len(present):
+        return 0.0
+    unit = common_unit(Counter(present))
+    return sum(number_of(text, unit) is not None for text in present) / len(present)
 
 
-def number_of(cell: str) -> float | None:
-    """The finite number in a cell; None for anything else."""
+def number_of(cell: str, unit: str = "") -> float | None:
+    """The finite number in a cell, with that unit or none; that of <0.5 is 0.5. None for anything else."""
     try:
         value = math.nan if "_" in cell else float(cell)
     except ValueError:
-        return None
+        found = MEASUREMENT.fullmatch(cell.strip())
+        value = float(found["number"]) if found and _plain(found["unit"]) in ("", _plain(unit)) else math.nan
     return value if math.isfinite(value) else None
+
+
+def common_unit(counts: Counter[str]) -> str:
+    """The unit that at least half of the numbers have; empty without one."""
+    units: Counter[str] = Counter()
+    for text, n in counts.items():
+        if found := MEASUREMENT.fullmatch(text):
+            units[found["unit"] or ""] += n
+    unit, n_with = units.most_common(1)[0] if units else ("", 0)
+    return unit if 2 * n_with >= units.total() else ""
+
+
+def _plain(unit: str | None) -> str:
+    """A unit without differences of spelling."""
+    return (unit or "").lower().replace("μ", "µ")
+
+
+def _has_limit(text: str) -> bool:
+    return text.lstrip()[:1] in ("<", ">", "≤", "≥")
 
 
 # ---- commas in numbers
@@ -120,7 +147,8 @@ def with_points(cells: Sequence[str], comma: str | None) -> list[str]:
     """A column with decimal points, if that makes it a column of numbers; else as it was."""
     found = [_with_point(cell, comma) for cell in cells]
     present = [cell for cell in found if cell.lower() not in BLANK_NUMBERS]
-    n_numbers = sum(number_of(cell) is not None for cell in present) if found != list(cells) else 0
+    unit = common_unit(Counter(present))
+    n_numbers = sum(number_of(cell, unit) is not None for cell in present) if found != list(cells) else 0
     return found if n_numbers >= LEAST_SHARE * len(present) else list(cells)
 
 
@@ -156,22 +184,28 @@ def _kind_of_texts(counts: Counter[str]) -> str:
         return "number"
     if any(CODE.fullmatch(text) for text in counts):
         return "text"
-    if sum(n for text, n in counts.items() if number_of(text) is not None) >= enough:
+    unit = common_unit(counts)
+    numbers = Counter({text: n for text, n in counts.items() if number_of(text, unit) is not None})
+    # "<50" and ">50" alone are levels
+    if numbers.total() >= enough and 2 * sum(n for text, n in numbers.items() if _has_limit(text)) <= numbers.total():
         return "number"
     return "date" if sum(n for text, n in counts.items() if DATE.fullmatch(text)) >= enough else "text"
 
 
-def _number_column(name: str, cells: np.ndarray[Any, Any]) -> Column:
+def _number_column(name: str, cells: np.ndarray[Any, Any], unit: str | None = None) -> Column:
     """Numbers; cells that hold none are blank, and counted unless they are words for a blank."""
-    values = np.array([_to_float(cell) for cell in cells], dtype=np.float64)
+    if unit is None:
+        unit = common_unit(Counter(cell.strip() for cell in cells if isinstance(cell, str)))
+    values = np.array([_to_float(cell, unit) for cell in cells], dtype=np.float64)
     blank = np.array([_is_blank(cell, BLANK_NUMBERS) for cell in cells], dtype=bool)
-    return Column(name, "number", values, int((np.isnan(values) & ~blank).sum()))
+    at_limit = [isinstance(cell, str) and _has_limit(cell) for cell in cells] & ~np.isnan(values)
+    return Column(name, "number", values, int((np.isnan(values) & ~blank).sum()), unit, int(at_limit.sum()))
 
 
-def _to_float(cell: Any) -> float:
+def _to_float(cell: Any, unit: str) -> float:
     """A cell as a finite number, NaN if it is none."""
     if isinstance(cell, str):
-        found = number_of(cell)
+        found = number_of(cell, unit)
         return TRUTH_VALUES.get(cell.strip().lower(), math.nan) if found is None else found
     try:
         value = math.nan if cell is None else float(cell)

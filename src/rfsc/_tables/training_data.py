@@ -6,8 +6,8 @@ The preprocessing of text columns and blanks gives features whose names can be r
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
 from .._model.recipe import MissingIn, NumberOf, Recipe
+from .._utils.arrays import IntArray
 from .._utils.optional import require
 from .._utils.words import listed, plural
 from .column_checks import (
@@ -25,6 +26,8 @@ from .column_checks import (
     LEAST_SHARE_OF_LEVEL,
     check_names,
     check_target,
+    far_from_others,
+    repeated_subjects,
     suspicion,
     useless,
 )
@@ -54,24 +57,26 @@ class ColumnChoice:
     only: Sequence[str] = ()  # if any, all others are dropped
     number: Sequence[str] = ()  # read as numbers
     signed: Sequence[str] = ()  # with a known sign of their effect
+    roles: Mapping[str, str] = field(default_factory=dict)  # the columns of "group", "site" or "time"
 
     @property
     def names(self) -> list[str]:
         """All names, in any role."""
-        return [*self.drop, *self.keep, *self.only, *self.number, *self.signed]
+        return [*self.drop, *self.keep, *self.only, *self.number, *self.signed, *self.roles.values()]
 
     def dropped(self, names: Sequence[str]) -> dict[str, str]:
         """Columns that the user does not want, and by which option."""
         not_only = {name: "--only" for name in names if self.only and name not in self.only}
-        return not_only | {name: "--drop" for name in names if name in self.drop}
+        roles = {name: f"--{role}" for role, name in self.roles.items()}
+        return not_only | {name: "--drop" for name in names if name in self.drop} | roles
 
 
 class LeakError(ValueError):
-    """Columns that look like identifiers or like the target, each with the reason."""
+    """Columns that look like identifiers or like the target, each with the reason; some name repeated subjects."""
 
-    def __init__(self, reasons: dict[str, str]) -> None:
+    def __init__(self, reasons: dict[str, str], subjects: Sequence[str] = ()) -> None:
         super().__init__(f"{plural(len(reasons), 'column')} may be an identifier or the target itself")
-        self.reasons = reasons
+        self.reasons, self.subjects = reasons, subjects
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +88,8 @@ class TrainingTable:
     dropped: dict[str, str]  # other columns, with the reason
     n_unlabelled: int  # rows without a label, which were dropped
     nearly_numbers: dict[str, float]  # text columns most of whose cells are numbers, with the share of these
+    roles: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)  # codes of groups and sites, or times
+    doubtful: dict[str, IntArray] = field(default_factory=dict)  # rows of the table with values far from the others
 
     @property
     def X(self) -> DataFrame:
@@ -109,7 +116,10 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
     check_target(target, sizes, is_number=infer_column(table.frame[target]).kind == "number")
     features = [name for name in names if name != target]
     dropped = choice.dropped(features)
-    columns = [_read_column(table, name, choice).take(rows) for name in features if name not in dropped]
+    roles = {role: _role(table, name, role)[rows] for role, name in choice.roles.items()}
+    columns = [_read_column(table, name, choice) for name in features if name not in dropped]
+    doubtful = {column.name: far for column in columns if (far := far_from_others(column)).size}
+    columns = [column.take(rows) for column in columns]
     nearly = {column.name: share_of_numbers(column) for column in columns}
     nearly = {name: share for name, share in nearly.items() if share >= NEARLY_NUMBERS}
     _refuse_leaks([column for column in columns if column.name not in choice.keep], code, nearly)
@@ -123,7 +133,33 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
         msg = f"{table.name}: no column is left to learn from. Check the table, its delimiter, --only and --drop."
         raise ValueError(msg)
     _check_signs(choice.signed, {column.name: column.kind for column in used}, dropped, sizes.size)
-    return TrainingTable(used, labels, dropped, int((~rows).sum()), nearly)
+    return TrainingTable(used, labels, dropped, int((~rows).sum()), nearly, roles, doubtful)
+
+
+def _role(table: RawTable, name: str, role: str) -> np.ndarray[Any, Any]:
+    """Codes of groups or sites; or times, as numbers. A row without a group is a group of its own."""
+    from pandas import to_datetime
+
+    if role == "time":
+        column = infer_column(table.frame[name])
+        if column.kind not in ("number", "date") or column.blank.any():
+            got = "has blanks" if column.blank.any() else f"holds {column.kind}"
+            msg = f"{table.name}: --time expects a column of numbers or dates without blanks, but {name!r} {got}."
+            raise ValueError(msg)
+        if column.kind == "number":
+            return np.asarray(column.values)
+        dates = to_datetime(column.values, errors="coerce")
+        if dates.isna().any():
+            msg = f"{table.name}: some dates of {name!r} cannot be read. Write them as 2026-01-31."
+            raise ValueError(msg)
+        return np.asarray(dates.asi8)
+    texts = column_of_kind(table.frame[name], "text").values
+    keys = [(str(text),) if text is not None else (i if role == "group" else -1,) for i, text in enumerate(texts)]
+    numbers = {key: k for k, key in enumerate(dict.fromkeys(keys))}
+    if len(numbers) == 1:
+        msg = f"{table.name}: --{role} {name} must tell rows apart, but all have the same value. Leave the option out."
+        raise ValueError(msg)
+    return np.array([numbers[key] for key in keys])
 
 
 def _read_column(table: RawTable, name: str, choice: ColumnChoice) -> Column:
@@ -138,11 +174,12 @@ def _read_column(table: RawTable, name: str, choice: ColumnChoice) -> Column:
 
 def _refuse_leaks(columns: Sequence[Column], code: np.ndarray[Any, Any], nearly: dict[str, float]) -> None:
     reasons = {column.name: reason for column in columns if (reason := suspicion(column, code))}
+    subjects = [column.name for column in columns if reasons.get(column.name) and repeated_subjects(column)]
     for name in reasons:
         if name in nearly:
             reasons[name] += f"; {nearly[name]:.0%} of its cells are numbers: --number reads them as such"
     if reasons:
-        raise LeakError(reasons)
+        raise LeakError(reasons, subjects)
 
 
 def _check_signs(signed: Sequence[str], kinds: dict[str, str], dropped: dict[str, str], n_classes: int) -> None:

@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -310,25 +311,18 @@ def unrank_subsets(rank: IntArray, n: int, k: int) -> IntArray:
     rest = math.comb(n, k) - 1 - rank  # what the sum of binomials must come to
     out = np.empty((rank.size, k), dtype=np.int64)
     for i in range(k):
-        top = _largest_with_binomial_at_most(rest, n, k - i)
-        rest = rest - _binomial(top, k - i)
+        binomials = _binomials(n, k - i)
+        top = np.searchsorted(binomials, rest, side="right") - 1
+        rest = rest - binomials[top]
         out[:, i] = n - 1 - top
     return out
 
 
-def _largest_with_binomial_at_most(value: IntArray, m: int, k: int) -> IntArray:
-    """Largest t < m with C(t, k) <= value, for every value, by bisection."""
-    low, high = np.zeros_like(value), np.full_like(value, m)
-    while np.any(high - low > 1):
-        middle = (low + high) // 2
-        fits = _binomial(middle, k) <= value
-        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    return low
-
-
-def _binomial(n: IntArray, k: int) -> IntArray:
-    """C(n, k), exact while it fits in int64: every partial product is itself a binomial coefficient."""
-    out = np.ones_like(n)
+@lru_cache(maxsize=16)
+def _binomials(n: int, k: int) -> IntArray:
+    """C(0, k), ..., C(n - 1, k), exact while they fit in int64: every partial product is itself a binomial."""
+    numbers = np.arange(n)
+    out = np.ones_like(numbers)
     for i in range(k):
-        out = out * np.maximum(n - i, 0) // (i + 1)
+        out = out * np.maximum(numbers - i, 0) // (i + 1)
     return out

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import platform
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,19 +18,20 @@ from .._version import __version__
 from .arrays import FloatArray, IntArray
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
-FIELDS = {"versions", "engine", "seed", "target", "data", "stop_reasons", "timings"}
+FIELDS = {"versions", "engine", "seed", "target", "group", "units", "data", "stop_reasons", "timings"}
 CHUNK = 2**20  # numbers that are hashed at once; a long table is not copied as a whole
 
 
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a fit depends on."""
+@cache
+def versions() -> Mapping[str, str]:
+    """Versions of Python and of the packages that a fit depends on; looking them up takes milliseconds."""
     found = {"rfsc": __version__, "python": platform.python_version()}
     for name in PACKAGES:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return MappingProxyType(found)
 
 
 def fingerprint(
@@ -59,10 +62,12 @@ def manifest_of(
 ) -> dict[str, Any]:
     """All that a model file tells about a fit besides its settings."""
     return {
-        "versions": versions(),
+        "versions": dict(versions()),
         "engine": engine,
         "seed": int(seed) if isinstance(seed, int | np.integer) else None,
         "target": target if isinstance(target, str) else None,
+        "group": None,
+        "units": {},
         "data": data,
         "stop_reasons": stop_reasons,
         "timings": {
@@ -77,7 +82,8 @@ def read_manifest(d: Any) -> dict[str, Any]:
     data, timings = d["data"], d["timings"]
     found = [
         *(type(value) is str for value in (d["engine"], *d["versions"].values(), data["content"], data["schema"])),
-        *(type(value) in (str, type(None)) for value in (d["target"], data["weights"])),
+        *(type(value) is str for value in d["units"].values()),
+        *(type(value) in (str, type(None)) for value in (d["target"], d["group"], data["weights"])),
         *(type(value) is str for reasons in d["stop_reasons"] for value in reasons),
         *(type(data[name]) is int and data[name] >= 0 for name in ("rows", "features", "classes")),
         type(d["seed"]) in (int, type(None)),

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.exceptions import DTypePromotionError
 from scipy.sparse import issparse
-from sklearn.utils.validation import validate_data
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from .arrays import IntArray
 
@@ -28,6 +29,14 @@ def is_large(X: Any) -> bool:
     if not isinstance(X, np.memmap) or X.ndim != 2 or not hasattr(os, "sysconf"):
         return is_lazy(X)
     return 8 * X.size > MAPPED_MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def fit_params(estimator: Any, **given: Any) -> dict[str, Any]:
+    """Arguments of `fit` for the last step of a pipeline, without those that it does not take."""
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return {f"{name}__{key}": value for key, value in fit_params(last, **given).items()}
+    return {key: own for key, own in given.items() if own is not None and has_fit_parameter(estimator, key)}
 
 
 @contextmanager

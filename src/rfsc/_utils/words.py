@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 
 NO_VALUE = "–"
+WIDTH = 120  # of a line of text
 
 
 def plural(n: int, one: str, many: str | None = None) -> str:
@@ -18,6 +20,17 @@ def listed(items: Sequence[str], most: int | None = None) -> str:
     if len(shown) < len(items):
         shown.append(f"{len(items) - len(shown):,} more")
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def paragraphs(parts: Iterable[Iterable[str]]) -> str:
+    """Lines of text, broken where they are too long, with an empty line between the parts."""
+    lines = "\n\n".join("\n".join(map(_broken, part)) for part in parts).split("\n")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _broken(line: str) -> str:
+    is_text = "\n" not in line  # a table has lines of its own
+    return textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False) if is_text else line
 
 
 def percent(share: float) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from html import escape
 from numbers import Integral
 from typing import Any
@@ -16,14 +14,13 @@ import numpy as np
 from .._fit.output import FittedTerms
 from .._model.predictor import Predictor
 from .._utils.arrays import FloatArray, IntArray
-from .._utils.words import listed, plural
+from .._utils.words import listed, paragraphs, plural
 from ..explain.term_table import ReadableTable
 from .exploring import Exploration, Support
 from .model_tables import IN_SOME, Disagreement, FeatureUseTable, ModelTable, SwapTable
 from .source import Source
 from .wishes import N_BEGUN, FoundModel, Wish, explored_under, in_words, price_of
 
-WIDTH = 120  # of a line of text
 MOST_SHOWN = 15  # rows of a table of text
 
 
@@ -153,7 +150,16 @@ class Atlas:
             msg = f"max_terms must be an integer of at least 0 or None, got {max_terms!r}."
             raise ValueError(msg)
         named = {"without": without, "require": require, "increasing": increasing, "decreasing": decreasing}
-        known = {which: self._source.features(which, names) for which, names in named.items()}
+        known = {which: self._source.names.find(which, names) for which, names in named.items()}
+        both = {
+            name
+            for one, other in (("without", "require"), ("increasing", "decreasing"))
+            for name in named[one]
+            if name in named[other]
+        }
+        if both:
+            msg = f"{min(both)!r} is both in without and in require, or both increasing and decreasing. Choose one."
+            raise ValueError(msg)
         wish = Wish(
             without=tuple(p for own in known["without"] for p in own),
             required=tuple(map(tuple, known["require"])),
@@ -163,6 +169,7 @@ class Atlas:
         )
         most = max(own.exploration.max_size for own in self._maps) if max_terms is None else max_terms
         words = in_words(list(without), list(require), (list(increasing), list(decreasing)), most)
+        words += " for each class" if len(self._maps) > 1 else ""
         return self._found(wish, words)
 
     def _found(self, wish: Wish, words: str) -> FoundModel:
@@ -255,16 +262,15 @@ class Atlas:
 
     def text(self) -> str:
         """Sentences and the first rows of the tables as plain text."""
-        wrap = partial(textwrap.fill, width=WIDTH, break_long_words=False, break_on_hyphens=False)
-        parts = ["\n".join(map(wrap, self.lines()))]
+        parts = [self.lines()]
         for title, table in self._tables().items():
             n_rows = len(table.rows())
-            more = f"\n... and {n_rows - MOST_SHOWN:,} more" if n_rows > MOST_SHOWN else ""
-            notes = "\n".join(wrap(f"({note})") for note in table.notes)
+            more = [f"... and {n_rows - MOST_SHOWN:,} more"] if n_rows > MOST_SHOWN else []
             if n_rows:
                 shown = [name for name in table.columns if name not in table.too_long]
-                parts.append(f"{title}\n{table.first(MOST_SHOWN).aligned(shown)}{more}\n{notes}")
-        return "\n".join(line.rstrip() for line in "\n\n".join(parts).split("\n"))
+                rows = table.first(MOST_SHOWN).aligned(shown)
+                parts.append([title, rows, *more, *(f"({note})" for note in table.notes)])
+        return paragraphs(parts)
 
     def __str__(self) -> str:
         return self.text()

@@ -92,12 +92,12 @@ def atlas(
     share = max(1, int(max_models) // n_outputs)
     explored = [_explored(source, output, allowed, share) for output in range(n_outputs)]
     maps = [one.own for one in explored]
-    importance = np.concatenate([_importance(one, len(source.feature_names)) for one in maps])
+    importance = np.concatenate([_importance(one, len(source.names.features)) for one in maps])
     settings = _settings(source, explored, tolerance if allowed is None else allowed, int(max_models))
     features, swaps = _features(source, maps, importance), _swaps(source, maps)
     clusters = correlation_clusters(source.rows.table.T)
     models = _models(source, maps)
-    return Atlas(models, features, swaps, importance, source.feature_names, clusters, settings, source, maps)
+    return Atlas(models, features, swaps, importance, source.names.features, clusters, settings, source, maps)
 
 
 def _settings(source: Source, explored: Sequence[_Explored], tolerance: float | str, max_models: int) -> AtlasSettings:
@@ -197,7 +197,7 @@ def _models(source: Source, maps: Sequence[OutputMap]) -> ModelTable:
             sizes.append(found.size(support))
             above.append((*found.differences(found.best(sizes[-1]), [support])[support], beside[support][0]))
             answers.append(support == answer)
-            features.append(", ".join(source.feature_names[p] for p in sorted(found.features(support))))
+            features.append(tuple(source.names.features[p] for p in sorted(found.features(support))))
         losses += [fit.log_loss for fit in own.fits]
     models = [model for output, own in enumerate(maps) for model in source.sparse(output, own.fits)]
     return ModelTable(
@@ -236,7 +236,7 @@ def _features(source: Source, maps: Sequence[OutputMap], importance: FloatArray)
         used = np.flatnonzero(share)
         least, greatest = np.nanmin(part[:, used], axis=0), np.nanmax(part[:, used], axis=0)
         order = np.lexsort((used, -greatest, -share[used]))
-        names += [source.feature_names[p] for p in used[order].tolist()]
+        names += [source.names.features[p] for p in used[order].tolist()]
         labels += [label] * order.size
         uses += [IN_ALL if p in own.in_all else IN_SOME for p in used[order].tolist()]
         figures.append(np.array([share[used], least, greatest])[:, order])
@@ -248,7 +248,7 @@ def _features(source: Source, maps: Sequence[OutputMap], importance: FloatArray)
         share=shares,
         least=least,
         greatest=greatest,
-        n_features=len(source.feature_names),
+        n_features=len(source.names.features),
     )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.words import plural
-from ..explain.term_table import WIDEST, ReadableTable, shortened
+from ..explain.term_table import ReadableTable
 
 IN_ALL, IN_SOME = "in all", "in some"
 
@@ -35,8 +34,8 @@ class ModelTable(ReadableTable):
         By how much the log-loss is above that of the answer.
     is_answer : ndarray of shape (n_models,), dtype=bool
         The model of the classifier itself.
-    features : tuple of str
-        Features that the model reads.
+    features : tuple of tuple of str
+        Features that each model reads.
     equation : tuple of str
         The model, in the units of the table.
     """
@@ -74,7 +73,7 @@ class ModelTable(ReadableTable):
     standard_error: FloatArray
     above_answer: FloatArray
     is_answer: BoolArray
-    features: tuple[str, ...]
+    features: tuple[tuple[str, ...], ...]
     equation: tuple[str, ...]
 
     @property
@@ -83,11 +82,6 @@ class ModelTable(ReadableTable):
             "log-loss: mean of left-out rows (approximate leave-one-out); above best ±: difference from the best model "
             "of the same size, and its paired standard error.",
         )
-
-    def aligned(self, columns: Sequence[str], width: int = WIDEST, heads: Mapping[str, str] | None = None) -> str:
-        """Some columns as plain text, with short lists of features."""
-        short = replace(self, features=tuple(shortened(names, width) for names in self.features))
-        return super(ModelTable, short).aligned(columns, width, heads)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

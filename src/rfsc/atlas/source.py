@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +24,44 @@ from .._utils.arrays import FloatArray
 from .._utils.validation import is_large
 from ..certify.halves import has_steps, last_step
 from .exploring import Support
+
+
+class FeatureNames:
+    """Features of a fitted estimator by their names, and those made from each column of a raw table."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.features = models_of(estimator)[0].feature_names
+        found: dict[str, list[int]] = {}
+        predictor = predictor_if_readable(estimator)
+        if predictor is not None and predictor.recipe_ is not None:
+            recipe = predictor.recipe_
+            for p, made in enumerate(recipe.features):
+                found.setdefault(recipe.columns[made.column].name, []).append(p)
+        self._columns = found | {name: [p] for p, name in enumerate(self.features) if name not in found}
+
+    def find(self, which: str, names: Any) -> list[list[int]]:
+        """For each name that a user gives, the features that it stands for."""
+        wrong = names if isinstance(names, str) else next((one for one in names if not isinstance(one, str)), None)
+        if wrong is not None:
+            what = "a single name" if isinstance(wrong, str) else f"an entry of type {type(wrong).__name__}"
+            msg = f"{which} must be a list of names of features, got {what}. Write {which}=['...']."
+            raise TypeError(msg)
+        unknown = [name for name in names if name not in self._columns]
+        if unknown:
+            by_lower = {name.lower(): name for name in self._columns}
+            near = get_close_matches(unknown[0].lower(), by_lower, n=1)
+            advice = (
+                f"did you mean {by_lower[near[0]]!r}?" if near else f"its first one is {next(iter(self._columns))!r}."
+            )
+            msg = f"{which} names {unknown[0]!r}, but the model has no such feature; {advice}"
+            raise ValueError(msg)
+        if which not in ("increasing", "decreasing"):
+            return [self._columns[name] for name in names]
+        texts = [name for name in names if name not in self.features]
+        if texts:
+            msg = f"{which} names {texts[0]!r}, which is no column of numbers, so it cannot rise or fall."
+            raise ValueError(msg)
+        return [[self.features.index(name)] for name in names]  # not the indicator of its blanks
 
 
 class Source:
@@ -61,40 +100,9 @@ class Source:
         return [str(model.label) for model in self.clf.models_]
 
     @cached_property
-    def feature_names(self) -> tuple[str, ...]:
-        """Names of the features of the classifier, as its explanations have them."""
-        return models_of(self._estimator)[0].feature_names
-
-    @cached_property
-    def _columns(self) -> dict[str, list[int]]:
-        """Features by their names, and those made from each column of a raw table."""
-        names = self.feature_names
-        found: dict[str, list[int]] = {}
-        predictor = predictor_if_readable(self._estimator)
-        if predictor is not None and predictor.recipe_ is not None:
-            recipe = predictor.recipe_
-            for p, made in enumerate(recipe.features):
-                found.setdefault(recipe.columns[made.column].name, []).append(p)
-        return found | {name: [p] for p, name in enumerate(names) if name not in found}
-
-    def features(self, which: str, names: Any) -> list[list[int]]:
-        """For each name that a user gives, the features that it stands for."""
-        wrong = names if isinstance(names, str) else next((one for one in names if not isinstance(one, str)), None)
-        if wrong is not None:
-            what = "a single name" if isinstance(wrong, str) else f"an entry of type {type(wrong).__name__}"
-            msg = f"{which} must be a list of names of features, got {what}. Write {which}=['...']."
-            raise TypeError(msg)
-        unknown = [name for name in names if name not in self._columns]
-        if unknown:
-            first = next(iter(self._columns))
-            msg = f"{which} names {unknown[0]!r}, but the model has no such feature; its first one is {first!r}."
-            raise ValueError(msg)
-        if which in ("increasing", "decreasing"):
-            texts = [name for name in names if [self.feature_names[p] for p in self._columns[name]] != [name]]
-            if texts:
-                msg = f"{which} names {texts[0]!r}, which is no column of numbers, so it cannot rise or fall."
-                raise ValueError(msg)
-        return [self._columns[name] for name in names]
+    def names(self) -> FeatureNames:
+        """What a user may call the features of the classifier."""
+        return FeatureNames(self._estimator)
 
     def fitted(self, search: OutputSearch, supports: Sequence[Support]) -> list[FittedTerms]:
         """Supports fitted in full precision, shrunken as the answer is."""

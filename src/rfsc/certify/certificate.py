@@ -5,10 +5,8 @@ No postponed annotations: files are read by the types of these classes.
 
 import json
 import os
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from pathlib import Path
 from typing import ClassVar, Self
@@ -18,12 +16,12 @@ import numpy as np
 from .._utils.arrays import FloatArray
 from .._utils.files import whole_file
 from .._utils.json_records import DamagedError, decode, encode
+from .._utils.words import paragraphs
 from ..explain.stability import Stability
 from ..explain.term_table import ReadableTable
 from .aggregation import most_by_chance
 
 FORMAT, VERSION = "rfsc-certificate", 1
-WIDTH = 120  # of a line of text
 MOST_SHOWN = 15  # units of a table of text, all that are supported among them
 MOST_MEMBERS = 3  # of a cluster that are named with their shares
 SUPPORTED = "supported"
@@ -34,9 +32,9 @@ CHANCE = "no more than chance"
 NOTES = (
     "P: p-value after the selection, valid for all units of a table together (family-wise error). Every unit was "
     "tested on rows that its model had not seen, beside what can be had without it.",
-    "halves: share of the half fits whose model holds the unit. same sign: share of those in which its effect points "
-    "the same way.",
+    "halves: share of the half fits whose model holds the unit.",
 )
+SIGN = "same sign: share of those in which its effect points the same way."
 MEANING = {
     SUPPORTED: "the classes depend on it, beyond what the other features tell",
     BY_CLUSTER: "some member of its cluster matters; the members stand in for each other",
@@ -90,7 +88,7 @@ class UnitTable(ReadableTable):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return notes_of(self.verdict)
+        return notes_of(self)
 
     def named(self, verdict: str = SUPPORTED) -> tuple[str, ...]:
         """The units with a verdict."""
@@ -200,7 +198,7 @@ class Certificate:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know of the tables."""
-        return notes_of((*self.clusters.verdict, *self.features.verdict, *self.terms.verdict))
+        return notes_of(self.clusters, self.features, self.terms)
 
     def text(self) -> str:
         """Sentences and tables as plain text."""
@@ -211,10 +209,8 @@ class Certificate:
         for title, table in tables.items():
             n_shown = max(MOST_SHOWN, len(table.named()))
             more, rows = len(table.unit) - n_shown, table.first(n_shown).aligned(table.columns)
-            shown.append(f"{title}\n{rows}" + (f"\n... and {more} more, not supported" if more > 0 else ""))
-        wrap = partial(textwrap.fill, width=WIDTH, break_long_words=False, break_on_hyphens=False)
-        parts = ["\n".join(map(wrap, self.lines())), *shown, "\n".join(map(wrap, self.notes))]
-        return "\n".join(line.rstrip() for line in "\n\n".join(parts).split("\n"))
+            shown.append([title, rows, *([f"... and {more} more, not supported"] if more > 0 else [])])
+        return paragraphs([self.lines(), *shown, self.notes])
 
     def to_json(self) -> str:
         """What `save` writes: names, figures and settings, no row of the table."""
@@ -269,9 +265,11 @@ class Certificate:
         return found
 
 
-def notes_of(verdicts: Sequence[str]) -> tuple[str, ...]:
-    """How to read tables with these verdicts."""
-    return (*NOTES, *(f"{word}: {MEANING[word]}." for word in MEANING if word in verdicts))
+def notes_of(*tables: UnitTable) -> tuple[str, ...]:
+    """How to read these tables."""
+    sign = [SIGN] if any(table.sign is not None for table in tables) else []
+    verdicts = {verdict for table in tables for verdict in table.verdict}
+    return (*NOTES, *sign, *(f"{word}: {MEANING[word]}." for word in MEANING if word in verdicts))
 
 
 def with_shares(shares: Mapping[str, float]) -> str:

@@ -21,6 +21,7 @@ from .._search.context import Context
 from .._terms import Term
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.compat import safe_indexing
+from .._utils.validation import fit_params
 from ..classifier import RFSCClassifier
 from .unit_tests import UnseenRows, feature_p_value, shape, term_p_value
 
@@ -132,9 +133,7 @@ class Halves:
             own.set_params(search=replace(settings_of(own), n_folds=min(settings_of(own).n_folds, N_FOLDS)))
         given: dict[str, Any] = {"sample_weight": None if np.all(table.weight == 1.0) else table.weight[seen]}
         given["groups"] = None if table.groups is None else table.groups[seen]
-        prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
-        given = {prefix + name: value for name, value in given.items() if value is not None}
-        return estimator.fit(safe_indexing(table.X, seen), table.y[seen], **given)
+        return estimator.fit(safe_indexing(table.X, seen), table.y[seen], **fit_params(estimator, **given))
 
     def _units(
         self, models: Sequence[SparseModel], rows: Sequence[UnseenRows], names: Sequence[str]

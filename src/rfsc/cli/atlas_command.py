@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .arguments import Data, Force, Jobs, Json, Model, ModelTarget, Quiet, column_option, file_option
-from .certify_command import check_table
 from .console import CommandError, Messages, check_writable, print_json, print_result
-from .fit_again import unfitted
+from .fit_again import fit_with_groups, unfitted_in_memory
 from .new_rows import check_stdin, load_model
 
 if TYPE_CHECKING:
@@ -43,41 +41,38 @@ def atlas(
     --without, --require, --max-terms, --increasing or --decreasing, the best model under this wish and its price in
     log-loss are shown instead.
     """
-    from .._tables.training_data import is_larger_than_memory
     from ..atlas import atlas
+    from ..atlas.source import FeatureNames
+    from ..export import save
 
     messages, allowed = Messages(quiet=quiet), _tolerance(tolerance)
     check_stdin(model, data)
-    signs = {"increasing": increasing or [], "decreasing": decreasing or []}
-    wish: dict[str, Any] = {"without": without or [], "require": require or [], "max_terms": max_terms, **signs}
-    is_wish = max_terms is not None or any(own for own in wish.values() if isinstance(own, list))
-    if output is not None and not is_wish:
-        msg = "--output is for the model that was found under a wish; say what to find, for instance with --without."
-        raise CommandError(msg, 2)
+    given = {"without": without, "require": require, "increasing": increasing, "decreasing": decreasing}
+    named = {which: names for which, names in given.items() if names}
+    is_wish = max_terms is not None or bool(named)
     if output is not None:
+        if not is_wish:
+            msg = "--output is for the model found under a wish; say what to find, for instance with --without."
+            raise CommandError(msg, 2)
         output = check_writable(output, force=force, inputs={"the table": data, "the model file": model})
     predictor = load_model(model)
-    if is_larger_than_memory(data):
-        msg = f"an atlas needs the table in memory, but {Path(data).name} is too large for that; use a sample."
-        raise CommandError(msg)
-    estimator, X, y = unfitted(messages, predictor, data, target, n_jobs=jobs, verbose=int(messages.is_live))
-    check_table(messages, predictor, estimator, X, y, "atlas")
+    for which, names in named.items():
+        FeatureNames(predictor).find(which, names)  # wrong names are an error before the fit
+    estimator, X, y, groups = unfitted_in_memory(messages, predictor, data, target, "atlas", n_jobs=jobs)
     messages.info("Fitting again ...")
-    estimator.fit(X, y)
+    fit_with_groups(estimator, X, y, groups)
     _check_models(messages, predictor, estimator)
     made = atlas(estimator, X, y, allowed, max_models)
     if not is_wish:
         print_result(made.to_json() if as_json else made.text())
         return
-    found = made.find(**wish)
+    found = made.find(max_terms=max_terms, **named)
+    facts = ("wish", "terms", "log_loss", "price", "standard_error")
     if as_json:
-        facts = ("wish", "terms", "log_loss", "price", "standard_error")
         print_json(json.loads(made.to_json())["settings"] | {name: getattr(found, name) for name in facts})
     else:
         print_result(str(found))
     if output is not None:
-        from ..export import save
-
         save(found.model, output)
         messages.info(f"Saved the model to {output}", "green")
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._utils.words import listed
 from .arguments import (
     CheckpointFile,
     Data,
@@ -24,12 +22,11 @@ from .arguments import (
     file_option,
 )
 from .console import CommandError, Messages, check_writable, print_result
-from .fit_again import record_of, unfitted
+from .fit_again import unfitted_in_memory
 from .fit_score import FitTimeLimit
 from .new_rows import check_stdin, load_model
 
 if TYPE_CHECKING:
-    from .._model.predictor import Predictor
     from ..certify import Certificate
 
 
@@ -57,8 +54,6 @@ def certify(
     Ctrl-C ends with the halves so far (exit status 130); a second Ctrl-C stops at once. After a crash, the same command
     with --resume continues from the checkpoint.
     """
-    from .._tables.training_data import is_larger_than_memory
-
     messages, limit = Messages(quiet=quiet), FitTimeLimit(time_limit)
     check_stdin(model, data)
     if not 0.0 < level < 1.0:
@@ -69,13 +64,9 @@ def certify(
         output = check_writable(output, force=force, inputs=files | {"the checkpoint": checkpoint})
     kept = checkpoint_at(checkpoint, resume=resume, force=force, inputs=files | {"the certificate": output})
     predictor = load_model(model)
-    if is_larger_than_memory(data):
-        msg = f"a certificate needs the table in memory, but {Path(data).name} is too large for that; use a sample."
-        raise CommandError(msg)
-    estimator, X, y = unfitted(messages, predictor, data, target, n_jobs=jobs)
-    check_table(messages, predictor, estimator, X, y, "certificate")
+    estimator, X, y, groups = unfitted_in_memory(messages, predictor, data, target, "certificate", n_jobs=jobs)
     options = {"n_pairs": pairs, "level": level, "random_state": seed, "callbacks": [*limit.callbacks(1), *kept]}
-    found = certificate_of(messages, estimator, X, y, **options)
+    found = certificate_of(messages, estimator, X, y, groups=groups, **options)
     if as_json or output == "-":
         print_result(found.to_json())
     else:
@@ -98,23 +89,3 @@ def certificate_of(messages: Messages, estimator: Any, X: Any, y: Any, **options
     own = clone(estimator)
     search = last_step(own).set_params(verbose=int(messages.is_live), callbacks=None)
     return certify(own, X, y, n_jobs=search.n_jobs, **options)
-
-
-def check_table(messages: Messages, predictor: Predictor, estimator: Any, X: Any, y: Any, what: str) -> None:
-    """Refuse other classes than those of the model, and warn if the classifier does not see what it was fitted to."""
-    import numpy as np
-    from sklearn.base import clone
-
-    from .._fit.targets import encode
-    from .._utils.manifest import fingerprint
-
-    targets = encode(y)
-    if targets.classes.tolist() != predictor.classes_.tolist():
-        known = listed([repr(label) for label in predictor.classes_.tolist()])
-        msg = f"the model knows the classes {known}, but the table holds others; choose their column with --target."
-        raise CommandError(msg)
-    values = clone(estimator[:-1]).fit_transform(X) if hasattr(estimator, "steps") else X
-    found = fingerprint(np.asarray(values, np.float64), targets.classes, targets.code, np.ones(len(y)), None)
-    record = record_of(predictor)["data"]
-    if any(found[key] != record[key] for key in ("content", "weights")):
-        messages.warn(f"the model was fitted to other rows, or with weights; the {what} is about this table")

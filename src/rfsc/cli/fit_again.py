@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._utils.words import listed
 from .arguments import check_settings
 from .console import CommandError, Messages
 from .new_rows import labels_for_model, numbered_columns, rows_for_model
@@ -23,10 +25,17 @@ def record_of(predictor: Predictor) -> dict[str, Any]:
     return dict(predictor.manifest_)
 
 
+def fit_with_groups(estimator: Any, X: Any, y: Any, groups: Any) -> Any:
+    """Fit a classifier or a pipeline; groups are None where each row stands for itself."""
+    from .._utils.validation import fit_params
+
+    return estimator.fit(X, y, **fit_params(estimator, groups=groups))
+
+
 def unfitted(
     messages: Messages, predictor: Predictor, data: str, target: str | None, **given: Any
-) -> tuple[Any, Any, Any]:
-    """The search, or the pipeline of `rfsc fit` around it, and features and labels of a table."""
+) -> tuple[Any, Any, Any, Any]:
+    """The search, or the pipeline of `rfsc fit` around it, and features, labels and groups (or None) of a table."""
     from sklearn.pipeline import make_pipeline
 
     from .._tables.table_files import read_table
@@ -40,15 +49,51 @@ def unfitted(
     if is_larger_than_memory(data):
         names = list(predictor.models_[0].feature_names)
         chunks = chunked_table(data, target, ColumnChoice(keep=names, only=names))
-        return search, chunks.X, chunks.y
-    table = _known_columns(predictor, read_table(data), target)
+        return search, chunks.X, chunks.y, None
+    group = record_of(predictor)["group"]
+    table = _known_columns(predictor, read_table(data), [target, *([group] if group else [])])
     if predictor.recipe_ is None:
         rows, labels = labels_for_model(predictor, table, target)
         X = rows_for_model(messages, predictor, table)[rows]
-        return search, X if predictor.named else X.to_numpy(), labels
-    names = [str(name) for name in table.frame.columns if name != target]
-    training = training_table(table, target, ColumnChoice(keep=names))
-    return make_pipeline(encoder_of(training.columns), search), training.X, training.y
+        return search, X if predictor.named else X.to_numpy(), labels, None
+    names = [str(name) for name in table.frame.columns if name not in (target, group)]
+    training = training_table(table, target, ColumnChoice(keep=names, roles={"group": group} if group else {}))
+    pipeline = make_pipeline(encoder_of(training.columns), search)
+    return pipeline, training.X, training.y, training.roles.get("group")
+
+
+def unfitted_in_memory(
+    messages: Messages, predictor: Predictor, data: str, target: str | None, what: str, **given: Any
+) -> tuple[Any, Any, Any, Any]:
+    """The same for what needs the whole table, after a look at whether it is that of the model."""
+    from .._tables.training_data import is_larger_than_memory
+
+    if is_larger_than_memory(data):
+        msg = f"the {what} needs the table in memory, but {Path(data).name} is too large for that; use a sample."
+        raise CommandError(msg)
+    found = unfitted(messages, predictor, data, target, verbose=int(messages.is_live), **given)
+    _check_table(messages, predictor, *found[:3], what)
+    return found
+
+
+def _check_table(messages: Messages, predictor: Predictor, estimator: Any, X: Any, y: Any, what: str) -> None:
+    """Refuse other classes than those of the model, and warn if the classifier does not see what it was fitted to."""
+    import numpy as np
+    from sklearn.base import clone
+
+    from .._fit.targets import encode
+    from .._utils.manifest import fingerprint
+
+    targets = encode(y)
+    if targets.classes.tolist() != predictor.classes_.tolist():
+        known = listed([repr(label) for label in predictor.classes_.tolist()])
+        msg = f"the model knows the classes {known}, but the table holds others; choose their column with --target."
+        raise CommandError(msg)
+    values = clone(estimator[:-1]).fit_transform(X) if hasattr(estimator, "steps") else X
+    found = fingerprint(np.asarray(values, np.float64), targets.classes, targets.code, np.ones(len(y)), None)
+    record = record_of(predictor)["data"]
+    if any(found[key] != record[key] for key in ("content", "weights")):
+        messages.warn(f"the model was fitted to other rows, or with weights; the {what} is about this table")
 
 
 def _search(predictor: Predictor, **given: Any) -> RFSCClassifier:
@@ -63,15 +108,16 @@ def _search(predictor: Predictor, **given: Any) -> RFSCClassifier:
     return search
 
 
-def _known_columns(predictor: Predictor, table: RawTable, target: str) -> RawTable:
-    """The columns of the model, in its order and with its names, and the class."""
+def _known_columns(predictor: Predictor, table: RawTable, more: list[str]) -> RawTable:
+    """The columns of the model, in its order and with its names, and more of them, the class first."""
     from .._tables.column_checks import check_names
 
     names = [str(name) for name in getattr(predictor, "feature_names_in_", ())]
-    check_names(list(table.frame.columns), [*names, target], table.name)
+    target = more[0]
+    check_names(list(table.frame.columns), [*names, *more], table.name)
     if target in names:
         msg = f"the model reads {target!r} as a feature; choose the column with the class with --target."
         raise CommandError(msg)
     if not names:
         return numbered_columns(predictor, table, target)
-    return replace(table, frame=table.frame[[*names, target]])
+    return replace(table, frame=table.frame[[*names, *more]])

@@ -35,7 +35,9 @@ from .arguments import (
     sign_restrictions,
 )
 from .certify_command import certificate_of
+from .column_table import describe_columns, dropped_columns, refusal, show_columns
 from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
+from .fit_again import fit_with_groups
 from .fit_score import FitTimeLimit
 from .model_commands import REPORT_ENDINGS, model_as_dict, summaries, write_report
 
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from ..certify import Certificate
     from ..classifier import RFSCClassifier
 
-MOST_COLUMNS_SHOWN = 40
+MOST_DOUBTFUL_ROWS = 5  # in a message
 
 Columns = list[str] | None
 ModelFile = Annotated[str | None, file_option("Model file to write; - is stdout.", "-o", "--output")]
@@ -105,10 +107,13 @@ def fit(
     target: Target,
     output: ModelFile = None,
     report: ReportFile = None,
-    drop: Annotated[Columns, column_option("Do not use this column.")] = None,
+    drop: Annotated[Columns, column_option("Do not use this column; repeat the option for more columns.")] = None,
     keep: Annotated[Columns, column_option("Use this column although it looks suspicious.")] = None,
     only: Annotated[Columns, column_option("Use only this column (and others given by --only).")] = None,
     number: Annotated[Columns, column_option("Read this column as numbers; other cells count as blank.")] = None,
+    group: Annotated[str | None, column_option("Rows with the same value stay together, such as visits.")] = None,
+    site: Annotated[str | None, column_option("Score on each of these places after a fit to the others.")] = None,
+    when: Annotated[str | None, column_option("Score on rows later than those of the fit.", "--time")] = None,
     increasing: Annotated[Columns, column_option("The odds of the second class never fall with this column.")] = None,
     decreasing: Annotated[Columns, column_option("The odds of the second class never rise with this column.")] = None,
     basis: Basis = "auto",
@@ -134,8 +139,7 @@ def fit(
     Text columns become indicators, with rare levels grouped; blanks in columns of numbers become the median, with an
     indicator. The model file includes this preprocessing, so that it reads raw tables.
 
-    Columns that look like identifiers or like the target itself are refused until you --drop or --keep them. Options
-    that take a column may be repeated.
+    Columns that look like identifiers or like the target itself are refused until you --drop or --keep them.
 
     Ctrl-C ends the search with the best model so far, which is saved without a score (exit status 130); a second
     Ctrl-C stops at once. After a crash, the same command with --resume continues from the checkpoint.
@@ -144,12 +148,12 @@ def fit(
     output, report = _checked_results(data, output, report, force=force, as_json=as_json)
     files = {"the table": data, "the model": output, "the report": report}
     chosen = {"size": _size(size), "max_terms": max_terms, "n_restarts": restarts, "random_state": seed, "n_jobs": jobs}
-    signs = sign_restrictions(increasing or (), decreasing or ())
+    signs, roles = sign_restrictions(increasing or (), decreasing or ()), _roles(group, site, when, test_size)
     more: dict[str, Any] = {"cv": cv, "test_size": test_size, "output": output, "report": report, "as_json": as_json}
     job = FitJob(
         data=data,
         target=target,
-        columns=column_choice(signs, drop=drop, keep=keep, only=only, number=number),
+        columns=column_choice(signs, roles, drop=drop, keep=keep, only=only, number=number),
         search=configured_search(basis, degree, setting or (), restrictions=signs, **chosen),
         messages=Messages(quiet=quiet),
         time_limit=FitTimeLimit(time_limit),
@@ -158,6 +162,15 @@ def fit(
         **more,
     )
     run_fit(job)
+
+
+def _roles(group: str | None, site: str | None, when: str | None, test_size: float | None) -> dict[str, str]:
+    """Columns that say how rows belong together."""
+    roles = {role: name for role, name in {"group": group, "site": site, "time": when}.items() if name is not None}
+    if site is not None and (when is not None or test_size is not None):
+        msg = f"--site and {'--time' if when is not None else '--test-size'} are two ways to score; pass one of them."
+        raise CommandError(msg, 2)
+    return roles
 
 
 def _size(text: str) -> int | str:
@@ -198,6 +211,10 @@ class Prepared:
     n_scored: int  # fits of the score
     score: Callable[[], Any]
 
+    @property
+    def groups(self) -> Any:
+        return getattr(self.table, "roles", {}).get("group")
+
 
 def run_fit(job: FitJob) -> None:
     """Read, fit, score, show and save."""
@@ -206,7 +223,7 @@ def run_fit(job: FitJob) -> None:
     try:
         prepared = _prepare_chunked(job) if is_larger_than_memory(job.data) else _prepare(job)
     except LeakError as error:
-        raise CommandError(_refusal(error.reasons)) from None
+        raise CommandError(refusal(error.reasons, error.subjects)) from None
     was_interrupted = _fit(job, prepared)
     score = None
     if prepared.n_scored and not was_interrupted:
@@ -256,11 +273,14 @@ def _prepare(job: FitJob) -> Prepared:
             f"{name!r} is read as text, although {share:.0%} of its cells are numbers. Pass --number "
             f"{shlex.quote(name)} to read it as numbers, with other cells as blanks, or correct those cells."
         )
-    folds = fit_score.choose_folds(table.y, job.cv, job.test_size, job.search.random_state, job.time_limit)
+    for name, rows in table.doubtful.items():
+        where = f"{'row' if rows.size == 1 else 'rows'} {listed([str(row + 1) for row in rows], MOST_DOUBTFUL_ROWS)}"
+        job.messages.warn(f"{name!r} is far from its other values in {where}; check whether this is a mistake")
+    folds = fit_score.choose_folds(table, job.cv, job.test_size, job.search.random_state, job.time_limit)
     pipeline = make_pipeline(encoder_of(table.columns), job.search)
-    columns = _describe_columns(table, pipeline[0])
-    _show_columns(job.messages, columns)
-    n_scored = 0 if folds is None else folds.get_n_splits()
+    columns = describe_columns(table, pipeline[0])
+    show_columns(job.messages, columns)
+    n_scored = 0 if folds is None else len(folds) if isinstance(folds, list) else folds.get_n_splits()
     all_methods = job.report is not None
     score = partial(fit_score.cross_validation, job.messages, pipeline, table, folds, baselines=all_methods)
     return Prepared(pipeline, table, columns, n_scored, score)
@@ -270,6 +290,7 @@ def _prepare_chunked(job: FitJob) -> Prepared:
     from .._tables.training_data import AS_IT_IS, chunked_table
 
     given = {"--report": job.report, "--number": job.columns.number, "--cv": job.cv, "--certify": job.certify}
+    given |= {f"--{role}": name for role, name in job.columns.roles.items()}
     for option, value in given.items():
         if value:
             msg = f"{option} needs the table in memory, but {Path(job.data).name} is too large for that."
@@ -280,21 +301,23 @@ def _prepare_chunked(job: FitJob) -> Prepared:
     job.messages.info(f"{table.name}: {size}; larger than memory, so it is read in chunks", "bold")
     columns = [{"column": name, "kind": "number", "use": AS_IT_IS} for name in table.X.columns]
     score = partial(fit_score.held_out_score, job.messages, job.search, table, job.test_size)
-    return Prepared(job.search, table, columns + _dropped_columns(table.dropped), int(job.cv != 0), score)
+    return Prepared(job.search, table, columns + dropped_columns(table.dropped), int(job.cv != 0), score)
 
 
 def _fit(job: FitJob, prepared: Prepared) -> bool:
     """Fit the model; whether Ctrl-C ended the search."""
     search, table, limit = job.search, prepared.table, job.time_limit
     if table.n_unlabelled:
-        job.messages.warn(f"dropped {plural(table.n_unlabelled, 'row')} without a {job.target}")
+        job.messages.warn(f"dropped {plural(table.n_unlabelled, 'row')} without a value of {job.target!r}")
     job.messages.info("\nSearching for a model ...", "bold")
     n_more = prepared.n_scored + job.certify
     callbacks = [*limit.callbacks(1 + n_more), *job.checkpoint]
     search.set_params(verbose=int(job.messages.is_live), callbacks=callbacks)
-    prepared.estimator.fit(table.X, table.y)
+    fit_with_groups(prepared.estimator, table.X, table.y, prepared.groups)
     search.set_params(verbose=0, callbacks=limit.callbacks(n_more) or None)
     search.manifest_["target"] = job.target  # labels are an array without a name
+    search.manifest_["group"] = job.columns.roles.get("group")
+    search.manifest_["units"] = {c.name: c.unit for c in getattr(table, "columns", ()) if c.unit}
     if search.stop_reason_ == "time_limit":
         job.messages.warn("the time limit ended the search early; with more time the model may differ")
     if not any(model.size for model in search.models_):
@@ -339,7 +362,7 @@ def _certificate(job: FitJob, prepared: Prepared) -> Certificate | None:
     """Make and show the certificate; None if there was no time for it."""
     job.messages.info("\nFitting halves of the rows for the certificate ...", "bold")
     options = {"random_state": job.search.random_state, "callbacks": job.time_limit.callbacks(1)}
-    table = prepared.table
+    table, options["groups"] = prepared.table, prepared.groups
     try:
         found = certificate_of(job.messages, prepared.estimator, table.X, table.y, **options)
     except TimeoutError as error:
@@ -364,54 +387,6 @@ def checked_json(estimator: Any, X: Any) -> str:
         msg = "the model file would not predict the same as the model, so nothing was saved. Please report this."
         raise CommandError(msg)
     return text
-
-
-# ---- columns
-
-
-def _refusal(reasons: dict[str, str]) -> str:
-    """Columns that need a decision, and how to continue."""
-    width, n = max(map(len, reasons)), len(reasons)
-    lines = [f"  {name:<{width}}  {reason}" for name, reason in reasons.items()]
-    drops = " ".join(f"--drop {shlex.quote(name)}" for name in reasons)
-    them, they = ("it", "it is") if n == 1 else ("them", "they are")
-    head = f"nothing was fitted: {plural(n, 'column')} may be an identifier or the target itself."
-    keep = f"or, if {they} known when a prediction is needed, pass --keep instead of --drop."
-    return "\n".join([head, *lines, f"Drop {them} with {drops}", keep])
-
-
-def _describe_columns(table: TrainingTable, encoder: Any) -> list[dict[str, str]]:
-    """What happens to every column."""
-    from .._model.recipe_reader import read_recipe
-    from .._tables.training_data import description, fitted_encoder
-
-    fitted = fitted_encoder(encoder, table.X)
-    recipe = read_recipe(fitted, [column.name for column in table.columns]).recipe
-    rows = []
-    for j, column in enumerate(table.columns):
-        n = column.n_not_numbers
-        odd = f"; {plural(n, 'cell')} without a number {'counts' if n == 1 else 'count'} as blank" if n else ""
-        rows.append({"column": column.name, "kind": column.kind, "use": description(recipe, j) + odd})
-    return rows + _dropped_columns(table.dropped)
-
-
-def _dropped_columns(dropped: dict[str, str]) -> list[dict[str, str]]:
-    return [{"column": name, "kind": "", "use": f"dropped ({reason})"} for name, reason in dropped.items()]
-
-
-def _show_columns(messages: Messages, rows: list[dict[str, str]]) -> None:
-    """A table of the columns; of very many, only those that are changed or dropped."""
-    from .._tables.training_data import AS_IT_IS
-
-    is_long = len(rows) > MOST_COLUMNS_SHOWN
-    shown = [row for row in rows if row["use"] != AS_IT_IS][:MOST_COLUMNS_SHOWN] if is_long else rows
-    dim = [i for i, row in enumerate(shown) if row["use"].startswith("dropped")]
-    if shown:
-        messages.table(["column", "kind", "use"], [list(row.values()) for row in shown], dim=dim)
-    if is_long:
-        n_plain = sum(row["use"] == AS_IT_IS for row in rows)
-        more = f"... and {plural(len(rows) - len(shown), 'more column', 'more columns')}; "
-        messages.info(f"{more}{plural(n_plain, 'column')} of numbers are used as they are")
 
 
 # ---- demo

@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .console import CommandError, Messages, output_width, table_text
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS_OF_FOLDS = 5000  # up to which all folds of a cross-validation are affordable
 TEST_SHARE = 0.2  # of the rows, above
+N_BLOCKS = 5  # of later rows
+FOLDS = {"rows": "", "groups": " of whole groups", "sites": ", one for each site", "time": " of later rows"}
 MOST_TEST_ROWS = 100_000  # of a table larger than memory
 SEARCH_SHARE = 0.97  # of a time limit; the rest is for reading the table and writing the results
 
@@ -55,13 +58,14 @@ def check_score_options(cv: int | None, test_size: float | None) -> None:
         raise CommandError(msg, 2)
 
 
-def choose_folds(labels: Any, cv: int | None, test_size: float | None, seed: int, limit: FitTimeLimit) -> Any:
-    """A splitter of scikit-learn; None for no score."""
+def choose_folds(table: TrainingTable, cv: int | None, test_size: float | None, seed: int, limit: FitTimeLimit) -> Any:
+    """A splitter of scikit-learn or a list of folds; None for no score."""
     import numpy as np
     from sklearn.model_selection import StratifiedShuffleSplit
 
-    from ..report.honest_score import stratified_folds
+    from ..report.honest_score import grouped_folds, stratified_folds
 
+    labels = table.y
     _, code, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     if cv is not None and cv > sizes.min():
         msg = f"--cv {cv} asks for more folds than the smallest class has rows ({sizes.min()}). Use fewer folds."
@@ -74,9 +78,42 @@ def choose_folds(labels: Any, cv: int | None, test_size: float | None, seed: int
     if cv == 0:
         return None
     is_costly = n_rows > MOST_ROWS_OF_FOLDS or (limit.is_set and can_split)
+    if table.roles:
+        n_folds = cv if test_size is None else round(1.0 / test_size)
+        if table.roles.keys() == {"group"}:
+            folds = grouped_folds(code, table.roles["group"], n_folds, seed)
+        else:
+            folds = _folds_by_role(table, code, n_folds or N_BLOCKS)
+        is_one = test_size is not None or (cv is None and is_costly and "site" not in table.roles)
+        return folds[-1:] if is_one else folds
     if test_size is not None or (cv is None and is_costly):
         return StratifiedShuffleSplit(1, test_size=test_size or TEST_SHARE, random_state=seed)
     return stratified_folds(code, cv, seed)
+
+
+def _folds_by_role(table: TrainingTable, code: Any, n_folds: int) -> list[tuple[Any, Any]]:
+    """Blocks of later rows after all earlier ones, or every site after the others; groups are never on both sides."""
+    import numpy as np
+
+    roles, every = table.roles, np.arange(len(code))
+    if "time" in roles:
+        times = roles["time"]
+        ends = np.quantile(times, np.arange(1, n_folds + 1) / (n_folds + 1), method="lower")
+        pairs = [
+            (every[times <= a], every[(times > a) & (times <= b)])
+            for a, b in zip(ends, [*ends[1:], times.max()], strict=True)
+        ]
+    else:
+        pairs = [(every[roles["site"] != k], every[roles["site"] == k]) for k in np.unique(roles["site"])]
+    if "group" in roles:
+        group = roles["group"]
+        pairs = [(seen[~np.isin(group[seen], group[left])], left) for seen, left in pairs]
+    n_classes = np.unique(code).size
+    kept = [(seen, left) for seen, left in pairs if left.size and np.unique(code[seen]).size == n_classes]
+    if not kept:
+        msg = "no fold by --time or --site leaves rows of every class to learn from. Use --cv 0 for no score."
+        raise CommandError(msg)
+    return kept
 
 
 # ---- scores
@@ -89,11 +126,13 @@ def cross_validation(messages: Messages, pipeline: Any, table: TrainingTable, fo
     seed = pipeline[-1].random_state
     methods = default_baselines(seed)
     methods = methods if baselines else {MAJORITY: methods[MAJORITY]}
-    options = {"cv": folds, "baselines": methods, "random_state": seed}
+    options = {"cv": folds, "baselines": methods, "random_state": seed, "groups": table.roles.get("group")}
     with messages.progress("scoring on held-out rows") as update, warnings.catch_warnings():
         # a level that only held-out rows have counts as a rare one, which is intended
         warnings.filterwarnings("ignore", message="Found unknown categories")
-        return cross_validated(pipeline, table.X, table.y, pipeline.classes_, progress=update, **options)
+        score = cross_validated(pipeline, table.X, table.y, pipeline.classes_, progress=update, **options)
+    kinds = [one for role, one in (("time", "time"), ("site", "sites")) if role in table.roles]
+    return replace(score, folds_of=kinds[0]) if kinds else score
 
 
 def held_out_score(messages: Messages, search: Any, table: ChunkedTable, test_size: float | None) -> Any:
@@ -123,8 +162,11 @@ def score_text(score: Any) -> str:
     """A score as a table; without the Brier score, so that it fits 80 columns."""
     from ..report.honest_score import METRICS
 
-    single = f"{len(score.code)} rows, ± standard deviation over random resamples"
-    how = single if score.n_folds == 1 else f"{score.n_folds} folds, mean ± standard deviation"
+    what = FOLDS[score.folds_of]
+    if score.n_folds == 1:
+        how = f"{len(score.code)} rows{what}, ± standard deviation over random resamples"
+    else:
+        how = f"{score.n_folds} folds{what}, mean ± standard deviation"
     rows = [
         [method.name, *(f"{mean:.3f} ± {spread:.3f}" for mean, spread in list(_figures(method))[:4])]
         for method in score.methods

@@ -180,7 +180,7 @@ def report(
     evidence = None if certificate is None else _certificate(certificate, predictor)
     rows, labels = labels_for_model(predictor, table, target)
     if not rows.all():
-        messages.warn(f"dropped {plural(int((~rows).sum()), 'row')} without a {target}")
+        messages.warn(f"dropped {plural(int((~rows).sum()), 'row')} without a value of {target!r}")
     X = rows_for_model(messages, predictor, table)[rows].reset_index(drop=True)
 
     from ..report import Report

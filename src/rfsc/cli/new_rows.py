@@ -79,6 +79,7 @@ def rows_for_model(messages: Messages, predictor: Predictor, table: RawTable) ->
     from ..export.program import Program
 
     program, frame = Program.of(predictor), table.frame
+    units = (predictor.manifest_ or {}).get("units", {})
     missing = [repr(program.columns[c].name) for c in program.read if program.columns[c].name not in frame.columns]
     if missing:
         hint = f" {SINGLE_COLUMN}" if frame.shape[1] == 1 < len(program.read) else ""
@@ -92,11 +93,12 @@ def rows_for_model(messages: Messages, predictor: Predictor, table: RawTable) ->
         if raw.name not in frame.columns:  # not read by the model: any value will do that is not missing
             cells[raw.name] = [0.0 if raw.kind == "number" else ""] * len(frame)
             continue
-        column = column_of_kind(frame[raw.name], raw.kind, table.comma)
+        column = column_of_kind(frame[raw.name], raw.kind, table.comma, units.get(raw.name, ""))
         cells[raw.name] = column.values
         if n := column.n_not_numbers:
             what = "is not a number and counts" if n == 1 else "are not numbers and count"
-            messages.warn(f"{plural(n, 'cell')} of {raw.name!r} {what} as blank")
+            of_fit = f" in {units[raw.name]}, the unit of the fit," if raw.name in units else ""
+            messages.warn(f"{plural(n, 'cell')} of {raw.name!r} {what.replace(' and', f'{of_fit} and')} as blank")
     return DataFrame(cells)
 
 

@@ -8,7 +8,7 @@ import typer
 
 from .arguments import Data, Jobs, Json, Model, ModelTarget, Quiet
 from .console import CommandError, Messages, print_json, print_result
-from .fit_again import record_of, unfitted
+from .fit_again import fit_with_groups, record_of, unfitted
 from .new_rows import check_stdin, load_model
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ def verify(
     check_stdin(model, data)
     predictor = load_model(model)
     seed = _seed_of_repeatable(predictor)
-    search, X, y = unfitted(messages, predictor, data, target, n_jobs=jobs, verbose=0)
+    search, X, y, groups = unfitted(messages, predictor, data, target, n_jobs=jobs, verbose=0)
     messages.info(f"Fitting again with seed {seed} ...")
-    again = search.fit(X, y)
+    again = fit_with_groups(search, X, y, groups)
     answer = _answer(predictor, again, tolerance)
     if as_json:
         print_json(answer)

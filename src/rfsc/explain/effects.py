@@ -57,6 +57,7 @@ class FeatureEffects(ReadableTable):
     heads: ClassVar = {"low": "from", "high": "to", "change": "f changes by", "effect": "effect on f"}
     to_left: ClassVar = frozenset({"effect", "terms"})
     too_long: ClassVar = frozenset({"terms"})
+    sentences: ClassVar = frozenset({"effect"})
 
     feature: tuple[str, ...]
     low: FloatArray

@@ -43,6 +43,7 @@ class ReadableTable:
     heads: ClassVar[dict[str, str]]  # of columns that are not headed by their own name
     to_left: ClassVar[frozenset[str]] = frozenset()  # columns of words, besides the first
     too_long: ClassVar[frozenset[str]] = frozenset()  # columns that plain text leaves out
+    sentences: ClassVar[frozenset[str]] = frozenset()  # columns that plain text does not cut
     not_shown_columns: ClassVar[tuple[str, ...]] = ()  # further fields with one entry for each row
 
     @property
@@ -76,12 +77,15 @@ class ReadableTable:
         return self.text()
 
     def aligned(self, columns: Sequence[str], width: int = WIDEST, heads: Mapping[str, str] | None = None) -> str:
-        """Some columns as plain text, the first one to the left; its cells have at most `width` characters."""
+        """Some columns as plain text, words to the left; their cells have at most `width` characters."""
         head = [(heads or {}).get(name, self._head(name)) for name in columns]
         rows = [[_cell(row[name], self.formats[name]) for name in columns] for row in self.rows()]
-        cells = [head, *([shortened(first, width), *rest] for first, *rest in rows)]
+        words = [name in {columns[0], *self.to_left} for name in columns]
+        cut = [is_word and name not in self.sentences for name, is_word in zip(columns, words, strict=True)]
+        short = [[shortened(cell, width) if c else cell for cell, c in zip(row, cut, strict=True)] for row in rows]
+        cells = [head, *short]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        sides = [str.ljust if name in {columns[0], *self.to_left} else str.rjust for name in columns]
+        sides = [str.ljust if w else str.rjust for w in words]
         lines = ["  ".join(side(cell, w) for side, cell, w in zip(sides, row, widths, strict=True)) for row in cells]
         return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
@@ -379,7 +383,7 @@ def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[in
 
 def _plain(column: Any, j: int) -> Any:
     """A value of Python; None instead of NaN and of a column that is not known."""
-    if column is None or isinstance(column[j], str):
+    if column is None or isinstance(column[j], str | tuple):
         return None if column is None else column[j]
     value = column[j].item()
     return None if value != value else value
@@ -390,4 +394,4 @@ def _cell(value: Any, spec: str) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return format(value, spec)
+    return ", ".join(value) if isinstance(value, tuple) else format(value, spec)

@@ -76,7 +76,9 @@ def find_cautions(
     details: dict[str, list[str]] = {}
     for model, index in zip(models, stability, strict=True):
         target = np.where(code == subject.class_names.index(str(model.label)), 1.0, -1.0)
-        for key, detail in chain(_fit_findings(model, features, target), _search_findings(model, index)):
+        is_fit = model.n_observations in (None, len(features))  # other rows say nothing about the fit
+        of_fit = _fit_findings(model, features, target) if is_fit else ()
+        for key, detail in chain(of_fit, _search_findings(model, index)):
             details.setdefault(key, []).append(detail if len(models) == 1 else f"class “{model.label}”: {detail}")
     found += [_of_outputs(key, some) for key, some in details.items()]
     if subject.predictor.settings_.get("random_state", 0) is None:
@@ -107,7 +109,7 @@ def _score_cautions(score: HonestScore, subject: Subject) -> Iterator[Caution]:
             "features may hold no information about the class, or there are too few rows to show it."
         )
         yield Caution("serious", "no_better_than_majority", "Hardly better than guessing", text)
-    here, held_out = measure(subject.code, subject.proba)["accuracy"], score.mean("accuracy")
+    here, held_out = measure(subject.code, subject.proba, subject.weight)["accuracy"], score.mean("accuracy")
     if here - held_out > MAX_OPTIMISM:
         text = (
             f"The accuracy is {percent(here)} on the rows given, but {percent(held_out)} on held-out rows: the model "

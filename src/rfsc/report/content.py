@@ -137,12 +137,13 @@ def _score(score: HonestScore, subject: Subject) -> dict[str, Any]:
         "how": score.how,
         "honest": score.is_honest,
         "n_folds": score.n_folds,
+        "folds_of": score.folds_of,
         "n_repeats": score.n_repeats,
         "n_predicted": len(score.code),
         "main_metric": main_metric(subject.code),
         "metrics": [asdict(metric) for metric in METRICS],
         "methods": [_method(score, place) for place in range(len(score.methods))],
-        "on_given_rows": measure(subject.code, subject.proba),
+        "on_given_rows": measure(subject.code, subject.proba, subject.weight),
         "confusion": confusion_matrix(score.code, score.proba.argmax(axis=1), labels=range(n_classes)),
         "n_terms_per_fold": score.sizes,
     }
@@ -291,7 +292,8 @@ def _filter(subject: Subject) -> list[dict[str, Any]]:
 
 
 def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
-    settings, n_rows = subject.predictor.settings_, plural(len(subject.code), "row")
+    settings, fitted_to = subject.predictor.settings_, subject.models[0].n_observations
+    n_rows = plural(len(subject.code) if fitted_to is None else int(fitted_to), "row")
     estimator, table = subject.estimator, f"{n_rows}, {plural(len(columns), 'column')}"
     if estimator is None:
         estimator = restored_classifier(settings)
@@ -301,7 +303,7 @@ def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
         "code": fit_code(estimator, table),
         "can_be_fitted_again": subject.estimator is not None,
         "parameters": {name: _as_code(value, set(), indent=0) for name, value in sorted(settings.items())},
-        "versions": versions(),
+        "versions": dict(versions()),
     }
 
 

@@ -69,6 +69,8 @@ class Report:
         *,
         cv: Any = "auto",
         baselines: Mapping[str, Any] | None = None,
+        sample_weight: Any = None,
+        groups: Any = None,
         target: str | None = None,
         title: str | None = None,
         show_rows: bool = False,
@@ -93,18 +95,16 @@ class Report:
             be fitted again, the rows given are scored, and the page says so.
         baselines : mapping of str to estimator or None, default=None
             Methods to compare with, after the same preprocessing. None takes `default_baselines`, {} none.
+        sample_weight, groups : array-like of shape (n_samples,), default=None
+            Those of the fit, for the fits and scores of `cv`.
         target, title : str or None, default=None
             Name of what is predicted, None takes that of y if it has one; and title of the page.
         show_rows : bool, default=False
             Whether to add figures of single rows. Otherwise the page holds aggregates only.
-        certificate : Certificate or None, default=None
-            Made by `rfsc.certify.certify`, shown in place of naive p-values and of the stability of the restarts.
-        atlas : Atlas or None, default=None
-            Made by `rfsc.atlas.atlas`: other models that are as good.
-        random_state : int or None, default=0
-            Seed of the folds and baselines.
-        verbose : int, default=0
-            1 reports progress on stderr.
+        certificate, atlas : Certificate or None, Atlas or None, default=None
+            What to believe, in place of naive p-values and of the stability of the restarts; and other good models.
+        random_state, verbose : int or None, int, default=0
+            Seed of the folds and baselines; 1 reports progress on stderr.
 
         Returns
         -------
@@ -112,10 +112,10 @@ class Report:
             The report.
         """
         require("A report", ["jinja2", "matplotlib"], "report")  # now, not after minutes of cross-validation
-        subject = Subject.read(estimator, X, y)
-        others = default_baselines(random_state) if baselines is None else baselines
-        progress = partial(print, file=sys.stderr) if verbose else None
-        score = _score(subject, X, cv=cv, baselines=others, random_state=random_state, progress=progress)
+        subject = Subject.read(estimator, X, y, sample_weight)
+        baselines = default_baselines(random_state) if baselines is None else baselines
+        options = {"baselines": baselines, "cv": cv, "groups": groups, "random_state": random_state}
+        score = _score(subject, X, progress=partial(print, file=sys.stderr) if verbose else None, **options)
         target = target or str(getattr(y, "name", None) or "the target")
         title = title or f"A readable model of {target}"
         content = collect(subject, X, score, target=target, title=title, certificate=certificate, atlas=atlas)
@@ -196,9 +196,9 @@ def _score(subject: Subject, X: Any, *, cv: Any, random_state: int | None, **opt
     if isinstance(cv, HonestScore):
         return cv
     if cv is None or subject.estimator is None:
-        return on_given_rows(subject.proba, subject.code, random_state=random_state)
-    classes = subject.predictor.classes_
-    return cross_validated(subject.estimator, X, subject.labels, classes, cv=cv, random_state=random_state, **options)
+        return on_given_rows(subject.proba, subject.code, weight=subject.weight, random_state=random_state)
+    options |= {"cv": cv, "sample_weight": subject.weight, "random_state": random_state}
+    return cross_validated(subject.estimator, X, subject.labels, subject.predictor.classes_, **options)
 
 
 def no_break(sentence: str) -> str:

@@ -15,14 +15,14 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold, check_cv
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._search.context import StopAfter, uninterruptible_fits
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.compat import safe_indexing
-from .._utils.validation import codes_of
+from .._utils.validation import codes_of, fit_params
 
 N_FOLDS = 5
 FEW_ROWS, REPEATS = 200, 3  # below FEW_ROWS, one partition into folds varies much, so several are averaged
@@ -90,6 +90,11 @@ class HonestScore:
         Number of terms of the model in each fold.
     test_share : float
         Number of test rows divided by the number of training rows of a fold; 0 for given rows.
+    weight : ndarray of shape (n_predicted,) or None
+        Weights of the predicted rows.
+    folds_of : {"rows", "groups", "sites", "time"}
+        What was divided into folds: rows at random, whole groups, one site each, or blocks of later rows, of which each
+        was predicted by earlier ones.
     """
 
     how: str
@@ -100,6 +105,8 @@ class HonestScore:
     proba: FloatArray
     sizes: IntArray | None = None
     test_share: float = 0.0
+    weight: FloatArray | None = None
+    folds_of: str = "rows"
 
     @property
     def is_honest(self) -> bool:
@@ -109,7 +116,7 @@ class HonestScore:
     @property
     def beats_majority(self) -> bool:
         """Whether a metric of the predicted rows is clearly better than that of the class shares alone."""
-        rows = on_given_rows(self.proba, self.code, how="cross-validation")
+        rows = on_given_rows(self.proba, self.code, how="cross-validation", weight=self.weight)
         gain, half_width = rows.difference(rows.methods[1])
         return bool((gain + half_width < 0).any())
 
@@ -166,6 +173,8 @@ def cross_validated(
     *,
     cv: Any = "auto",
     baselines: Mapping[str, Any] | None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
     random_state: int | None = 0,
     progress: Progress | None = None,
 ) -> HonestScore:
@@ -182,9 +191,14 @@ def cross_validated(
     classes : ndarray of shape (n_classes,)
         All labels.
     cv : "auto", int, splitter or iterable, default="auto"
-        Folds. "auto" takes 5 stratified folds, repeated three times below 200 rows.
+        Folds. "auto" takes 5 stratified folds, repeated three times below 200 rows unless there are groups.
     baselines : mapping of str to estimator or None, default=None
         Other methods.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows in the fits and in the scores; methods that cannot use weights are fitted without.
+    groups : array-like of shape (n_samples,), default=None
+        Rows of one group are never in the training rows and the test rows of a fold; a splitter given as `cv` must see
+        to that itself.
     random_state : int or None, default=0
         Seed of the folds.
     progress : callable or None, default=None
@@ -196,21 +210,30 @@ def cross_validated(
         Scores, and the predictions for the held-out rows.
     """
     code = codes_of(y, classes)
-    splits = _splits(cv, X, y, code, random_state)
-    folds = _Folds(X, y, code, classes, splits, random_state, progress or (lambda _: None))
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    groups = None if groups is None else np.asarray(groups)
+    splits = _splits(cv, X, y, code, groups, random_state)
+    folds = _Folds(X, y, code, classes, weight, groups, splits, random_state, progress or (lambda _: None))
     ours, probas, sizes = folds.score(OURS, _silent(estimator))
     others = [folds.score(name, _after_same_steps(estimator, one))[0] for name, one in (baselines or {}).items()]
-    tested = np.concatenate([test for _, test in splits])
+    return _of_folds(folds, (ours, *others), np.concatenate(probas), sizes)
+
+
+def _of_folds(folds: _Folds, methods: tuple[MethodScore, ...], proba: FloatArray, sizes: list[int]) -> HonestScore:
+    """The scores with the predictions for each row; of repeats, the first."""
+    tested = np.concatenate([test for _, test in folds.splits])
     _, once = np.unique(tested, return_index=True)
     return HonestScore(
         how="cross-validation",
-        n_folds=len(splits),
+        n_folds=len(folds.splits),
         n_repeats=max(1, round(tested.size / once.size)),
-        methods=(ours, *others),
-        code=code[tested[once]],
-        proba=np.concatenate(probas)[once],
+        methods=methods,
+        code=folds.code[tested[once]],
+        proba=proba[once],
         sizes=np.array(sizes, dtype=np.int64),
-        test_share=float(np.mean([len(test) / len(train) for train, test in splits])),
+        test_share=float(np.mean([len(test) / len(train) for train, test in folds.splits])),
+        weight=None if folds.weight is None else folds.weight[tested[once]],
+        folds_of="rows" if folds.groups is None else "groups",
     )
 
 
@@ -222,6 +245,8 @@ class _Folds:
     y: np.ndarray[Any, Any]
     code: IntArray
     classes: Any
+    weight: FloatArray | None
+    groups: np.ndarray[Any, Any] | None
     splits: list[tuple[IntArray, IntArray]]
     random_state: int | None  # of the resamples
     progress: Progress
@@ -232,40 +257,52 @@ class _Folds:
         for k, (train, test) in enumerate(self.splits):
             self.progress(f"cross-validation: {name}, fold {k + 1} of {len(self.splits)}")
             started = time.perf_counter()
-            fitted, warned = _fit(clone(method), safe_indexing(self.X, train), self.y[train])
+            given = {"sample_weight": _part(self.weight, train), "groups": _part(self.groups, train)}
+            fitted, warned = _fit(clone(method), safe_indexing(self.X, train), self.y[train], **given)
             seconds.append(time.perf_counter() - started)
             probas.append(aligned(fitted.predict_proba(safe_indexing(self.X, test)), fitted.classes_, self.classes))
             sizes.append(_size(fitted))
             n_warned += warned
-        values = [_values(self.code[test], proba) for (_, test), proba in zip(self.splits, probas, strict=True)]
-        resampled = None
-        if len(self.splits) == 1:
-            resampled = _resampled(self.code[self.splits[0][1]], probas[0], self.random_state)
+        rows = [
+            (self.code[test], p, _part(self.weight, test)) for (_, test), p in zip(self.splits, probas, strict=True)
+        ]
+        values = [_values(*own) for own in rows]
+        resampled = _resampled(*rows[0], self.random_state) if len(rows) == 1 else None
         return MethodScore(name, np.array(values), float(np.mean(seconds)), n_warned, resampled), probas, sizes
 
 
 def on_given_rows(
-    proba: FloatArray, code: IntArray, *, how: str = "given rows", random_state: int | None = 0
+    proba: FloatArray,
+    code: IntArray,
+    *,
+    how: str = "given rows",
+    weight: FloatArray | None = None,
+    random_state: int | None = 0,
 ) -> HonestScore:
     """Score predictions as they are, beside the class shares; the spread is that of random resamples."""
-    n_samples, n_classes = proba.shape
-    shares = np.tile(np.bincount(code, minlength=n_classes) / n_samples, (n_samples, 1))
+    counts = np.bincount(code, weight, minlength=proba.shape[1])
+    shares = np.tile(counts / counts.sum(), (len(proba), 1))
     methods = []
     for name, predicted in ((OURS, proba), (MAJORITY, shares)):
-        resampled = _resampled(code, predicted, random_state)
-        methods.append(MethodScore(name, np.array([_values(code, predicted)]), float("nan"), resampled=resampled))
-    return HonestScore(how, 1, 1, tuple(methods), code, proba)
+        resampled = _resampled(code, predicted, weight, random_state)
+        values = np.array([_values(code, predicted, weight)])
+        methods.append(MethodScore(name, values, float("nan"), resampled=resampled))
+    return HonestScore(how, 1, 1, tuple(methods), code, proba, weight=weight)
 
 
-def _resampled(code: IntArray, proba: FloatArray, random_state: int | None) -> FloatArray:
+def _part(values: Any, rows: IntArray) -> Any:
+    return None if values is None else values[rows]
+
+
+def _resampled(code: IntArray, proba: FloatArray, weight: FloatArray | None, random_state: int | None) -> FloatArray:
     """Scores of random resamples of the rows, the same resamples for every method."""
     rng = np.random.default_rng(random_state)
     draws = (rng.integers(len(code), size=len(code)) for _ in range(N_RESAMPLES))
-    return np.array([_values(code[some], proba[some]) for some in draws])
+    return np.array([_values(code[some], proba[some], _part(weight, some)) for some in draws])
 
 
-def _values(code: IntArray, proba: FloatArray) -> list[float]:
-    return list(measure(code, proba).values())
+def _values(code: IntArray, proba: FloatArray, weight: FloatArray | None) -> list[float]:
+    return list(measure(code, proba, weight).values())
 
 
 def aligned(proba: FloatArray, known: Any, classes: Any) -> FloatArray:
@@ -275,13 +312,39 @@ def aligned(proba: FloatArray, known: Any, classes: Any) -> FloatArray:
     return out
 
 
-def _splits(cv: Any, X: Any, y: Any, code: IntArray, random_state: int | None) -> list[tuple[IntArray, IntArray]]:
+def _splits(
+    cv: Any, X: Any, y: Any, code: IntArray, groups: Any, random_state: int | None
+) -> list[tuple[IntArray, IntArray]]:
     if isinstance(cv, str) and cv != "auto":
         msg = f"cv must be 'auto', a number of folds, a splitter, an iterable of folds or None, got {cv!r}."
         raise ValueError(msg)
     if isinstance(cv, int | str):
-        cv = stratified_folds(code, cv if isinstance(cv, int) else None, random_state)
-    return list(check_cv(cv, y, classifier=True).split(X, y))
+        n_folds = cv if isinstance(cv, int) else None
+        if groups is None:
+            cv = stratified_folds(code, n_folds, random_state)
+        else:
+            cv = grouped_folds(code, groups, n_folds, random_state)
+    return list(check_cv(cv, y, classifier=True).split(X, y, groups))
+
+
+def grouped_folds(
+    code: IntArray, groups: Any, n_folds: int | None, random_state: int | None
+) -> list[tuple[IntArray, IntArray]]:
+    """Folds of whole groups with nearly the same shares of the classes, five unless a class is in fewer groups."""
+    least = min(len(np.unique(groups[code == k])) for k in np.unique(code))
+    n_folds = max(min(N_FOLDS, least), 2) if n_folds is None else n_folds
+    folds = []
+    if 2 <= n_folds <= least:
+        splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
+        folds = list(splitter.split(code, code, groups))
+    n_classes = np.unique(code).size
+    if not folds or any(np.unique(code[train]).size < n_classes for train, _ in folds):
+        msg = (
+            f"the groups cannot be split into {n_folds} folds with every class in the other folds: the rarest class is "
+            f"in {least} groups. Use fewer folds, smaller groups, or no score."
+        )
+        raise ValueError(msg)
+    return folds
 
 
 def stratified_folds(code: IntArray, n_folds: int | None, random_state: int | None) -> RepeatedStratifiedKFold:
@@ -319,11 +382,11 @@ def _after_same_steps(estimator: Any, method: Any) -> Any:
     return make_pipeline(*(step for _, step in steps), method)
 
 
-def _fit(method: Any, X: Any, y: Any) -> tuple[Any, bool]:
+def _fit(method: Any, X: Any, y: Any, **given: Any) -> tuple[Any, bool]:
     """Fit, and whether it warned that it had not converged; other warnings belong to the user's own fit."""
     with warnings.catch_warnings(record=True) as caught, uninterruptible_fits():
         warnings.simplefilter("always")
-        fitted = method.fit(X, y)
+        fitted = method.fit(X, y, **fit_params(method, **given))
     return fitted, any(issubclass(w.category, ConvergenceWarning) for w in caught)
 
 
@@ -341,26 +404,31 @@ def main_metric(code: IntArray) -> str:
     return "accuracy" if np.bincount(code).max() <= IMBALANCED * len(code) else "balanced_accuracy"
 
 
-def measure(code: IntArray, proba: FloatArray) -> dict[str, float]:
+def measure(code: IntArray, proba: FloatArray, weight: FloatArray | None = None) -> dict[str, float]:
     """All metrics of predictions of shape (n_samples, n_classes); `code` holds the positions of the true classes."""
+    weight = np.ones(len(code)) if weight is None else weight
     n_samples, n_classes = proba.shape
     truth = np.zeros_like(proba)
     truth[np.arange(n_samples), code] = 1.0
     right = proba.argmax(axis=1) == code
-    present = [k for k in range(n_classes) if truth[:, k].any()]
+    counts = np.bincount(code, weight, minlength=n_classes)
+    present = np.flatnonzero(counts)
     # with two classes both columns rank the rows alike
-    ranked = [k for k in present if not truth[:, k].all()][: None if n_classes > 2 else 1]
+    ranked = present[: None if n_classes > 2 else 1] if present.size > 1 else ()
+    aucs = [_auc(code == k, proba[:, k], weight) for k in ranked]
+    losses = -np.log(np.clip(proba[truth == 1.0], SMALLEST_PROBABILITY, 1.0))
     return {
-        "accuracy": float(right.mean()),
-        "balanced_accuracy": float(np.mean([right[code == k].mean() for k in present])),
-        "auc": float(np.mean([_auc(truth[:, k] == 1.0, proba[:, k]) for k in ranked])) if ranked else float("nan"),
-        "log_loss": float(-np.log(np.clip(proba[truth == 1.0], SMALLEST_PROBABILITY, 1.0)).mean()),
+        "accuracy": float(np.average(right, weights=weight)),
+        "balanced_accuracy": float(np.mean(np.bincount(code, weight * right, n_classes)[present] / counts[present])),
+        "auc": float(np.mean(aucs)) if aucs else float("nan"),
+        "log_loss": float(np.average(losses, weights=weight)),
         # halved, so that two classes give the usual value
-        "brier": float(((proba - truth) ** 2).sum(axis=1).mean() / 2),
+        "brier": float(np.average(((proba - truth) ** 2).sum(axis=1), weights=weight) / 2),
     }
 
 
-def _auc(is_class: BoolArray, probability: FloatArray) -> float:
-    """By the Mann-Whitney rank sum, fast enough for a hundred resamples."""
-    n_class, n_others = is_class.sum(), (~is_class).sum()
-    return float((stats.rankdata(probability)[is_class].sum() - n_class * (n_class + 1) / 2) / (n_class * n_others))
+def _auc(is_class: BoolArray, probability: FloatArray, weight: FloatArray) -> float:
+    """Share of the pairs of rows that are ranked rightly, ties counting half; fast enough for a hundred resamples."""
+    _, rank = np.unique(probability, return_inverse=True)
+    own, others = np.bincount(rank, weight * is_class), np.bincount(rank, weight * ~is_class)
+    return float(own @ (np.cumsum(others) - 0.5 * others) / (own.sum() * others.sum()))

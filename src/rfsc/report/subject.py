@@ -40,6 +40,7 @@ class Subject:
     code: IntArray  # positions of their classes
     labels: np.ndarray[Any, Any]
     reads_table: bool  # whether the features are made from the columns of the table in a known way
+    weight: FloatArray | None = None  # of the rows
 
     @property
     def models(self) -> list[SparseModel]:
@@ -55,7 +56,7 @@ class Subject:
         return sorted({p for model in self.models for p in model.features})
 
     @classmethod
-    def read(cls, source: Any, X: Any, y: Any) -> Subject:
+    def read(cls, source: Any, X: Any, y: Any, weight: Any = None) -> Subject:
         """Predict the rows of a table by an estimator or a model."""
         predictor, features, reads_table = _read_features(source, X)
         msg = odd_labels(y)
@@ -66,7 +67,9 @@ class Subject:
             labels = np.where(labels == source.label, str(source.label), f"not {source.label}").astype(object)
         estimator = source if isinstance(source, BaseEstimator) and not isinstance(source, Predictor) else None
         proba = (predictor if estimator is None else estimator).predict_proba(X)
-        return cls(estimator, predictor, features, proba, codes_of(labels, predictor.classes_), labels, reads_table)
+        weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+        code = codes_of(labels, predictor.classes_)
+        return cls(estimator, predictor, features, proba, code, labels, reads_table, weight)
 
     def column_names(self) -> list[str] | None:
         """Names of the columns of the raw table; None if they are not known."""

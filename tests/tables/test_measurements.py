@@ -1,0 +1,110 @@
+"""Numbers as laboratories write them: limits, percent signs, units; and values that are probably mistakes."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfsc._tables.column_checks import far_from_others
+from rfsc._tables.column_types import column_of_kind, infer_column, number_of
+from rfsc.cli import main
+
+
+def column(cells):
+    return infer_column(pd.Series(cells, name="x"))
+
+
+@pytest.mark.parametrize(
+    ("cell", "unit", "expected"),
+    [
+        ("<0.5", "", 0.5),
+        ("≥ 1000", "", 1000.0),
+        ("> -2e3", "", -2000.0),
+        ("45.3%", "%", 45.3),
+        ("12 mg/L", "mg/l", 12.0),
+        ("<5 μg/dL", "µg/dL", 5.0),
+        ("37.2°C", "°C", 37.2),
+        (".5kg", "kg", 0.5),
+        ("12", "mg/L", 12.0),
+        ("12 g/L", "mg/L", None),
+        ("12 mg/L", "", None),
+        ("18-65", "", None),
+        ("120/80", "", None),
+        ("1_000", "", None),
+        ("<", "", None),
+        ("<inf", "", None),
+        ("1e999 kg", "kg", None),
+    ],
+)
+def test_number_of(cell, unit, expected):
+    assert number_of(cell, unit) == expected
+
+
+def test_limits_are_numbers_at_the_limit_and_never_blank():
+    found = column(["<0.5", "0.7", "1.2", ">9", "n.d.", "-"])
+    assert found.kind == "number"
+    assert (found.n_limits, found.n_not_numbers, found.unit) == (2, 0, "")
+    np.testing.assert_array_equal(found.values, [0.5, 0.7, 1.2, 9.0, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("cells", [["<50", ">50"] * 9, ["3a", "3b", "4a", "4b"] * 9, ["1 mg", "2 g"] * 9])
+def test_levels_and_mixed_units_stay_text(cells):
+    assert column(cells).kind == "text"
+
+
+def test_a_few_cells_in_another_unit_are_counted_as_blank():
+    found = column(["3 mg/L"] * 30 + ["4"] * 9 + ["0.1 g/L"])
+    assert (found.kind, found.unit, found.n_not_numbers) == ("number", "mg/L", 1)
+    assert np.isnan(found.values[-1])
+
+
+def test_the_unit_of_a_saved_model_decides():
+    cells = pd.Series(["3 g/L", "4 g/L", "5"], name="x")
+    np.testing.assert_array_equal(column_of_kind(cells, "number", unit="mg/L").values, [np.nan, np.nan, 5.0])
+    np.testing.assert_array_equal(column_of_kind(cells, "number", unit="G/l").values, [3.0, 4.0, 5.0])
+
+
+def test_mistakes_are_found_and_skewed_columns_are_left_alone():
+    rng = np.random.default_rng(0)
+    age, pressure = rng.integers(20, 90, 400).astype(float), rng.normal(120, 15, 400)
+    age[[3, 8]], pressure[7] = [673, 0], 0
+    assert far_from_others(column(age)).tolist() == [3, 8]
+    assert far_from_others(column(pressure)).tolist() == [7]
+    for plain in (rng.lognormal(0, 2, 400), rng.exponential(size=400), rng.poisson(3, 400), rng.normal(size=400)):
+        assert not far_from_others(column(plain.astype(float))).size
+
+
+def test_fit_and_predict_read_cells_alike(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    crp, age = rng.lognormal(1, 1, 300).round(1), rng.integers(20, 90, 300)
+    outcome = np.where(np.log(crp) - 1 + (age - 55) / 20 + rng.logistic(size=300) / 3 > 0, "dead", "alive")
+    plain = pd.DataFrame({"crp": np.maximum(crp, 0.5), "age": age, "outcome": outcome})
+    written = plain.assign(crp=["<0,5" if v <= 0.5 else f"{v} mg/L".replace(".", ",") for v in plain["crp"]])
+    found = {}
+    for name, table in {"plain": plain, "written": written}.items():
+        table.to_csv(tmp_path / f"{name}.csv", sep=";", index=False)
+    for name in ("plain", "written"):
+        table, model = str(tmp_path / f"{name}.csv"), tmp_path / f"{name}.json"
+        options = ["--cv", "0", "--basis", "polynomial", "--keep", "crp", "-o", str(model)]
+        assert main(["fit", table, "-t", "outcome", *options]) == 0
+        said = " ".join(capsys.readouterr().err.split())
+        assert main(["predict", str(model), table, "--proba"]) == 0
+        found[name] = said, json.loads(model.read_text())["manifest"]["units"], capsys.readouterr().out
+    assert found["plain"][1:] == ({}, found["written"][2])
+    assert found["written"][1] == {"crp": "mg/L"}
+    assert "unit mg/L" in found["written"][0]
+    assert "count as the limit" in found["written"][0]
+    assert main(["predict", str(tmp_path / "plain.json"), str(tmp_path / "written.csv")]) == 0
+    assert "are not numbers and count as blank" in capsys.readouterr().err  # units are never guessed
+
+
+def test_mistakes_are_named_before_the_fit(tmp_path, capsys):
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame({"age": rng.integers(20, 90, 200), "b": rng.normal(size=200)})
+    table["out"] = np.where(table["age"] > 55, "y", "n")
+    table.loc[17, "age"] = 673
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["fit", str(tmp_path / "t.csv"), "-t", "out", "--keep", "age", "--cv", "0", "--size", "1"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "'age' is far from its other values in row 18; check whether this is a mistake" in said
