@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -20,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from rfsc import RFSCClassifier, SearchSettings
 from rfsc._search.progress import LONG_FIT, ConsoleProgress, is_watched
+from rfsc._utils.determinism import MOST_THREADS
 from rfsc.explain import equation, summary
 from tests.making import make
 
@@ -502,3 +505,18 @@ def test_warning_names_the_cause(wdbc):
     with pytest.warns(ConvergenceWarning, match="All features are constant"):
         constant = make(**QUICK).fit(np.ones((200, 3)), np.arange(200) < 20)
     assert constant.models_[0].names == ("1",)
+
+
+def test_large_integers_of_pandas_stay_two_classes():
+    """As floats they would be one number."""
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    labels = np.where(X[:, 0] > 0, 2**53, 2**53 + 1)
+    clf = make("polynomial", n_restarts=1, max_iter=10).fit(X, pd.Series(labels, dtype="Int64"))
+    assert clf.classes_.tolist() == [2**53, 2**53 + 1]
+    assert np.array_equal(clf.predict(X) > 2**53, labels > 2**53)
+
+
+def test_a_million_threads_are_not_started(wdbc):
+    before = threading.active_count()
+    make(**QUICK, n_jobs=10**6).fit(*wdbc)
+    assert threading.active_count() <= before + max(MOST_THREADS, os.cpu_count() or 1)

@@ -184,3 +184,13 @@ def test_refitting_on_an_array_forgets_old_names():
     selector.fit(X.to_numpy()[:, :3], y)
     assert not hasattr(selector, "feature_names_in_")
     assert all(name in ("x0", "x1", "x2") for name in selector.get_feature_names_out())
+
+
+def test_random_state_of_the_selector():
+    """Restarts of an answer without folds depend on the seed, which the selector hands on."""
+    X, y = load_iris(return_X_y=True)
+    search = make("polynomial", n_restarts=1, max_iter=3, size=None)
+    first, again = (RFSCSelector(search, random_state=4).fit(X, y) for _ in range(2))
+    assert first.estimator_.random_state == 4
+    assert search.random_state is None
+    assert [model.names for model in first.estimator_.models_] == [model.names for model in again.estimator_.models_]

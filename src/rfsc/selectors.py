@@ -131,6 +131,8 @@ class RFSCSelector(MetaEstimatorMixin, _Selector):  # type: ignore[misc]
     output : {"features", "terms"}, default="features"
         What `transform` returns: the columns of X that some model uses, or the chosen terms as columns (of the
         scaled features, without the constant).
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the search; None leaves that of `estimator`.
 
     Attributes
     ----------
@@ -154,11 +156,15 @@ class RFSCSelector(MetaEstimatorMixin, _Selector):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [RFSCClassifier, None],
         "output": [StrOptions({"features", "terms"})],
+        "random_state": RFSCClassifier._parameter_constraints["random_state"],
     }
 
-    def __init__(self, estimator: RFSCClassifier | None = None, output: str = "features") -> None:
+    def __init__(
+        self, estimator: RFSCClassifier | None = None, output: str = "features", random_state: Any = None
+    ) -> None:
         self.estimator = estimator
         self.output = output
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Run the search.
@@ -179,6 +185,8 @@ class RFSCSelector(MetaEstimatorMixin, _Selector):  # type: ignore[misc]
         """
         self._validate_params()
         estimator = RFSCClassifier(basis="polynomial") if self.estimator is None else clone(self.estimator)
+        if self.random_state is not None:
+            estimator.set_params(random_state=self.random_state)
         with unchanged_on_error(self):
             check_table(self, X, y, reset=True, min_samples=2)
             self.estimator_ = estimator.fit(X, y, sample_weight=sample_weight)

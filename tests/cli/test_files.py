@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import stat
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import threading
 
 import pytest
 
-from rfsc.cli import main
+from rfsc._utils import files
+from rfsc.cli import console, fit_command, main
 
 
 def run(*arguments):
@@ -75,3 +77,72 @@ def test_the_name_of_a_report_says_its_format(tmp_path, monkeypatch, refused, li
 def test_both_results_may_go_to_the_null_device(hospital):
     line = ["fit", hospital / "none.csv", "-t", "x", "-o", os.devnull, "--report", os.devnull]
     assert run(*line) == 1  # because there is no such table
+
+
+def test_force_deletes_no_checkpoint_before_there_is_another(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c").write_text("the work of a night")
+    assert run("fit", "none.csv", "-t", "x", "--checkpoint", "c", "--force") == 1
+    assert "none.csv" in capsys.readouterr().err
+    assert (tmp_path / "c").read_text() == "the work of a night"
+
+
+def test_folders_that_cannot_be_written_to_are_found_before_the_fit(hospital, tmp_path, monkeypatch, refused):
+    def refuse(*_, **__):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(console, "TemporaryFile", refuse)
+    said = refused("fit", hospital / "patients.csv", "-t", "diagnosis", "-o", tmp_path / "m.json")
+    assert (
+        said
+        == f"{tmp_path / 'm.json'} cannot be written to its folder: Read-only file system. Choose another folder.\n"
+    )
+
+
+def test_a_full_disk_is_reported_with_the_name_of_the_file(hospital, tmp_path, monkeypatch, refused):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", fail)
+    said = refused("export", hospital / "model.json", "--to", "json", "-o", tmp_path / "m.json")
+    assert said == f"{tmp_path / 'm.json'}: No space left on device\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_to_itself(tmp_path, monkeypatch, refused):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    assert refused("fit", "t.csv", "-t", "x", "-o", "loop").startswith("loop is a link that leads to itself")
+
+
+def test_names_do_not_steer_the_terminal(hospital, monkeypatch, capsys):
+    """Neither escape sequences nor marks that turn the direction of text."""
+    text = "a\x1b[2Jb\u202ec\u2066d\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    console.print_result(text)
+    assert capsys.readouterr().out == "a\ufffd[2Jb\ufffdc\ufffdd\n"
+
+
+@pytest.mark.slow
+def test_exports_and_predictions_in_a_terminal(hospital, tmp_path):
+    """What `write_result` writes to a real terminal."""
+    code = "from rfsc.cli.console import write_result\nwrite_result('a\\x1b[2Jb\\u202ec', '-')"
+    parent, child = pty.openpty()
+    done = subprocess.run([sys.executable, "-c", code], stdout=child, stderr=subprocess.PIPE)
+    os.close(child)
+    assert done.returncode == 0
+    assert os.read(parent, 100).decode() == "a\ufffd[2Jb\ufffdc"
+    os.close(parent)
+
+
+def test_an_interrupted_report_says_what_was_saved(hospital, tmp_path, monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fit_command, "write_report", interrupt)
+    line = ["fit", hospital / "patients.csv", "-t", "diagnosis", "--drop", "patient", "--cv", "0", "--seed", "1"]
+    out = ["-o", tmp_path / "m.json", "--report", tmp_path / "r.html", "--set", "max_iter=5", "--quiet"]
+    assert run(*line, *out) == 130
+    said = capsys.readouterr().err
+    assert f"rfsc: interrupted; {tmp_path / 'm.json'} is complete" in said
+    assert "no file was changed" not in said

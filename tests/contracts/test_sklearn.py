@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rfsc import DistanceCorrelationFilter, Restrictions, RFSCSelector
+from rfsc import DistanceCorrelationFilter, Restrictions, RFSCClassifier, RFSCSelector
 from tests.making import make
 
 # many checks fit pure noise: a search that settles on nothing, or a filter that keeps nothing, rightly warns
@@ -38,6 +38,8 @@ def test_estimator(estimator, check):
         make(["radial", "fourier", "sigmoid"], **SMALL),
         make("polynomial", **SMALL, restrictions=RULES),
         RFSCSelector(make("polynomial", **SMALL)),
+        RFSCClassifier(),  # as they come
+        RFSCSelector(),
     ]
 )
 def test_estimator_with_other_settings(estimator, check):

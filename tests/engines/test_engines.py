@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rfsc._engines import Criterion, FitOptions, Memo, Problem, Status, Supports, make_engine
-from rfsc._engines.base import MAX_NEWTON
-from rfsc._engines.kernels import COARSE_ROWS
+from rfsc._engines.base import MAX_NEWTON, NEWTON_TOL
+from rfsc._engines.kernels import COARSE_ROWS, evaluate_supports
 from rfsc._model.inference import refit
 from rfsc._terms import MonomialSpace
 from tests.engines.degenerate import degenerate
@@ -263,3 +266,39 @@ def test_supports_take_and_pack():
     assert supports[0].tolist() == [1, 3]
     taken = supports.take(np.array([2, 0, 0, 1]))
     assert [taken[m].tolist() for m in range(4)] == [[7], [1, 3], [1, 3], []]
+
+
+@pytest.mark.slow
+def test_damaged_kernels_on_the_disk_are_compiled_again(tmp_path):
+    code = (
+        "from sklearn.datasets import load_iris\nfrom rfsc import RFSCClassifier\n"
+        "X, y = load_iris(return_X_y=True)\n"
+        "print(RFSCClassifier(basis='polynomial', n_restarts=1, size=2, random_state=0).fit(X, y).models_)"
+    )
+
+    def run():
+        env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    whole, notice = run(), "its compiled kernels on the disk are damaged and are compiled again"
+    for ending in ("nbi", "nbc"):
+        damaged = list(tmp_path.rglob(f"*.{ending}"))
+        assert damaged
+        for path in damaged:
+            path.write_bytes(path.read_bytes()[:100])
+        again = run()
+        assert notice in again.stderr
+        assert again.stdout == whole.stdout
+    assert notice not in run().stderr
+
+
+def test_kernels_are_compiled_again_for_other_numbers():
+    """Numba looks for changes in the file of the kernels only, but their numbers are those of another."""
+
+    class Codegen:
+        def magic_tuple(self):
+            return ()
+
+    assert {MAX_NEWTON, NEWTON_TOL} <= set(evaluate_supports._cache._index_key((), Codegen())[-1])

@@ -79,3 +79,20 @@ def test_a_place_that_is_no_whole_number_is_refused():
     document["recipe"]["features"][0]["column"] = 0.0
     with pytest.raises(ModelFileError, match="damaged"):
         from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [["product", *([["x", 0]] * 40)], ["product", *([["x", 0], ["x", 1]] * 7)], "nested squares"],
+    ids=["power", "features", "squares"],
+)
+def test_terms_that_would_fill_the_memory(expression):
+    """A file of one kilobyte: in the user's units a product of k features has 2^k summands."""
+    if expression == "nested squares":
+        expression = ["x", 0]
+        for _ in range(20):
+            expression = ["square", expression]
+    document = json.loads(to_json(predictor()))
+    document["outputs"][0]["terms"][0]["expression"] = expression
+    with pytest.raises(ModelFileError, match=r"in the description of a term, (a product has|its expression is too)"):
+        from_json(json.dumps(document))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 
@@ -10,6 +11,7 @@ from sklearn.datasets import load_iris
 
 from rfsc import Checkpoint, RFSCClassifier, SearchSettings
 from rfsc._search.checkpoint import CheckpointError
+from rfsc.bases import Polynomial
 from rfsc.export import to_json
 
 QUICK = {"n_restarts": 3, "search": SearchSettings(max_iter=25), "random_state": 5}
@@ -135,3 +137,84 @@ def test_a_full_disk_gives_one_warning(iris, tmp_path, monkeypatch):
 def test_the_path_is_checked(arguments, kind, words):
     with pytest.raises(kind, match=words):
         Checkpoint(*arguments)
+
+
+# ---- files that are not what they seem
+
+
+class Shy(Polynomial):
+    """A family whose settings do not show."""
+
+    def __repr__(self):
+        return "Shy()"
+
+
+def test_settings_that_look_the_same(iris, tmp_path):
+    """Two families with one repr have other terms, so neither continues the fit of the other."""
+    path = tmp_path / "fit.checkpoint"
+    RFSCClassifier(**QUICK, basis=Shy(degree=1), callbacks=Checkpoint(path)).fit(*iris)
+    kept = path.read_bytes()
+    with pytest.raises(CheckpointError, match="belongs to another fit: basis differs"):
+        RFSCClassifier(**QUICK, basis=Shy(degree=2), callbacks=Checkpoint(path)).fit(*iris)
+    assert path.read_bytes() == kept
+
+
+def test_settings_that_cannot_be_pickled(iris, tmp_path):
+    class Local(Polynomial):
+        pass
+
+    with pytest.raises(ValueError, match=r"basis cannot be pickled\. Fit without a checkpoint"):
+        RFSCClassifier(**QUICK, basis=Local(), callbacks=Checkpoint(tmp_path / "c")).fit(*iris)
+
+
+def test_overwrite_replaces_the_file_when_there_is_something_new(iris, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    RFSCClassifier(**QUICK, basis="polynomial", callbacks=Checkpoint(path)).fit(*iris)
+    kept = path.read_bytes()
+    again = RFSCClassifier(**QUICK, basis="hinge", callbacks=[Checkpoint(path, overwrite=True), stop_after(1)])
+    again.set_params(search=SearchSettings(max_iter=25), size=None)
+    with pytest.raises(Stop):
+        again.fit(*iris)
+    assert path.read_bytes() == kept
+    again.set_params(callbacks=Checkpoint(path, overwrite=True)).fit(*iris)
+    assert path.read_bytes() != kept
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.clear(),
+        lambda d: d.update(finished=[]),
+        lambda d: d["finished"].update({key: [1, {"a": None}] for key in d["finished"]}),
+        lambda d: [one["model"]["ids"].append(10**9) for key, one in d["finished"].items() if "search" in key],
+        lambda d: [one["known"].append([-7]) for key, one in d["finished"].items() if "compared" in key],
+        lambda d: [one["values"].pop() for key, one in d["finished"].items() if "compared" in key],
+        lambda d: [one.pop("values") for key, one in d["finished"].items() if "compared" in key],
+        lambda d: [one["history"].clear() for key, one in d["finished"].items() if "search" in key],
+    ],
+)
+def test_forged_files_with_a_valid_digest(iris, tmp_path, change):
+    path = tmp_path / "fit.checkpoint"
+    settings = QUICK | {"basis": "polynomial"}
+    RFSCClassifier(**settings, callbacks=Checkpoint(path)).fit(*iris)
+    head, content = path.read_text().split("\n")
+    document = json.loads(content)
+    change(document)
+    content = json.dumps(document)
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    path.write_text(json.dumps(json.loads(head) | {"digest": digest}) + "\n" + content)
+    with pytest.raises(CheckpointError, match=r"holds what no fit has written\. Delete it"):
+        RFSCClassifier(**settings, callbacks=Checkpoint(path)).fit(*iris)
+
+
+def test_a_million_restarts_are_not_prepared(iris):
+    """Seeds and tasks are made when they are needed."""
+    calls = []
+
+    def enough(record):
+        calls.append(record.restart)
+        return "stop_all"
+
+    clf = RFSCClassifier(basis="polynomial", size=None, n_restarts=10**15, random_state=0, callbacks=enough)
+    assert len(clf.fit(*iris).searches_[0]) == 1
+    assert set(calls) == {0}

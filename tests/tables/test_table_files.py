@@ -227,3 +227,23 @@ def test_very_wide(write):
     names = [f"x{j}" for j in range(5000)]
     table = read_table(write(",".join(names) + "\n" + ",".join("1" * 5000) + "\n"))
     assert table.frame.shape == (1, 5000)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "y": "secret"}\n{"a": 2, "y": "b"}\n', '[\n {"a": 1}\n]\n', '[{"a": 1}]\n'])
+def test_json_is_no_table(tmp_path, text):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(ValueError, match=r"t.csv: expected CSV, .* got JSON\. Save the table as CSV\.$"):
+        read_table(str(tmp_path / "t.csv"))
+
+
+def test_brackets_in_a_header_are_no_json(tmp_path):
+    (tmp_path / "t.csv").write_text("[age],{sex}\n1,f\n2,m\n")
+    assert list(read_table(str(tmp_path / "t.csv")).frame.columns) == ["[age]", "{sex}"]
+
+
+def test_repeated_names_of_a_parquet_file(tmp_path):
+    from pyarrow import array, parquet, table
+
+    parquet.write_table(table([array([1.0]), array([2.0])], names=["x", "x"]), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="expected a different name for every column, got a repeated one"):
+        read_table(str(tmp_path / "t.parquet"))

@@ -13,6 +13,7 @@ No function allocates: all scratch memory is a `Workspace` that the caller owns,
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -828,3 +829,28 @@ def gram_matrix(columns, weight):  # type: ignore[no-untyped-def]
         for j in range(i):
             gram[i, j] = gram[j, i]
     return gram
+
+
+def _guard_cache(function: Any) -> None:
+    """Compile again if the code on the disk is damaged, or was compiled with other numbers than those of `base.py`.
+
+    Numba notices neither: it raises whatever reading a damaged file raises, and looks at this file alone for changes.
+    """
+    cache = function._cache
+    load, key = cache.load_overload, cache._index_key
+    numbers = (MAX_HALVINGS, MAX_NEWTON, MAX_OVERSHOOT, MIN_LEFT_OUT, NEWTON_TOL, PIVOT_TOL, CACHE_LINE, *EMPTY_SCORES)
+
+    def load_or_forget(*arguments: Any) -> Any:
+        try:
+            return load(*arguments)
+        except Exception:  # of pickle, zlib or the file system
+            sys.stderr.write("rfsc: its compiled kernels on the disk are damaged and are compiled again\n")
+            cache.flush()
+            return None
+
+    cache.load_overload = load_or_forget
+    cache._index_key = lambda *arguments: (*key(*arguments), numbers)
+
+
+_guard_cache(evaluate_supports)
+_guard_cache(gram_matrix)

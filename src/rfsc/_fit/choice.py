@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,17 @@ class Comparison:
             self._spaces[key] = self.specs[cell.mix].space(self.rows, cell.features)
         return self._spaces[key]
 
+    def read(self, cell: Cell, kept: Mapping[str, Any]) -> Path:
+        """What `_written` has written of a cell; ValueError if it is of another one."""
+        n_rows = int(np.count_nonzero(self.fold == cell.fold))
+        values = np.array([[np.nan] * n_rows if row is None else row for row in kept["values"]], dtype=np.float64)
+        known = tuple(np.array(ids, dtype=np.int64) for ids in kept["known"])
+        most = (self.specs[cell.mix].max_size or 0) + 1
+        is_term = all(((ids >= 0) & (ids < self.space(cell).n_terms)).all() for ids in known)
+        if values.shape != (most, n_rows) or not is_term:
+            raise ValueError
+        return Path(values, known, str(kept["began"]))
+
     def run(self, item: Cell, context: Context) -> Path:
         """The path of models that one search finds on the other folds, on the rows of a fold."""
         spec, space = self.specs[item.mix], self.space(item)
@@ -207,8 +219,9 @@ class _Race:
             self.cells[name, number] = [Cell(name, number, output, own) for output, own in enumerate(features)]
         cells = [cell for name in mixes for cell in self.cells[name, number]]
         if context.checkpoint is not None:
-            kept = {cell.key: context.checkpoint.get(cell.key) for cell in cells}
-            self.found |= {key: _read(path) for key, path in kept.items() if path is not None}
+            for cell in cells:
+                path = context.checkpoint.get(cell.key, partial(self.comparison.read, cell))
+                self.found |= {} if path is None else {cell.key: path}
         todo = [cell for cell in cells if cell.key not in self.found]
         with closing(self.executor.run(((self.comparison, cell, context) for cell in todo), context)) as results:
             for place, (cell, path) in enumerate(zip(todo, results, strict=False), 1):
@@ -408,10 +421,4 @@ def _written(path: Path) -> dict[str, Any]:
     """A path as JSON knows it; NaN is None."""
     rows = [None if np.isnan(row).any() else row.tolist() for row in path.values]
     known = [ids.tolist() for ids in path.known]
-    return {"values": rows, "n": path.values.shape[1], "known": known, "began": path.began}
-
-
-def _read(kept: Mapping[str, Any]) -> Path:
-    """What `_written` has written."""
-    values = np.array([[np.nan] * kept["n"] if row is None else row for row in kept["values"]])
-    return Path(values, tuple(np.array(ids, dtype=np.int64) for ids in kept["known"]), kept["began"])
+    return {"values": rows, "known": known, "began": path.began}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import tee
 from numbers import Integral
 from typing import Any
 
@@ -19,7 +20,8 @@ from .._search.subsamples import LEAST_OF_A_CLASS
 from .._terms import Basis, Term
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.determinism import seeds_of_searches, thread_count
-from .._utils.json_records import decode, encode
+from .._utils.json_records import encode
+from .._utils.manifest import content_digest
 from .._version import __version__
 from ..restrictions import check_number_of_classes
 from .choice import Choice, choose
@@ -72,9 +74,13 @@ def open_checkpoint(estimator: Any, data: dict[str, Any], context: Context) -> N
             f"got {type(estimator.random_state).__name__}."
         )
         raise ValueError(msg)
-    params = {name: repr(value) for name, value in estimator.get_params(deep=False).items()}
-    settings = {name: value for name, value in params.items() if name not in NO_EFFECT_ON_RESULT}
-    context.checkpoint.open({"data": data, "rfsc": __version__, **settings})
+    context.checkpoint.open({"data": data, "rfsc": __version__, **settings_digests(estimator)})
+
+
+def settings_digests(estimator: Any) -> dict[str, str]:
+    """A digest of each parameter that has an effect on the result, by its content: another value may look the same."""
+    given = estimator.get_params(deep=False)
+    return {name: content_digest(name, value) for name, value in given.items() if name not in NO_EFFECT_ON_RESULT}
 
 
 def fit_rows(estimator: Any, rows: Rows, context: Context) -> FitResult:
@@ -92,7 +98,7 @@ def fit_rows(estimator: Any, rows: Rows, context: Context) -> FitResult:
     # with more time another basis might be chosen, whose searches are others
     own = context if choice.is_complete else replace(context, checkpoint=None)
     jobs = [
-        Job(output, allowed, spec, tuple(restarts))
+        Job(output, allowed, spec, restarts)
         for output, (allowed, restarts) in enumerate(zip(features.allowed(rows, tests), seeds, strict=True))
     ]
     if isinstance(estimator.size, Integral):
@@ -208,7 +214,7 @@ def _fit_group(rows: Rows, jobs: Sequence[Job], executor: Executor, context: Con
     reason = "" if context.signals.stop_all else searching.stop_reason
     fits = []
     for k, (work, job) in enumerate(zip(works, jobs, strict=True)):
-        own = [found[restart, k] for restart in range(len(job.seeds)) if (restart, k) in found]
+        own = [found[place] for place in sorted(found) if place[1] == k]
         is_short = len(own) < len(job.seeds) and not any(search.stop_reason in EARLY for search in own)
         not_begun = reason if is_short else ""
         if own:
@@ -227,24 +233,31 @@ def _shortest_fit(rows: Rows, job: Job, context: Context) -> OutputFit:
 def _searched(works: Sequence[OutputSearch], executor: Executor, context: Context) -> dict[Place, SearchResult]:
     """Results of all searches, by restart and job; those that a checkpoint knows are not run again."""
     # the first restart of every output, then the second: if the fit is stopped, each has had its share
-    places = sorted((restart, k) for k, work in enumerate(works) for restart in range(len(work.job.seeds)))
-    keys = {(restart, k): f"search/{works[k].job.output}/{restart}" for restart, k in places}
+    n_restarts, checkpoint = max(len(work.job.seeds) for work in works), context.checkpoint
+    places: Iterator[Place] = ((restart, k) for restart in range(n_restarts) for k in range(len(works)))
     found: dict[Place, SearchResult] = {}
-    if context.checkpoint is not None:
-        known = {place: context.checkpoint.get(key) for place, key in keys.items()}
-        found = {place: decode(SearchResult, kept) for place, kept in known.items() if kept is not None}
-    todo = [place for place in places if place not in found]
-    tasks = ((works[k], restart, context) for restart, k in todo)
+    if checkpoint is not None:
+        places, every = tee(places)
+        known = ((place, checkpoint.get(_key(works, place), works[place[1]].read)) for place in every)
+        found = {place: kept for place, kept in known if kept is not None}
+    # one by one, as the executor takes them: a fit of many restarts may end after the first
+    todo, taken = tee(place for place in places if place not in found)
+    tasks = ((works[k], restart, context) for restart, k in taken)
     with closing(executor.run(tasks, context, n_large=len(works))) as results:
-        for place, result in zip(todo, results, strict=False):
+        for result, place in zip(results, todo, strict=False):
             if executor.is_elsewhere:
                 result = _as_watched(result, works[place[1]], place[0], context)
             found[place] = result
-            if context.checkpoint is not None and result.stop_reason not in ("observer", *EARLY):
-                context.checkpoint.put(keys[place], encode(result))
+            if checkpoint is not None and result.stop_reason not in ("observer", *EARLY):
+                checkpoint.put(_key(works, place), encode(result))
             if context.signals.stop_all or context.stop_reason:
                 break
     return found
+
+
+def _key(works: Sequence[OutputSearch], place: Place) -> str:
+    """Name of a search in a checkpoint."""
+    return f"search/{works[place[1]].job.output}/{place[0]}"
 
 
 def _as_watched(result: SearchResult, work: OutputSearch, restart: int, context: Context) -> SearchResult:

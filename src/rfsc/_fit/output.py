@@ -23,7 +23,8 @@ from .._search.subsamples import Subsamples
 from .._terms import Basis, TermSpace, Training
 from .._terms.requirements import CONSTANT, Requirements
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .._utils.determinism import Seed, stream
+from .._utils.determinism import RestartSeeds, Seed, stream
+from .._utils.json_records import decode
 from ..restrictions import Restrictions, requirements_of
 from .rows import Rows
 
@@ -84,7 +85,7 @@ class Job:
     output: int
     features: IntArray  # that it may use
     spec: OutputSpec
-    seeds: tuple[Seed, ...]  # one for each restart
+    seeds: RestartSeeds | tuple[Seed, ...]  # one for each restart
     size: int | None = None  # number of terms of the answer; None: the size with the least leave-one-out loss
     slopes: FloatArray | None = None  # by which the coefficients of each size are multiplied; None: they stay
     known: tuple[IntArray, ...] = ()  # supports that searches on parts of the rows came upon, whose terms are used
@@ -93,7 +94,7 @@ class Job:
     def shortened(self) -> Job:
         """A single iteration of a single search."""
         spec = replace(self.spec, search=replace(self.spec.search, max_iter=1))
-        return replace(self, spec=spec, seeds=self.seeds[:1])
+        return replace(self, spec=spec, seeds=(self.seeds[0],))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,6 +254,15 @@ class OutputSearch:
             subsamples=self._subsamples,
         )
         return run_search(setup, job.seeds[item], context, output=job.output, restart=item)
+
+    def read(self, kept: Any) -> SearchResult:
+        """A search that a checkpoint has kept; ValueError if it has terms that this output does not have."""
+        found: SearchResult = decode(SearchResult, kept)
+        models = [found.model.ids, *found.leaders, *([] if found.limit is None else [found.limit.ids])]
+        ids = np.concatenate([*models, *(record.rips.ids for record in found.history)])
+        if not found.history or ids.min(initial=0) < 0 or ids.max(initial=0) >= self.space.n_terms:
+            raise ValueError
+        return found
 
     def combined(self, searches: Sequence[SearchResult], context: Context, not_begun: str = "") -> OutputFit:
         """The models of all sizes out of all searches, or of one size: what the best restart has found."""

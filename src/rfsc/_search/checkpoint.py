@@ -11,14 +11,15 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .._utils.files import remove_unfinished, whole_file
 from .history import IterationRecord
 
 FORMAT, VERSION = "rfsc-checkpoint", 3
+Kept = TypeVar("Kept")
 
 
 class CheckpointError(ValueError):
@@ -36,13 +37,15 @@ class Checkpoint:
     ----------
     path : str or path
         The file.
+    overwrite : bool, default=False
+        Start again: a file that is there is not read, and replaced when the first search is finished.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         if not isinstance(path, str | os.PathLike) or not os.fspath(path):
             msg = f"path must be the name of a file, got {'an empty text' if path == '' else type(path).__name__}."
             raise TypeError(msg)
-        self.path = Path(path)
+        self.path, self.overwrite = Path(path), overwrite
         self._finished: dict[str, Any] = {}
         self._fingerprint: Mapping[str, Any] = {}
         self._has_warned = False
@@ -54,7 +57,7 @@ class Checkpoint:
         """Read the file, if there is one; refuse it if it belongs to other data or settings."""
         self._fingerprint, self._finished, self._has_warned = fingerprint, {}, False
         remove_unfinished(self.path)
-        if not os.path.exists(self.path):  # unlike Path.exists, it answers whatever the name
+        if self.overwrite or not os.path.exists(self.path):  # unlike Path.exists, it answers whatever the name
             return
         found = self._read()
         known = found["fingerprint"]
@@ -84,11 +87,25 @@ class Checkpoint:
         if head.get("digest") != _digest(content):
             msg = f"the checkpoint {self.path.name} has changed since it was written. Delete it to start again."
             raise CheckpointError(msg)
-        return dict(json.loads(content))
+        found = json.loads(content)
+        if not (
+            isinstance(found, dict) and all(isinstance(found.get(key), dict) for key in ("fingerprint", "finished"))
+        ):
+            raise CheckpointError(self._of_another_hand())
+        return found
 
-    def get(self, key: str) -> Any:
-        """What was kept under a key; None if there is nothing."""
-        return self._finished.get(key)
+    def _of_another_hand(self) -> str:
+        return f"the checkpoint {self.path.name} holds what no fit has written. Delete it to start again."
+
+    def get(self, key: str, read: Callable[[Any], Kept]) -> Kept | None:
+        """What was kept under a key, read by a function that raises if it is not right; None if there is nothing."""
+        kept = self._finished.get(key)
+        if kept is None:
+            return None
+        try:
+            return read(kept)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError):
+            raise CheckpointError(self._of_another_hand()) from None
 
     def put(self, key: str, value: Any) -> None:
         """Keep a finished part of the fit, as plain numbers, texts and lists, and write the file."""

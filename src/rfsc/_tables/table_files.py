@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import re
 import sys
 import zlib
@@ -101,6 +102,9 @@ def _decoded(path: Path, content: bytes) -> tuple[str, list[str]]:
 
 
 def _from_csv(path: Path, text: str, notes: list[str]) -> RawTable:
+    if _is_json(text):
+        msg = f"{path.name}: expected CSV, TSV, Parquet, ARFF, KEEL or .npy, got JSON. Save the table as CSV."
+        raise ValueError(msg)
     delimiter = _delimiter(text)
     header, *rows = _csv_rows(path, text, delimiter)
     columns = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
@@ -113,6 +117,15 @@ def _from_csv(path: Path, text: str, notes: list[str]) -> RawTable:
     if comma == ".":
         notes.append("read with decimal commas")
     return _as_table(path, {name: with_points(cells, comma) for name, cells in columns.items()}, notes, comma)
+
+
+def _is_json(text: str) -> bool:
+    """Whether the first line is, or begins, a JSON object or list."""
+    first = text.lstrip().split("\n", 1)[0].strip()
+    try:
+        return first in ("{", "[", "[{") or isinstance(json.loads(first), dict | list)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _delimiter(text: str) -> str:
@@ -251,6 +264,9 @@ def _from_parquet(path: Path, source: Any) -> RawTable:
         frame: Any = read_parquet(source)
     except (ArrowException, OSError, ValueError):
         frame = None
+    if frame is None and _has_repeated_names(path):
+        msg = f"{path.name}: expected a different name for every column, got a repeated one. Rename it."
+        raise ValueError(msg)
     if frame is None:
         what = "complete Parquet files" if path.is_dir() else "a complete Parquet file"
         msg = f"{path.name}: expected {what}, got a damaged one. Copy it again."
@@ -260,6 +276,17 @@ def _from_parquet(path: Path, source: Any) -> RawTable:
         msg = f"{path.name}: expected rows, and a different name for every column, got none or a repeated one."
         raise ValueError(msg)
     return RawTable(frame.reset_index(drop=True), path.name)
+
+
+def _has_repeated_names(path: Path) -> bool:
+    """Whether a Parquet file has two columns of one name, which cannot be read as a data frame."""
+    from pyarrow import ArrowException, parquet
+
+    try:
+        names = parquet.read_schema(path).names
+    except (ArrowException, OSError, ValueError):
+        return False
+    return len(set(names)) < len(names)
 
 
 def _as_table(path: Path, columns: dict[str, list[str]], notes: list[str], comma: str | None = None) -> RawTable:

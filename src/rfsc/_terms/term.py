@@ -35,7 +35,8 @@ from .scaling import Scaling
 
 LABEL_MARKS = "≈,"  # what could be misread in the name of a feature within a label
 MAX_DEPTH = 20  # of an expression that is read
-MAX_NODES = 1_000_000
+MAX_NODES = 1_000_000  # a square counts what is in it twice, as it is printed
+MAX_FACTORS = 12  # plain features of a product: in the user's units each doubles the number of summands
 
 
 class DamagedTermError(ValueError):
@@ -153,9 +154,9 @@ class _Reader:
     def __init__(self) -> None:
         self._n_nodes = 0
 
-    def expression(self, d: Any, depth: int = 0) -> Expression:
-        """The expression that `_as_list` wrote."""
-        self._n_nodes += 1
+    def expression(self, d: Any, depth: int = 0, times: int = 1) -> Expression:
+        """The expression that `_as_list` wrote, which stands `times` times in the formula."""
+        self._n_nodes += times
         _require(depth <= MAX_DEPTH and self._n_nodes <= MAX_NODES, "its expression is too deep or too long")
         if not isinstance(d, list):
             return Number(_number(d))
@@ -169,15 +170,17 @@ class _Reader:
             case "x", [feature, low, span]:
                 return Scaled(_feature(feature), (_number(low), _positive(span)))
             case "sum", parts:
-                return Sum(tuple(self.expression(part, depth + 1) for part in parts))
+                return Sum(tuple(self.expression(part, depth + 1, times) for part in parts))
             case "product", parts:
-                return Product(tuple(self.expression(part, depth + 1) for part in parts))
+                n_plain = sum(isinstance(part, list) and part[:1] == ["x"] for part in parts)
+                _require(n_plain <= MAX_FACTORS, f"a product has more than {MAX_FACTORS} features")
+                return Product(tuple(self.expression(part, depth + 1, times) for part in parts))
             case "over", [part, by]:
-                return Divided(self.expression(part, depth + 1), _positive(by))
+                return Divided(self.expression(part, depth + 1, times), _positive(by))
             case ((">" | "<=" | "="), [part, at, *shown]) if len(shown) <= 1:
-                return Condition(self.expression(part, depth + 1), kind, _number(at), *map(_number, shown))
+                return Condition(self.expression(part, depth + 1, times), kind, _number(at), *map(_number, shown))
         _require(kind in self.FUNCTIONS and len(rest) == 1, "a node is of an unknown kind or has too many parts")
-        return self.FUNCTIONS[kind](self.expression(rest[0], depth + 1))
+        return self.FUNCTIONS[kind](self.expression(rest[0], depth + 1, 2 * times if kind == "square" else times))
 
 
 def _label(d: Any) -> Label:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -20,12 +21,28 @@ from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_back
 from threadpoolctl import ThreadpoolController
 
 Seed = np.random.SeedSequence
+MOST_THREADS = 64  # or the number of cores: each has memory of its own
 
 
-def seeds_of_searches(random_state: Any, n_outputs: int, n_restarts: int) -> list[list[Seed]]:
+@dataclass(frozen=True, slots=True)
+class RestartSeeds:
+    """The seeds of the restarts of an output, each made when it is asked for: a fit may end after the first."""
+
+    root: Seed
+    output: int
+    n_restarts: int
+
+    def __len__(self) -> int:
+        return self.n_restarts
+
+    def __getitem__(self, restart: int) -> Seed:
+        return child(self.root, self.output, range(self.n_restarts)[restart])
+
+
+def seeds_of_searches(random_state: Any, n_outputs: int, n_restarts: int) -> list[RestartSeeds]:
     """One seed for every restart of every output."""
     root = _root(random_state)
-    return [[child(root, output, restart) for restart in range(n_restarts)] for output in range(n_outputs)]
+    return [RestartSeeds(root, output, n_restarts) for output in range(n_outputs)]
 
 
 def child(seed: Seed, *key: int) -> Seed:
@@ -59,7 +76,7 @@ def thread_count(n_jobs: int | None) -> int:
         return 1
     alone = 1 if backend.nesting_level else -1  # inside of a parallel loop, the others have the other cores
     wanted = next(n for n in (n_jobs, configured, alone) if n is not None)
-    return int(ThreadingBackend().effective_n_jobs(wanted))
+    return min(int(ThreadingBackend().effective_n_jobs(wanted)), max(MOST_THREADS, os.cpu_count() or 1))
 
 
 _one_user = Lock()  # the limit below holds for the whole process; two at once would not restore it

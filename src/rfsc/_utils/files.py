@@ -29,6 +29,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.fsync(file.fileno())  # else a power cut may leave the name with nothing in it
         part.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
         part.replace(target)
+    except OSError as error:  # of a full disk: it names no file, or one that is gone
+        if error.errno is None or error.filename not in (None, name):
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:
         part.unlink(missing_ok=True)
 

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
+from pickle import PicklingError
 from types import MappingProxyType
 from typing import Any
 
+import joblib
 import numpy as np
 
 from .._version import __version__
@@ -102,6 +104,15 @@ def hash_of(*parts: Iterable[bytes]) -> str:
     for piece in chain(*parts):
         found.update(piece)
     return f"sha256:{found.hexdigest()}"
+
+
+def content_digest(name: str, value: Any) -> str:
+    """A digest of a parameter, by what is in it."""
+    try:
+        return str(joblib.hash(value))
+    except (PicklingError, TypeError, AttributeError) as error:  # pickle raises any of them
+        msg = f"a checkpoint compares the settings of fits, but {name} cannot be pickled. Fit without a checkpoint."
+        raise ValueError(msg) from error
 
 
 def numbers_of(table: Any) -> Iterator[bytes]:

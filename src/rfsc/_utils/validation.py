@@ -55,6 +55,9 @@ def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool
     msg = _silently_misread(X) or odd_labels(y)
     if msg is not None:
         raise ValueError(msg)
+    numpy_dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if numpy_dtype is not None:  # of pandas' Int64: scikit-learn would make floats of it, and one of two large integers
+        y = y.to_numpy(dtype=numpy_dtype)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # the sum with which it looks for NaN may overflow
             return validate_data(estimator, X, y, reset=reset, dtype=np.float64, ensure_min_samples=min_samples)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,7 +18,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._fit.executor import Executor
-from .._fit.fitting import NO_EFFECT_ON_RESULT
+from .._fit.fitting import settings_digests
 from .._fit.rows import group_codes
 from .._fit.targets import encode as encode_targets
 from .._fit.targets import row_weights
@@ -202,8 +203,8 @@ class _Study:
         n_halves, checkpoint = 2 * self._n_pairs, context.checkpoint
         if checkpoint is not None:
             checkpoint.open(self._fingerprint())
-            kept = {item: checkpoint.get(f"half/{item}") for item in range(n_halves)}
-            found = {item: decode(HalfResult, one) for item, one in kept.items() if one is not None}
+            kept = {item: checkpoint.get(f"half/{item}", partial(decode, HalfResult)) for item in range(n_halves)}
+            found = {item: one for item, one in kept.items() if one is not None}
         todo = [item for item in range(n_halves) if item not in found]
         tasks = ((self._halves, item, context) for item in todo)
         executor = Executor(n_jobs, or_processes=True)
@@ -228,8 +229,7 @@ class _Study:
         targets = self._table.targets
         data = fingerprint(self._values, targets.classes, targets.code, self._table.weight, self._names)
         # of a pipeline its steps are known by what they make of the rows
-        given = last_step(self._estimator).get_params(deep=False)
-        params = {name: repr(value) for name, value in given.items() if name not in NO_EFFECT_ON_RESULT}
+        params = settings_digests(last_step(self._estimator))
         own = {"n_pairs": self._n_pairs, "random_state": self._random_state, "clusters": self.cluster_of}
         return {"data": data, "rfsc": __version__, **params, **own}
 

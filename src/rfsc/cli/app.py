@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
+from .._utils.words import listed
 from .._version import __version__
 from .atlas_command import atlas
 from .certify_command import certify
-from .console import CommandError, printable
+from .console import WRITTEN, CommandError, printable
 from .export_command import export
 from .fit_command import demo, fit
 from .model_commands import explain, info, predict, report
@@ -50,6 +51,7 @@ def _root(
 
 def run(arguments: list[str]) -> int:
     """Run one command; returns the exit status."""
+    WRITTEN.clear()
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _one_line
@@ -78,7 +80,10 @@ def run(arguments: list[str]) -> int:
 
 def _finished(status: int) -> int:
     if status == 130:
-        sys.stderr.write("\nrfsc: interrupted; no file was changed\n")
+        what = (
+            f"{listed(WRITTEN)} {'is' if len(WRITTEN) == 1 else 'are'} complete" if WRITTEN else "no file was changed"
+        )
+        sys.stderr.write(f"\nrfsc: interrupted; {printable(what)}\n")
     return status
 
 

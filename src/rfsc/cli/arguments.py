@@ -82,9 +82,7 @@ def checkpoint_at(path: str | None, *, resume: bool, force: bool, inputs: dict[s
     check_writable(path, force=True, inputs=inputs)
     from .. import Checkpoint
 
-    if not resume:
-        file.unlink(missing_ok=True)
-    return [Checkpoint(file)]
+    return [Checkpoint(file, overwrite=not resume)]
 
 
 # ---- the classifier

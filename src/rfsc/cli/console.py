@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from rich.console import Console
@@ -17,7 +18,9 @@ from rich.text import Text
 
 from .._utils.files import whole_file
 
-CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and line feed
+# all but tab and line feed, and those that turn the direction of what follows
+CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+WRITTEN: list[str] = []  # files that the command has written
 STDOUT_NAMES = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
@@ -103,6 +106,11 @@ def check_writable(path: str, *, force: bool, inputs: Mapping[str, str | None], 
     if path in STDOUT_NAMES:
         return "-"
     file = Path(path)
+    try:
+        file.resolve()
+    except (OSError, RuntimeError):  # RuntimeError before Python 3.13
+        msg = f"{path} is a link that leads to itself; give the name of a file."
+        raise CommandError(msg) from None
     if file.is_dir():
         msg = f"{path} is a folder; give the name of a file."
         raise CommandError(msg)
@@ -121,11 +129,18 @@ def check_writable(path: str, *, force: bool, inputs: Mapping[str, str | None], 
     if file.exists() and not force:
         msg = f"{path} already exists; pass --force to overwrite it, or choose another name."
         raise CommandError(msg)
-    return path
+    try:
+        with TemporaryFile(dir=file.resolve().parent):
+            return path
+    except OSError as error:
+        msg = f"{path} cannot be written to its folder: {error.strerror}. Choose another folder."
+        raise CommandError(msg) from None
 
 
 def write_result(content: str | bytes, path: str) -> None:
     """Write a result to a file, as a whole or not at all, or to stdout (-)."""
+    if isinstance(content, str) and path == "-" and sys.stdout.isatty():
+        content = printable(content)
     data = content.encode() if isinstance(content, str) else content
     if path == "-":
         sys.stdout.flush()
@@ -134,3 +149,4 @@ def write_result(content: str | bytes, path: str) -> None:
         return
     with whole_file(path) as part:
         part.write_bytes(data)
+    WRITTEN.append(path)
