@@ -1,6 +1,7 @@
 """A model outside of Python: a model file, SQL, ONNX, a spreadsheet, and functions in other languages."""
 
 from .c_code import to_c
+from .javascript import to_javascript
 from .json_file import ModelFileError, from_json, load, save, to_json
 from .onnx import to_onnx
 from .python_code import to_python
@@ -14,6 +15,7 @@ __all__ = [
     "save",
     "sql_expressions",
     "to_c",
+    "to_javascript",
     "to_json",
     "to_onnx",
     "to_python",
