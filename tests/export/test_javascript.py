@@ -105,7 +105,15 @@ def test_recipes(run, classes):
     check(run, pairs)
 
 
-HOSTILE = ["</script><img src=x onerror=alert(1)>", "__proto__", "${1}`\\", '"\n\u2028*/ //', "constructor", "<!--", "é\0"]
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>",
+    "__proto__",
+    "${1}`\\",
+    '"\n\u2028*/ //',
+    "constructor",
+    "<!--",
+    "é\0",
+]
 
 
 @needs_node

@@ -121,7 +121,7 @@ function followLink() {
 }
 
 byId("form").addEventListener("submit", (event) => event.preventDefault());
-byId("form").addEventListener("input", update);
+for (const event of ["input", "change"]) byId("form").addEventListener(event, update);
 byId("clear").addEventListener("click", () => fill([]));
 addEventListener("hashchange", followLink);
 followLink();
