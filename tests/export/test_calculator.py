@@ -172,7 +172,7 @@ def check(browser, predictor, names, rows):  # noqa: F811
             assert state.startswith("Enter ")
             continue
         assert_agree(values, expected)
-        assert large == values[1] if len(values) == 2 else max(values)
+        assert large == (values[1] if len(values) == 2 else max(values))
         assert state == f"Predicted class: {label}"
 
 
