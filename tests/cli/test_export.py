@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 
 from rfsc import RFSCClassifier, SearchSettings
 from rfsc.cli import main
-from rfsc.export import load, save, to_json
+from rfsc.export import load, save, to_html, to_json
 
 ALL = [
     word
@@ -82,11 +82,26 @@ def test_onnx_to_a_file(hospital, raw, tmp_path, capsys):
     assert label.ravel().tolist() == load(hospital / "model.json").predict(raw).tolist()
 
 
+def test_javascript(exported):
+    assert "export function diagnose(row)" in exported("--to", "javascript", "--name", "diagnose")
+
+
+def test_calculator(hospital, exported, tmp_path, capsys):
+    assert exported("--to", "html").rstrip("\n") == to_html(load(hospital / "model.json")).rstrip("\n")
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "model.xlsx"
+    assert main(["export", str(hospital / "model.json"), "--to", "xlsx", "-o", str(path)]) == 0
+    assert capsys.readouterr().err == f"Wrote {path}\n"
+    assert openpyxl.load_workbook(path)["Calculator"]["A1"].value == "Calculator: diagnosis"
+
+
 def test_json_is_the_file(hospital, exported):
     assert exported("--to", "json").rstrip("\n") == to_json(load(hospital / "model.json")).rstrip("\n")
 
 
-@pytest.mark.parametrize(("form", "words"), [("latex", r"\text{age}"), ("html", "<var>age</var>"), ("text", "*age")])
+@pytest.mark.parametrize(
+    ("form", "words"), [("latex", r"\text{age}"), ("html-equation", "<var>age</var>"), ("text", "*age")]
+)
 def test_equations(exported, form, words):
     assert words in exported("--to", form)
     assert exported("--to", form, "--units", "scaled") != exported("--to", form)
@@ -102,7 +117,7 @@ def test_equations_of_several_classes(tmp_path, capsys):
     heads = {
         "text": ["a<b: f", "c d: f", "e: f"],
         "latex": ["% a<b\n", "% c d\n", "% e\n"],
-        "html": ["a&lt;b: ", "c d: "],
+        "html-equation": ["a&lt;b: ", "c d: "],
     }
     for form, wanted in heads.items():
         assert main(["export", str(tmp_path / "m.json"), "--to", form]) == 0
@@ -115,7 +130,11 @@ def test_equations_of_several_classes(tmp_path, capsys):
     [
         (["--to", "cobol"], "--to does not know cobol. Choose from: sql, python", 2),
         (["--to", "python", "--dialect", "duckdb"], "--dialect goes with --to sql, not with --to python", 2),
-        (["--to", "sql", "--name", "f"], "--name goes with --to python or --to c, not with --to sql", 2),
+        (
+            ["--to", "sql", "--name", "f"],
+            "--name goes with --to python or --to c or --to javascript, not with --to sql",
+            2,
+        ),
         (["--to", "xlsx-formula", "--cell", "age"], "--cell expects COLUMN=LETTER", 2),
         (["--to", "xlsx-formula", "--cell", "age=7"], "--cell expects COLUMN=LETTER", 2),
         (["--to", "xlsx-formula", "--cell", "age=C"], "for every column that the model reads; ", 1),

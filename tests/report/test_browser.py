@@ -98,14 +98,14 @@ def test_names_are_shown_as_text(browser, report_hostile, tmp_path):
 
 
 def test_names_in_exported_html_are_text(browser, tmp_path):
-    """What a notebook shows and `rfsc export --to html` writes, with nothing of ours around it."""
+    """What a notebook shows and `rfsc export --to html-equation` writes, with nothing of ours around it."""
     parts = []
     for i in range(0, len(HOSTILE), 4):
         names = [*HOSTILE[i : i + 4], "b", "c", "d"][:4]
         model = model_of("polynomial", "hinge", "step", "radial", names=names, label=LABELS[0])
         path = tmp_path / f"{i}.json"
         save(model, path)
-        assert main(["export", str(path), "--to", "html", "-o", str(tmp_path / f"{i}.html"), "-q"]) == 0
+        assert main(["export", str(path), "--to", "html-equation", "-o", str(tmp_path / f"{i}.html"), "-q"]) == 0
         parts += [(tmp_path / f"{i}.html").read_text(encoding="utf-8"), equation(model, form="html", units="scaled")]
     path = tmp_path / "parts.html"
     path.write_text("<!doctype html><meta charset=utf-8><title>t</title>" + "<hr>".join(parts), encoding="utf-8")

@@ -6,6 +6,7 @@ import html
 import re
 import sys
 from collections.abc import Callable
+from io import BytesIO
 from typing import Annotated, Any
 
 import typer
@@ -21,10 +22,13 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "sql": ("dialect", "table"),
     "python": ("name",),
     "c": ("name",),
+    "javascript": ("name",),
+    "html": (),
+    "xlsx": (),
     "xlsx-formula": ("cell",),
     "onnx": (),
     "latex": ("units",),
-    "html": ("units",),
+    "html-equation": ("units",),
     "text": ("units",),
     "json": (),
 }
@@ -39,7 +43,7 @@ def export(
     ] = None,
     table: Annotated[str | None, typer.Option(help="SQL: table to read.", show_default="data")] = None,
     name: Annotated[
-        str | None, typer.Option(help="Python and C: name of the function.", show_default="predict")
+        str | None, typer.Option(help="Python, C and JavaScript: name of the function.", show_default="predict")
     ] = None,
     cell: Annotated[
         list[str] | None,
@@ -51,10 +55,11 @@ def export(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a model as code for a database, a program or a spreadsheet, or as an equation.
+    """Write a model as a calculator, as code for a database, a program or a spreadsheet, or as an equation.
 
-    The code reads the raw columns, text and blanks included, and predicts the same as `rfsc predict`. Equations
-    (latex, html, text) are for people.
+    A calculator is an offline page (html) or a workbook (xlsx) with a field for each raw column. Calculators and code
+    read text and blanks, too, and predict the same as `rfsc predict`. Equations (latex, html-equation, text) are for
+    people.
     """
     given = {"dialect": dialect, "table": table, "name": name, "cell": cell or None, "units": units}
     options = {key: value for key, value in given.items() if value is not None}
@@ -87,10 +92,20 @@ def _content(to: str, source: Any, options: dict[str, Any]) -> str | bytes:
         return exporters.to_spreadsheet(source, cells=_spreadsheet_cells(options.get("cell", [])))
     if to == "onnx":
         return bytes(exporters.to_onnx(source).SerializeToString())
-    if to in ("latex", "html", "text"):
-        return _equations(source, to, options.get("units", "original"))
+    if to == "xlsx":
+        return _workbook(source)
+    if to in ("latex", "html-equation", "text"):
+        return _equations(source, to.removesuffix("-equation"), options.get("units", "original"))
     write: Callable[..., str] = getattr(exporters, f"to_{to}")
     return write(source, **options)
+
+
+def _workbook(source: Any) -> bytes:
+    from ..export.workbook import workbook
+
+    content = BytesIO()
+    workbook(source).save(content)
+    return content.getvalue()
 
 
 def _spreadsheet_cells(given: list[str]) -> dict[str, str] | None:

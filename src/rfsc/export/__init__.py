@@ -1,11 +1,14 @@
 """A model outside of Python: a model file, SQL, ONNX, a spreadsheet, and functions in other languages."""
 
 from .c_code import to_c
+from .calculator import to_html
+from .javascript import to_javascript
 from .json_file import ModelFileError, from_json, load, save, to_json
 from .onnx import to_onnx
 from .python_code import to_python
 from .spreadsheet import to_spreadsheet
 from .sql import sql_expressions, to_sql
+from .workbook import to_xlsx
 
 __all__ = [
     "ModelFileError",
@@ -14,9 +17,12 @@ __all__ = [
     "save",
     "sql_expressions",
     "to_c",
+    "to_html",
+    "to_javascript",
     "to_json",
     "to_onnx",
     "to_python",
     "to_spreadsheet",
     "to_sql",
+    "to_xlsx",
 ]
