@@ -16,8 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ._engines import ENGINES, Criterion, choose_engine
+from ._fit.encoding import columns_of, feature_names
 from ._fit.fitting import FitResult, fit_rows, gather, open_checkpoint, settings_of
-from ._fit.rows import Rows, feature_names, read_rows
+from ._fit.rows import Rows, read_rows
 from ._model.predictor import FormulaPredictions, Predictor
 from ._model.sparse_model import SparseModel
 from ._search.context import INTERRUPTED, fit_context, strongest_reason
@@ -25,7 +26,7 @@ from ._search.loop import CUTOFF, SearchSettings
 from ._utils.arrays import BoolArray, FloatArray
 from ._utils.compat import Interval, RealNotInt, StrOptions
 from ._utils.manifest import manifest_of
-from ._utils.validation import check_table, unchanged_on_error
+from ._utils.validation import check_columns, check_table, unchanged_on_error
 from .restrictions import Restrictions
 
 FEW_OBSERVATIONS = 20  # below, hardly any term passes the t-test
@@ -301,7 +302,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         self.n_terms_ = np.array([fit.space.n_terms for fit in fits], dtype=np.int64)
         self.searches_ = [list(fit.searches) for fit in fits]
         self.initial_rip_ = [fit.initial_rip for fit in fits]
-        self.constant_features_ = np.flatnonzero(rows.scaling.constant)
+        varying = columns_of(self, np.flatnonzero(~rows.scaling.constant))
+        self.constant_features_ = np.setdiff1d(np.arange(self.n_features_in_), varying)
         self.n_iter_ = np.array([max(s.n_iter for s in searches) for searches in self.searches_], dtype=np.int64)
         self._fits = fits
 
@@ -310,8 +312,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         """Features that some model uses."""
         check_is_fitted(self)
         support: BoolArray = np.zeros(self.n_features_in_, dtype=np.bool_)
-        for model in self.models_:
-            support[list(model.features)] = True
+        support[columns_of(self, [p for model in self.models_ for p in model.features])] = True
         return support
 
     @property
@@ -440,11 +441,14 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
 
     def _detached(self) -> Predictor:
         check_is_fitted(self)
-        return Predictor(self.models_, self.classes_, named=hasattr(self, "feature_names_in_"))
+        return Predictor(self.models_, self.classes_, self.recipe_, named=hasattr(self, "feature_names_in_"))
 
     def _table(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        return np.asarray(check_table(self, X, reset=False), dtype=np.float64)
+        if self.recipe_ is None:
+            return np.asarray(check_table(self, X, reset=False), dtype=np.float64)
+        check_columns(self, X, reset=False)
+        return self._detached().features(X)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "models_")

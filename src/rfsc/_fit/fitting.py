@@ -25,7 +25,8 @@ from ..restrictions import check_number_of_classes
 from .choice import Choice, choose
 from .executor import Executor
 from .output import SEARCH_TIME_SHARE, Job, OutputFit, OutputSearch, OutputSpec
-from .rows import FeatureRules, Rows, column_order, feature_names
+from .encoding import feature_names, shared_columns
+from .rows import FeatureRules, Rows, column_order
 
 CHOICE_TIME_SHARE = 0.6  # of a time limit; the rest is for the searches with the basis that was chosen
 MOST_ROWS_AT_ONCE = 10_000  # up to which max_samples="auto" takes all rows
@@ -124,6 +125,7 @@ def _spec(estimator: Any, rows: Rows) -> OutputSpec:
         bases=() if chooses_basis(estimator) else resolve(estimator.basis),
         restrictions=estimator.restrictions,
         feature_names=feature_names(estimator),
+        columns=shared_columns(estimator),
         options=FitOptions(Criterion[estimator.criterion.upper()], search.ridge, estimator.significance),
         search=search,
         # fewer terms than observations: the t-test needs degrees of freedom
@@ -168,7 +170,7 @@ def _chosen(
     from ..bases import auto_mixes, name_of
 
     if chooses_basis(estimator):
-        mixes = auto_mixes(estimator.n_features_in_, rows.n_rows)
+        mixes = auto_mixes(rows.table.shape[0], rows.n_rows)
     else:
         mixes = {name_of(spec.bases): spec.bases}
     if estimator.size is None:

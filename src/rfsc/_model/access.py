@@ -46,7 +46,9 @@ def as_predictor(source: Any) -> Predictor:
         check_is_fitted(source)
         clf: Any = source
         named, manifest = hasattr(clf, "feature_names_in_"), getattr(clf, "manifest_", None)
-        return Predictor(clf.models_, clf.classes_, None, clf.get_params(), named=named, manifest=manifest)
+        recipe = getattr(clf, "recipe_", None)
+        models = clf.models_ if recipe is None else [simplified(m, yes_or_no_features(recipe)) for m in clf.models_]
+        return Predictor(models, clf.classes_, recipe, clf.get_params(), named=named, manifest=manifest)
     inside = " Pass its best_estimator_." if hasattr(source, "best_estimator_") else ""
     msg = f"expected {EXPECTED}, got an object of type {type(source).__name__}.{inside}"
     raise TypeError(msg)
