@@ -211,7 +211,7 @@ def _indicators(column: int, levels: Sequence[Level], weight: FloatArray) -> lis
     frequent = [level for level in by_count if count[level] >= least]
     if len(count) > len(frequent) or len(frequent) > MAX_LEVELS:
         frequent = frequent[: MAX_LEVELS - 1]
-    named = tuple(sorted(level for level in frequent if level is not None))  # type: ignore[type-var]
+    named = tuple(sorted(level for level in frequent if level is not None))
     made: list[Ingredient] = [LevelOf(column, (level,)) for level in named]
     gone: tuple[Level, ...] = (None,) if None in frequent else ()
     if len(frequent) < len(count):

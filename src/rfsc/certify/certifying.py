@@ -16,6 +16,7 @@ from scipy.spatial.distance import squareform
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from .._fit.encoding import read_features
 from .._fit.executor import Executor
 from .._fit.fitting import NO_EFFECT_ON_RESULT
 from .._fit.rows import group_codes
@@ -27,7 +28,7 @@ from .._utils.compat import Interval, safe_indexing, validate_parameter_constrai
 from .._utils.determinism import stream
 from .._utils.json_records import decode, encode
 from .._utils.manifest import fingerprint
-from .._utils.validation import check_table, is_large
+from .._utils.validation import is_large
 from .._utils.words import plural
 from .._version import __version__
 from ..explain.stability import stability_of
@@ -142,9 +143,9 @@ def _read(X: Any, y: Any, sample_weight: Any, groups: Any) -> Table:
 def _features(estimator: Any, table: Table) -> tuple[list[str], FloatArray]:
     """Names and values of what the classifier sees of all rows; the steps before it are fitted for that."""
     before = clone(estimator[:-1]).fit(table.X, table.y) if has_steps(estimator) else None
-    seen = table.X if before is None else before.transform(table.X)
-    values, _ = check_table(clone(last_step(estimator)), seen, table.y, reset=True, min_samples=2)
-    return feature_names_of(before, table.X, values.shape[1]), values
+    seen, clf = table.X if before is None else before.transform(table.X), clone(last_step(estimator))
+    values, *_ = read_features(clf, seen, table.y, table.weight)
+    return feature_names_of(before, clf), values
 
 
 def _clusters(clusters: Any, names: Sequence[str], values: FloatArray) -> dict[str, str]:

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import Pipeline
 
+from .._fit.encoding import feature_names
 from .._fit.fitting import settings_of
 from .._fit.targets import Targets
 from .._model.sparse_model import SparseModel
@@ -97,7 +98,7 @@ class Halves:
         before = fitted[:-1] if has_steps(fitted) else None
         X = X if before is None else before.transform(X)
         values = clf._table(X)
-        names = feature_names_of(before, X, values.shape[1])
+        names = feature_names_of(before, clf)
         weight, outputs = table.weight[at], [target[at] for target in table.targets.outputs]
         clusters = self._clusters(names)
         rows = [
@@ -226,15 +227,15 @@ def has_steps(estimator: Any) -> bool:
     return isinstance(estimator, Pipeline) and len(estimator) > 1
 
 
-def feature_names_of(before: Pipeline | None, X: Any, n_features: int) -> list[str]:
-    """Names of the features of a classifier, given the fitted steps before it; X is what enters if there are none."""
-    if before is not None:
-        try:
-            return [str(name) for name in before.get_feature_names_out()]
-        except AttributeError:  # a step that names nothing
-            X = None
-    given = getattr(X, "columns", None)
-    return [f"x{j}" for j in range(n_features)] if given is None else [str(name) for name in given]
+def feature_names_of(before: Pipeline | None, clf: Any) -> list[str]:
+    """Names of the features of a classifier, given the fitted steps before it, if there are any."""
+    try:
+        names = [] if before is None else [str(name) for name in before.get_feature_names_out()]
+    except AttributeError:  # a step that names nothing
+        names = []
+    if not names:
+        return list(feature_names(clf))
+    return names if clf.recipe_ is None else list(clf.recipe_.renamed(names).names)
 
 
 def split_in_halves(code: IntArray, groups: IntArray | None, n_pairs: int, rng: np.random.Generator) -> BoolArray:
