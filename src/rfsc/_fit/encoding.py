@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import Pipeline
 
 from .._model.recipe import (
     LEAST_ROWS_OF_LEVEL,
@@ -26,7 +28,7 @@ from .._model.recipe import (
 )
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.compat import safe_indexing
-from .._utils.validation import REPEATED_NAMES, check_raw_table, check_table
+from .._utils.validation import REPEATED_NAMES, check_columns, check_raw_table, check_table
 from .targets import row_weights
 
 CATEGORIES = ("category", "Categorical", "Enum")  # how pandas and polars begin the names of such types
@@ -86,6 +88,33 @@ def shared_columns(estimator: Any) -> tuple[int, ...]:
 def _has_missing(X: FloatArray) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isnan(X.sum())) and bool(np.isnan(X).any())  # the sum alone may be NaN after an overflow
+
+
+class RowEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What a classifier makes of such tables, for other methods that are compared with it."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002  a transformer takes it
+        """Make the recipe of these rows."""
+        levels = level_columns(X)
+        if levels:
+            check_columns(self, X, reset=True)
+        else:
+            X = check_table(self, X, reset=True, allow_nan=True)
+        self.recipe_ = recipe_of(X, feature_names(self), levels, np.ones(len(X)))
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """The features of rows."""
+        return self.recipe_.complete_table(X)
+
+
+def fill_later(fitted: Any, X: Any) -> None:
+    """Let what was fitted to rows X without a missing cell read rows with such cells: medians of X take their place."""
+    last = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+    if hasattr(last, "recipe_") and last.recipe_ is None:
+        seen = fitted[:-1].transform(X) if isinstance(fitted, Pipeline) else X
+        table = check_table(last, seen, reset=False)
+        last.recipe_ = recipe_of(table, feature_names(last), {}, np.ones(len(table)))
 
 
 # ---- which columns hold levels
@@ -166,9 +195,8 @@ def _filled(column: int, values: FloatArray, weight: FloatArray) -> list[Ingredi
     missing = np.isnan(values)
     if missing.all():
         return []
-    if not missing.any():
-        return [NumberOf(column)]
-    return [NumberOf(column, weighted_median(values[~missing], weight[~missing])), MissingIn(column)]
+    number = NumberOf(column, weighted_median(values[~missing], weight[~missing]))  # new rows may lack others
+    return [number, MissingIn(column)] if missing.any() else [number]
 
 
 def weighted_median(values: FloatArray, weight: FloatArray) -> float:

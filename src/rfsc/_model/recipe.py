@@ -133,7 +133,7 @@ def feature_name(feature: Ingredient, column: str) -> str:
 
 def _columns(X: Any, names: Sequence[str]) -> list[Any]:
     """The cells of every column, by name if X has names; numbers stay numbers, all else becomes objects."""
-    if hasattr(X, "columns"):
+    if hasattr(X, "columns") and any(isinstance(name, str) for name in X.columns):
         there = {str(name): name for name in X.columns}
         missing = [name for name in names if name not in there]
         if missing:

@@ -89,9 +89,7 @@ def continued(reading: Reading, then: Recipe) -> Reading:
         start = _Column(reading.recipe.features[p], float(reading.minus[p]), float(reading.over[p]))
         c = start.made.column
         match feature, start.made:
-            case NumberOf(_, None), _:
-                made.append(start)
-            case NumberOf(_, float(fill)), NumberOf(_, None):
+            case NumberOf(_, fill), _:
                 made.append(_filled(start, fill))
             case MissingIn(), NumberOf(_, None):
                 made.append(_Column(MissingIn(c)))

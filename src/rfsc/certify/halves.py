@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import Pipeline
 
-from .._fit.encoding import feature_names
+from .._fit.encoding import feature_names, fill_later
 from .._fit.fitting import settings_of
 from .._fit.targets import Targets
 from .._model.sparse_model import SparseModel
@@ -68,11 +68,19 @@ class Halves:
     """All half fits; each is a task, by its number."""
 
     def __init__(
-        self, estimator: Any, table: Table, is_upper: BoolArray, seeds: IntArray, cluster_of: Mapping[str, str]
+        self,
+        estimator: Any,
+        table: Table,
+        is_upper: BoolArray,
+        seeds: IntArray,
+        cluster_of: Mapping[str, str],
+        *,
+        fills: bool = False,
     ) -> None:
         self._estimator, self._table = estimator, table
         self._is_upper, self._seeds = is_upper, seeds  # (pair, row): which half; (half fit,)
         self._cluster_of = cluster_of  # of the names of features
+        self._fills = fills  # whether cells that are missing in the other half alone are filled
 
     def __sizeof__(self) -> int:
         return int(getattr(self._table.X, "nbytes", self._table.weight.nbytes))
@@ -134,7 +142,11 @@ class Halves:
             own.set_params(search=replace(settings_of(own), n_folds=min(settings_of(own).n_folds, N_FOLDS)))
         given: dict[str, Any] = {"sample_weight": None if np.all(table.weight == 1.0) else table.weight[seen]}
         given["groups"] = None if table.groups is None else table.groups[seen]
-        return estimator.fit(safe_indexing(table.X, seen), table.y[seen], **fit_params(estimator, **given))
+        X = safe_indexing(table.X, seen)
+        estimator.fit(X, table.y[seen], **fit_params(estimator, **given))
+        if self._fills:
+            fill_later(estimator, X)
+        return estimator
 
     def _units(
         self, models: Sequence[SparseModel], rows: Sequence[UnseenRows], names: Sequence[str]
