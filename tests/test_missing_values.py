@@ -175,7 +175,7 @@ def test_an_array_of_numbers_with_nan():
     clf = make("polynomial", **QUICK).fit(X, y)
     assert clf.recipe_.names == ("x0", "x1", "x1 missing")
     assert clf.predict_proba([[60.0, None], [60.0, 30.0]]).shape == (2, 2)
-    with pytest.raises(ValueError, match="missing or infinite values in 1 column .* 'x0'"):
+    with pytest.raises(ValueError, match=r"missing or infinite values in 1 column .* 'x0'"):
         clf.predict([[np.inf, 27.0]])
     with pytest.raises(ValueError, match="X has 1 features, but RFSCClassifier is expecting 2"):
         clf.predict([[60.0]])
@@ -210,7 +210,7 @@ def test_dask_predicts_in_chunks(fitted):
 def test_chunks_must_be_numbers():
     da = pytest.importorskip("dask.array")
     X, y = patients()
-    with pytest.raises(ValueError, match="contains NaN. Fill missing values first"):
+    with pytest.raises(ValueError, match="Fill missing values first"):
         make("polynomial", **QUICK).fit(da.from_array(X[["age", "bmi"]].to_numpy(), chunks=(100, 2)), y)
 
 

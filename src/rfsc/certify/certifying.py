@@ -141,7 +141,7 @@ def _read(X: Any, y: Any, sample_weight: Any, groups: Any) -> Table:
 
 
 def _features(estimator: Any, table: Table) -> tuple[list[str], FloatArray, bool]:
-    """Names and values of the features of all rows, for which the steps before are fitted; and if a recipe makes them."""
+    """Names and values of the features of all rows, for which earlier steps are fitted; and if a recipe makes them."""
     before = clone(estimator[:-1]).fit(table.X, table.y) if has_steps(estimator) else None
     seen, clf = table.X if before is None else before.transform(table.X), clone(last_step(estimator))
     values, *_ = read_features(clf, seen, table.y, table.weight)
