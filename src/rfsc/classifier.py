@@ -16,8 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ._engines import ENGINES, Criterion, choose_engine
-from ._fit.fitting import FitResult, fit_rows, gather, open_checkpoint, settings_of
-from ._fit.rows import Rows, feature_names, read_rows
+from ._fit.encoding import columns_of, feature_names
+from ._fit.fitting import FEW_OBSERVATIONS, FitResult, advice_on, fit_rows, gather, open_checkpoint, settings_of
+from ._fit.rows import Rows, read_rows
 from ._model.predictor import FormulaPredictions, Predictor
 from ._model.sparse_model import SparseModel
 from ._search.context import INTERRUPTED, fit_context, strongest_reason
@@ -25,10 +26,8 @@ from ._search.loop import CUTOFF, SearchSettings
 from ._utils.arrays import BoolArray, FloatArray
 from ._utils.compat import Interval, RealNotInt, StrOptions
 from ._utils.manifest import manifest_of
-from ._utils.validation import check_table, unchanged_on_error
+from ._utils.validation import check_columns, check_table, unchanged_on_error
 from .restrictions import Restrictions
-
-FEW_OBSERVATIONS = 20  # below, hardly any term passes the t-test
 
 # the paper names no ridge; without one, separable classes (Iris, Wine) have no fit and the test drops good terms
 PAPER: dict[str, Any] = {
@@ -123,7 +122,10 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     searches_ : list of list of SearchResult
         Per output and restart: every iteration and how the search ended.
     support_ : ndarray of shape (n_features_in_,), dtype=bool
-        Features that some model uses.
+        Columns of X that some model uses.
+    recipe_ : Recipe or None
+        How the features of the models are made from the columns of X, if some cells are missing or no numbers. None if
+        the columns are the features.
     initial_rip_ : list of str
         Per output how its searches began: "uniform", "screened", or "partly screened" if only part of the terms
         could be tested in reasonable time.
@@ -134,7 +136,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     engine_ : str
         The engine that fitted the models on all rows.
     constant_features_ : ndarray of int
-        Features that do not vary over the training rows; they are not used.
+        Columns of X that do not vary over the training rows, or of which no cell is there; they are not used.
     n_iter_ : ndarray of shape (n_outputs,)
         Number of iterations of the longest restart.
     stop_reason_ : {"finished", "time_limit", "interrupted", "observer"}
@@ -243,8 +245,11 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Numeric features, no missing values. A dask array or data frame, or a memory-mapped array too large for
-            memory, is searched on a sample and the answer is fitted to all rows, chunk by chunk.
+            Numbers, text or categories; cells may be missing (NaN, None). The median takes the place of a missing
+            number, and ``age missing``, 0 or 1, is a feature too. Every level in at least 5 rows, and 1 % of them, is a
+            feature such as ``sex=male``; the others count as one, and so do levels that only new rows have.
+            A dask array or data frame, or a memory-mapped array too large for memory, must hold numbers only. It is
+            searched on a sample and the answer is fitted to all rows, chunk by chunk.
         y : array-like of shape (n_samples,)
             Class labels; of dask with the same partitions as X, or in memory.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -301,17 +306,17 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         self.n_terms_ = np.array([fit.space.n_terms for fit in fits], dtype=np.int64)
         self.searches_ = [list(fit.searches) for fit in fits]
         self.initial_rip_ = [fit.initial_rip for fit in fits]
-        self.constant_features_ = np.flatnonzero(rows.scaling.constant)
+        varying = columns_of(self, np.flatnonzero(~rows.scaling.constant))
+        self.constant_features_ = np.setdiff1d(np.arange(self.n_features_in_), varying)
         self.n_iter_ = np.array([max(s.n_iter for s in searches) for searches in self.searches_], dtype=np.int64)
         self._fits = fits
 
     @property
     def support_(self) -> BoolArray:
-        """Features that some model uses."""
+        """Columns of X that some model uses."""
         check_is_fitted(self)
         support: BoolArray = np.zeros(self.n_features_in_, dtype=np.bool_)
-        for model in self.models_:
-            support[list(model.features)] = True
+        support[columns_of(self, [p for model in self.models_ for p in model.features])] = True
         return support
 
     @property
@@ -355,7 +360,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             msg = (
                 f"No term of output {output} reached an inclusion probability of {CUTOFF} within "
                 f"max_iter={settings_of(self).max_iter} iterations; the best model visited is returned. "
-                f"{self._advice(output)}"
+                f"{advice_on(self, output)}"
             )
             warnings.warn(msg, ConvergenceWarning, stacklevel=3)
 
@@ -370,23 +375,6 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             if all(one.limit is None for one in own)
             or (model.size == 0 and (self.n_terms_[k] == 1 or model.n_observations < FEW_OBSERVATIONS))
         ]
-
-    def _advice(self, output: int) -> str:
-        """What a user can do about a search that came to no decision."""
-        n = self.models_[output].n_observations
-        if self.n_terms_[output] == 1:
-            if self.constant_features_.size == self.n_features_in_:
-                return "All features are constant: check X."
-            if settings_of(self).filter_significance is None:
-                return "The basis offers no term but the constant for these rows: add rows, or 'polynomial' to basis."
-            return "No feature passes the filter: raise filter_significance or check X."
-        if n < FEW_OBSERVATIONS:
-            return (
-                f"The number of rows, or the sum of sample_weight, is only {n:.3g}, too small for the t-test: add "
-                "rows, raise significance, or pass a sample_weight with a larger sum."
-            )
-        more = "max_iter" if self.max_samples in (None, "auto") else "max_samples, max_iter"
-        return f"Raise {more} or n_models, or check that the features carry information about y."
 
     def term_names(self, ids: Any, output: int = 0) -> list[str]:
         """Names of candidate terms, for the ids that `searches_` records.
@@ -440,11 +428,19 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
 
     def _detached(self) -> Predictor:
         check_is_fitted(self)
-        return Predictor(self.models_, self.classes_, named=hasattr(self, "feature_names_in_"))
+        return Predictor(self.models_, self.classes_, self.recipe_, named=hasattr(self, "feature_names_in_"))
 
     def _table(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        return np.asarray(check_table(self, X, reset=False), dtype=np.float64)
+        if self.recipe_ is None:
+            return np.asarray(check_table(self, X, reset=False), dtype=np.float64)
+        check_columns(self, X, reset=False)
+        return self._detached().features(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "models_")

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ._fit.distance_correlation import independence_test, threshold
 from ._fit.targets import encode, row_weights
 from ._utils.arrays import BoolArray
 from ._utils.compat import Interval, StrOptions
-from ._utils.validation import check_table, unchanged_on_error
+from ._utils.validation import check_columns, check_table, unchanged_on_error
 from .classifier import RFSCClassifier
 
 
@@ -172,7 +173,7 @@ class RFSCSelector(MetaEstimatorMixin, _Selector):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Numeric features, no missing values.
+            Whatever `RFSCClassifier` takes.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -188,8 +189,8 @@ class RFSCSelector(MetaEstimatorMixin, _Selector):  # type: ignore[misc]
         if self.random_state is not None:
             estimator.set_params(random_state=self.random_state)
         with unchanged_on_error(self):
-            check_table(self, X, y, reset=True, min_samples=2)
             self.estimator_ = estimator.fit(X, y, sample_weight=sample_weight)
+            check_columns(self, X, reset=True)
         self._terms = tuple(dict.fromkeys(t for model in estimator.models_ for t in model.terms if t.features))
         return self
 
@@ -206,14 +207,14 @@ class RFSCSelector(MetaEstimatorMixin, _Selector):  # type: ignore[misc]
         ndarray of shape (n_samples, n_selected)
             The chosen features, or the values of the chosen terms.
         """
-        if self.output == "features":
-            return super().transform(X)
         check_is_fitted(self)
-        X = check_table(self, X, reset=False)
+        table = self.estimator_._table(X)
+        if self.output == "features":
+            return SelectorMixin.transform(self, X)
         scaling = self.estimator_.models_[0].scaling
-        rows = scaling.rows(X, {p for term in self._terms for p in term.features})
-        columns = [term.column(rows, len(X)) for term in self._terms]
-        return np.stack(columns, axis=1) if columns else np.empty((len(X), 0))
+        rows = scaling.rows(table, {p for term in self._terms for p in term.features})
+        columns = [term.column(rows, len(table)) for term in self._terms]
+        return np.stack(columns, axis=1) if columns else np.empty((len(table), 0))
 
     def inverse_transform(self, X: Any) -> Any:
         """Put selected features back among columns of zeros.
@@ -249,11 +250,18 @@ class RFSCSelector(MetaEstimatorMixin, _Selector):  # type: ignore[misc]
         if self.output == "features":
             return super().get_feature_names_out(input_features)
         check_is_fitted(self)
-        names = self.estimator_.models_[0].feature_names if input_features is None else input_features
-        if len(names) != self.n_features_in_:
-            msg = f"input_features should have length equal to number of features ({self.n_features_in_})."
-            raise ValueError(msg)
+        names, recipe = self.estimator_.models_[0].feature_names, self.estimator_.recipe_
+        if input_features is not None:
+            if len(input_features) != self.n_features_in_:
+                msg = f"input_features should have length equal to number of features ({self.n_features_in_})."
+                raise ValueError(msg)
+            names = input_features if recipe is None else recipe.renamed(list(input_features)).names
         return np.array([term.name(names) for term in self._terms], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(RFSCClassifier()).input_tags
+        return tags
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)

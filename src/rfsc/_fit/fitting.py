@@ -25,9 +25,10 @@ from .._utils.manifest import content_digest
 from .._version import __version__
 from ..restrictions import check_number_of_classes
 from .choice import Choice, choose
+from .encoding import feature_names, shared_columns
 from .executor import Executor
 from .output import SEARCH_TIME_SHARE, Job, OutputFit, OutputSearch, OutputSpec
-from .rows import FeatureRules, Rows, column_order, feature_names
+from .rows import FeatureRules, Rows, column_order
 
 CHOICE_TIME_SHARE = 0.6  # of a time limit; the rest is for the searches with the basis that was chosen
 MOST_ROWS_AT_ONCE = 10_000  # up to which max_samples="auto" takes all rows
@@ -36,6 +37,7 @@ NO_EFFECT_ON_RESULT = {"callbacks", "verbose", "n_jobs"}  # parameters that may 
 MOST_OTHERS = 30  # terms that are in no model but whose inclusion probability rose: the picture of a search shows them
 NOTABLE = 0.1  # inclusion probability that such a term has reached
 DIGITS = 5  # decimals of what the traces hold
+FEW_OBSERVATIONS = 20  # below, hardly any term passes the t-test
 
 Place = tuple[int, int]  # restart, position of its job
 
@@ -130,6 +132,7 @@ def _spec(estimator: Any, rows: Rows) -> OutputSpec:
         bases=() if chooses_basis(estimator) else resolve(estimator.basis),
         restrictions=estimator.restrictions,
         feature_names=feature_names(estimator),
+        columns=shared_columns(estimator),
         options=FitOptions(Criterion[estimator.criterion.upper()], search.ridge, estimator.significance),
         search=search,
         # fewer terms than observations: the t-test needs degrees of freedom
@@ -174,7 +177,7 @@ def _chosen(
     from ..bases import auto_mixes, name_of
 
     if chooses_basis(estimator):
-        mixes = auto_mixes(estimator.n_features_in_, rows.n_rows)
+        mixes = auto_mixes(rows.table.shape[0], rows.n_rows)
     else:
         mixes = {name_of(spec.bases): spec.bases}
     if estimator.size is None:
@@ -338,3 +341,21 @@ def _worth_tracing(n_model: int, traces: Sequence[Trace]) -> tuple[int, ...]:
     peak = np.max([trace.rips.max(axis=0) for trace in traces], axis=0)
     rest = n_model + np.argsort(-peak[n_model:], kind="stable")
     return (*range(n_model), *sorted(int(j) for j in rest[:MOST_OTHERS] if peak[j] >= NOTABLE))
+
+
+def advice_on(estimator: Any, output: int) -> str:
+    """What a user can do about a search that came to no decision."""
+    n = estimator.models_[output].n_observations
+    if estimator.n_terms_[output] == 1:
+        if estimator.constant_features_.size == estimator.n_features_in_:
+            return "All features are constant: check X."
+        if settings_of(estimator).filter_significance is None:
+            return "The basis offers no term but the constant for these rows: add rows, or 'polynomial' to basis."
+        return "No feature passes the filter: raise filter_significance or check X."
+    if n < FEW_OBSERVATIONS:
+        return (
+            f"The number of rows, or the sum of sample_weight, is only {n:.3g}, too small for the t-test: add "
+            "rows, raise significance, or pass a sample_weight with a larger sum."
+        )
+    more = "max_iter" if estimator.max_samples in (None, "auto") else "max_samples, max_iter"
+    return f"Raise {more} or n_models, or check that the features carry information about y."

@@ -45,6 +45,7 @@ class OutputSpec:
     bases: tuple[Basis, ...]
     restrictions: Restrictions | None
     feature_names: tuple[str, ...]
+    columns: tuple[int, ...]  # of the table, from which each feature is made; empty if each is a column itself
     options: FitOptions
     search: SearchSettings
     max_terms: int
@@ -64,9 +65,12 @@ class OutputSpec:
         """What the models must obey."""
         constant, most = rows.scaling.constant, self.max_terms
         requirements = requirements_of(self.restrictions, space, self.feature_names, constant=constant, max_terms=most)
-        if not self.search.intercept:
+        if not (self.search.intercept or self.columns):
             return requirements
         requirements = Requirements(space) if requirements is None else requirements
+        requirements = replace(requirements, columns=self.columns) if self.columns else requirements
+        if not self.search.intercept:
+            return requirements
         needs = requirements.needs(CONSTANT)
         if needs is None:  # restrictions forbid it
             return requirements

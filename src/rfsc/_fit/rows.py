@@ -14,9 +14,10 @@ from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import check_feature_names
 from .._utils.manifest import fingerprint
-from .._utils.validation import check_table, is_large
+from .._utils.validation import is_large
 from ..restrictions import Restrictions, barred_features, named_features
-from .targets import Targets, encode, row_weights
+from .encoding import feature_names, read_features
+from .targets import Targets, encode
 
 if TYPE_CHECKING:
     from .large_tables import LargeTable
@@ -69,19 +70,16 @@ def read_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -
             msg = "groups need a table in memory; this one is read in chunks. Fit a sample of whole groups instead."
             raise ValueError(msg)
         return _read_large(estimator, X, y, sample_weight)
-    X, y = check_table(estimator, X, y, reset=True, min_samples=2)
-    weight, groups = row_weights(sample_weight, estimator.class_weight, X, y), group_codes(groups, len(X))
-    used = weight > 0
-    if not used.all():  # the table may be long: no copy without need
-        X, y, weight = X[used], y[used], weight[used]
-        groups = None if groups is None else groups[used]
-    return _scaled(estimator, X, y, weight, groups)
+    X, y, weight, used = read_features(estimator, X, y, sample_weight)
+    codes = group_codes(groups, used.size)
+    return _scaled(estimator, X, y, weight, None if codes is None else codes[used])
 
 
 def _read_large(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, dict[str, Any]]:
     """A sample of the rows, beside all of them; a table that fits into memory becomes an ordinary one."""
     from .large_tables import LargeTable, max_sample_rows  # only such tables need it
 
+    estimator.recipe_ = None
     large = LargeTable.read(X, y, sample_weight, estimator.class_weight)
     check_feature_names(estimator, large.head, reset=True)
     estimator.n_features_in_ = large.head.shape[1]
@@ -149,12 +147,6 @@ def _ordered(rows: Rows) -> Rows:
     """The rows in their own order, which constant features do not change."""
     columns = column_order(rows)
     return rows.take(row_order(rows, columns[~rows.scaling.constant[columns]]))
-
-
-def feature_names(estimator: Any) -> tuple[str, ...]:
-    """Names of the features: those of the columns of X, else x0, x1, ..."""
-    given = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)])
-    return tuple(str(name) for name in given)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ nevertheless, because they do not know that no other value can come. A recipe kn
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray
 from .predictor import FormulaPredictions, Predictor
 from .recipe import LevelOf, MissingIn, Recipe
-from .recipe_reader import read_recipe
+from .recipe_reader import continued, read_recipe
 from .sparse_model import Evidence, SparseModel
 
 EXACT, NEAR = 1e-9, 1 / 50  # of half a range: by how much a number in a formula, or in a label, may be off
@@ -46,7 +46,9 @@ def as_predictor(source: Any) -> Predictor:
         check_is_fitted(source)
         clf: Any = source
         named, manifest = hasattr(clf, "feature_names_in_"), getattr(clf, "manifest_", None)
-        return Predictor(clf.models_, clf.classes_, None, clf.get_params(), named=named, manifest=manifest)
+        recipe = getattr(clf, "recipe_", None)
+        models = clf.models_ if recipe is None else [simplified(m, yes_or_no_features(recipe)) for m in clf.models_]
+        return Predictor(models, clf.classes_, recipe, clf.get_params(), named=named, manifest=manifest)
     inside = " Pass its best_estimator_." if hasattr(source, "best_estimator_") else ""
     msg = f"expected {EXPECTED}, got an object of type {type(source).__name__}.{inside}"
     raise TypeError(msg)
@@ -67,7 +69,10 @@ def models_of(source: Any) -> list[SparseModel]:
     predictor = predictor_if_readable(source)
     if predictor is not None:
         return predictor.models_
-    return [model.renamed(_names_after(source, model)) for model in as_predictor(source[-1]).models_]
+    last = as_predictor(source[-1])
+    names = _names_after(source, last.column_names)
+    names = names if last.recipe_ is None else last.recipe_.renamed(names).names
+    return [model.renamed(names) for model in last.models_]
 
 
 def model_of(source: Any, output: int) -> SparseModel:
@@ -102,7 +107,8 @@ def _from_pipeline(pipeline: Pipeline) -> Predictor:
         return inner
     before = Pipeline(steps)
     named = hasattr(before, "feature_names_in_")
-    recipe, minus, over = read_recipe(before, _columns_of(before))
+    reading = read_recipe(before, _columns_of(before))
+    recipe, minus, over = reading if inner.recipe_ is None else continued(reading, inner.recipe_)
     raw = [_in_units_before(model.renamed(recipe.names), minus, over) for model in inner.models_]
     models = [simplified(model, yes_or_no_features(recipe)) for model in raw]
     return Predictor(models, inner.classes_, recipe, inner.settings_, named=named, manifest=inner.manifest_)
@@ -118,14 +124,14 @@ def _columns_of(before: Pipeline) -> list[str]:
     return [str(name) for name in getattr(before, "feature_names_in_", [f"x{j}" for j in range(before.n_features_in_)])]
 
 
-def _names_after(pipeline: Pipeline, model: SparseModel) -> list[str]:
-    """Names of the features of a model that follows other steps."""
+def _names_after(pipeline: Pipeline, seen: list[str]) -> Sequence[str]:
+    """Names of the columns that come out of the steps before the last one, which sees them under other names."""
     steps = _steps_before(pipeline)
     before = Pipeline(steps)
     try:
         names = [str(name) for name in before.get_feature_names_out()]
     except AttributeError:  # a step that names nothing
-        names = list(model.feature_names)
+        names = seen
     raw, last = _columns_of(before), type(steps[-1][1]).__name__
     return [f"{last}({name})" if name in raw else name for name in names]
 

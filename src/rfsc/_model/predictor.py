@@ -221,18 +221,8 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         """The features that the models read, shape (n_samples, n_features), made by the recipe if there is one."""
         if self.recipe_ is None:
             return np.asarray(check_table(self, X, reset=False), dtype=np.float64)
-        table = self.recipe_.table(X)
-        bad = np.flatnonzero(~np.isfinite(table).all(axis=0))
-        if bad.size:
-            from .._utils.words import listed, plural  # only this message needs it
-
-            gaps = sorted({self.recipe_.columns[self.recipe_.features[j].column].name for j in bad})
-            msg = (
-                f"missing or infinite values in {plural(len(gaps), 'column')} for which the model has no fill value: "
-                f"{listed(list(map(repr, gaps)), 5)}. Fill them first, or drop those rows."
-            )
-            raise ValueError(msg)
-        return table
+        by_position = hasattr(X, "columns") and not self.named
+        return self.recipe_.complete_table(np.asarray(X, dtype=object) if by_position else X)
 
     def _table(self, X: Any) -> FloatArray:
         return self.features(X)

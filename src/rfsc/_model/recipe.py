@@ -5,7 +5,7 @@ levels of text columns come from single rows.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +14,10 @@ from .._utils.arrays import BoolArray, FloatArray
 from .._utils.words import listed, plural
 
 Level = str | float | None  # None stands for a missing cell
+LEAST_ROWS_OF_LEVEL = 5  # rarer levels are grouped ...
+LEAST_SHARE_OF_LEVEL = 0.01  # ... in long tables, those with a smaller share
+MAX_LEVELS = 20  # features that one column of levels may become
+NUMERIC_KINDS = frozenset("biuf")  # of a NumPy type
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +97,49 @@ class Recipe:
             out[:, j] = _values(feature, *raw[feature.column])
         return out
 
+    def complete_table(self, X: Any) -> FloatArray:
+        """The same, or an error that names the columns in which a finite number is missing."""
+        table = self.table(X)
+        bad = np.flatnonzero(~np.isfinite(table).all(axis=0))
+        if bad.size:
+            gaps = sorted({self.columns[self.features[j].column].name for j in bad})
+            msg = (
+                f"missing or infinite values in {plural(len(gaps), 'column')} for which the model has no fill value: "
+                f"{listed(list(map(repr, gaps)), 5)}. Fill them first, or drop those rows."
+            )
+            raise ValueError(msg)
+        return table
+
+    def renamed(self, columns: Sequence[str]) -> Self:
+        """The same with other names for the columns, and for the features by them."""
+        raw = tuple(replace(one, name=name) for one, name in zip(self.columns, columns, strict=True))
+        names = tuple(feature_name(feature, columns[feature.column]) for feature in self.features)
+        return replace(self, columns=raw, names=names)
+
+
+def feature_name(feature: Ingredient, column: str) -> str:
+    """What a feature is called that is made from a column: ``age``, ``age missing``, ``sex=male``, ``sex: other``."""
+    match feature:
+        case NumberOf():
+            return column
+        case LevelOf(_, _, True):
+            return f"{column}: other"
+        case LevelOf(_, (str(level),)):
+            return f"{column}={level}"
+        case LevelOf(_, (float(level),)):
+            return f"{column}={repr(level).removesuffix('.0')}"
+    return f"{column} missing"
+
 
 def _columns(X: Any, names: Sequence[str]) -> list[Any]:
-    """The cells of every column, by name if X has names."""
-    if hasattr(X, "columns"):
+    """The cells of every column, by name if X has names; numbers stay numbers, all else becomes objects."""
+    if hasattr(X, "columns") and any(isinstance(name, str) for name in X.columns):
         there = {str(name): name for name in X.columns}
         missing = [name for name in names if name not in there]
         if missing:
             raise ValueError(columns_lacking("table", missing, len(names)))
-        return [np.asarray(X[there[name]], dtype=object) for name in names]
-    cells = np.asarray(X, dtype=object)
+        return [_as_cells(X[there[name]]) for name in names]
+    cells = _as_cells(X)
     if cells.ndim != 2 or cells.shape[1] != len(names):
         msg = (
             f"expected a table with {len(names)} columns, got {'one' if cells.ndim == 2 else 'an array'} of shape "
@@ -110,6 +147,11 @@ def _columns(X: Any, names: Sequence[str]) -> list[Any]:
         )
         raise ValueError(msg)
     return list(cells.T)
+
+
+def _as_cells(values: Any) -> np.ndarray[Any, Any]:
+    cells = np.asarray(values, dtype=None if hasattr(values, "dtype") else object)
+    return cells if cells.dtype.kind in NUMERIC_KINDS | {"m", "M"} else cells.astype(object)
 
 
 def columns_lacking(what: str, missing: Sequence[str], n_columns: int) -> str:
@@ -120,7 +162,10 @@ def columns_lacking(what: str, missing: Sequence[str], n_columns: int) -> str:
 
 def _cells(column: Any, raw: RawColumn) -> tuple[np.ndarray[Any, Any], BoolArray]:
     """The cells of a column, numbers as floats with NaN for missing ones, and which are missing."""
-    missing = np.array([is_missing(cell) for cell in column], dtype=np.bool_)
+    if column.dtype.kind in NUMERIC_KINDS:
+        missing: BoolArray = np.isnan(column)
+    else:
+        missing = np.array([is_missing(cell) for cell in column], dtype=np.bool_)
     if raw.levels is not None:
         known = set(raw.levels)
         n_strange = sum((None if gone else cell) not in known for cell, gone in zip(column, missing, strict=True))
@@ -135,9 +180,12 @@ def _cells(column: Any, raw: RawColumn) -> tuple[np.ndarray[Any, Any], BoolArray
     values = np.full(len(column), np.nan)
     try:
         values[~missing] = np.asarray(column[~missing], dtype=np.float64)
+        is_number = column.dtype.kind not in "mM"  # dates would become nanoseconds
     except (TypeError, ValueError):
+        is_number = False
+    if not is_number:  # outside of the handler, whose error quotes a cell
         msg = f"column {raw.name!r} must hold numbers, got a cell that is neither a number nor missing."
-        raise ValueError(msg) from None
+        raise ValueError(msg)
     return values, missing
 
 

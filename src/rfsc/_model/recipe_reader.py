@@ -81,6 +81,29 @@ def read_recipe(transformer: Any, columns: Sequence[str]) -> Reading:
     return Reading(recipe, np.array([column.minus for column in made]), np.array([column.over for column in made]))
 
 
+def continued(reading: Reading, then: Recipe) -> Reading:
+    """A preprocessing, and after it what a classifier makes of its columns itself."""
+    columns, made = list(reading.recipe.columns), []
+    for feature in then.features:
+        p = feature.column
+        start = _Column(reading.recipe.features[p], float(reading.minus[p]), float(reading.over[p]))
+        c = start.made.column
+        match feature, start.made:
+            case NumberOf(_, fill), _:
+                made.append(_filled(start, fill))
+            case MissingIn(), NumberOf(_, None):
+                made.append(_Column(MissingIn(c)))
+            case LevelOf(), NumberOf(_, None) if (start.minus, start.over) == (0.0, 1.0):
+                made.append(_Column(replace(feature, column=c)))
+                columns[c] = replace(columns[c], kind=then.columns[p].kind)
+            case _:
+                msg = "the classifier reads missing values or levels of columns that the steps before it have encoded."
+                raise TypeError(f"{msg} Leave them to one of the two.")
+    names = then.renamed(reading.recipe.names).names
+    recipe = Recipe(tuple(columns), tuple(one.made for one in made if not isinstance(one.made, _Cell)), names)
+    return Reading(recipe, np.array([one.minus for one in made]), np.array([one.over for one in made]))
+
+
 def _reads_numbers(feature: Ingredient) -> bool:
     """Whether the cells of a column must be numbers; of others it only matters whether they are missing."""
     if isinstance(feature, LevelOf):

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from .._model.recipe import LEAST_ROWS_OF_LEVEL, LEAST_SHARE_OF_LEVEL
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.words import plural
 from .column_types import Column
@@ -22,8 +23,6 @@ SUBJECT_CODE = re.compile(r"[A-Za-z]{0,4}[-_ ]?\d{2,}")
 MOST_ROWS_OF_SUBJECT = 10  # on average; values that repeat more often are no subjects
 LEAST_ROWS_OF_LEAK = 5  # fewer agree by chance
 LEAST_ROWS_OF_IDENTIFIER = 20  # fewer may all differ by chance
-LEAST_ROWS_OF_LEVEL = 5  # rarer levels are grouped ...
-LEAST_SHARE_OF_LEVEL = 0.01  # ... in long tables, those with a smaller share
 LEAST_ROWS_OF_CLASS = 5
 FAR = 5.0  # interquartile ranges from the median: 6.7 standard deviations of a normal distribution
 MOST_FAR = 0.02  # share of values; more of them are no mistakes

@@ -17,13 +17,11 @@ from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
-from .._model.recipe import MissingIn, NumberOf, Recipe
+from .._model.recipe import LEAST_ROWS_OF_LEVEL, LEAST_SHARE_OF_LEVEL, MAX_LEVELS, MissingIn, NumberOf, Recipe
 from .._utils.arrays import IntArray
 from .._utils.optional import require
 from .._utils.words import listed, plural
 from .column_checks import (
-    LEAST_ROWS_OF_LEVEL,
-    LEAST_SHARE_OF_LEVEL,
     check_names,
     check_target,
     far_from_others,
@@ -37,7 +35,6 @@ from .table_files import RawTable, array_frame, mapped_array
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MAX_LEVELS = 20  # features that one text column may become
 AS_IT_IS = "used as it is"
 NEARLY_NUMBERS = 0.7  # share of numbers in a text column from which numbers were probably meant
 IN_MEMORY_SHARE = 0.25  # of the memory may be taken by a raw table: it is copied while it is read and fitted

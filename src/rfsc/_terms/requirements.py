@@ -27,6 +27,7 @@ class Requirements:
     groups: Mapping[int, frozenset[int]] = field(default_factory=dict)  # terms that come only together, by each of them
     hierarchy: bool = False  # whether a product comes only with its parents
     signs: Mapping[int, int] = field(default_factory=dict)  # 1 if the output must not fall with a feature, -1: not rise
+    columns: tuple[int, ...] = ()  # of the table, from which each feature is made; empty if each is a column itself
     _next: dict[int, tuple[int, ...] | None] = field(default_factory=dict, init=False, repr=False)
     _needs: dict[int, frozenset[int] | None] = field(default_factory=dict, init=False, repr=False)
     _signs: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
@@ -34,7 +35,12 @@ class Requirements:
     @property
     def only_forces(self) -> bool:
         """Whether any model is valid that holds the forced terms."""
-        return not (self.forbidden or self.apart or self.groups or self.hierarchy or self.signs)
+        return not (self.groups or self.hierarchy or self._bars)
+
+    @property
+    def _bars(self) -> bool:
+        """Whether there are terms that no model may hold."""
+        return bool(self.forbidden or self.apart or self.signs or self.columns)
 
     @property
     def ties_terms(self) -> bool:
@@ -79,7 +85,7 @@ class Requirements:
 
     def ruled_out(self) -> IntArray:
         """Terms that no model may hold, ascending; none if the space is too large to list."""
-        if self.space.n_terms > MAX_TERMS_LISTED or not (self.forbidden or self.apart or self.signs):
+        if self.space.n_terms > MAX_TERMS_LISTED or not self._bars:
             return np.empty(0, np.int64)
         self.look_at(np.arange(self.space.n_terms))
         return np.array([j for j in range(self.space.n_terms) if self.needs(j) is None], dtype=np.int64)
@@ -130,16 +136,24 @@ class Requirements:
     def _barred(self, ids: IntArray) -> list[bool]:
         """Whether each term is forbidden by itself, whatever it requires."""
         listed = [j in self.forbidden for j in ids.tolist()]
-        if not (self.apart or self.signs):
+        if not (self.apart or self.signs or self.columns):
             return listed
         terms = self.space.terms(ids)
         if self.signs:
             self._signs.update(zip(ids.tolist(), map(self._sign_of, terms), strict=True))
             listed = [no or self._signs[j] is None for no, j in zip(listed, ids.tolist(), strict=True)]
-        if not self.apart:
-            return listed
         features = (frozenset(term.features) for term in terms)
-        return [no or any(some <= read for some in self.apart) for no, read in zip(listed, features, strict=True)]
+        return [no or self._meet(read) for no, read in zip(listed, features, strict=True)]
+
+    def _meet(self, features: frozenset[int]) -> bool:
+        """Whether features come together that must not.
+
+        Nothing is gained by a product of features of one column alone: where a number is missing it is a constant, and
+        no row has two levels.
+        """
+        if self.columns and len(features) > 1 and len({self.columns[p] for p in features}) == 1:
+            return True
+        return any(some <= features for some in self.apart)
 
     def _sign_of(self, term: Term) -> int | None:
         """Sign of the coefficient with which a term obeys for every feature that it reads."""

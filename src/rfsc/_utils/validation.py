@@ -50,8 +50,33 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, min_samples: int = 1) -> Any:
+def check_table(
+    estimator: Any,
+    X: Any,
+    y: Any = "no_validation",
+    *,
+    reset: bool,
+    min_samples: int = 1,
+    allow_nan: bool = False,
+) -> Any:
     """`validate_data` to float64, with messages that say what to do and show no data."""
+    finite = "allow-nan" if allow_nan else True
+    return _validated(estimator, X, y, reset=reset, ensure_min_samples=min_samples, ensure_all_finite=finite)
+
+
+def check_raw_table(estimator: Any, X: Any, y: Any, *, min_samples: int) -> np.ndarray[Any, Any]:
+    """The labels of a table that is not all numbers; the estimator gets the number and the names of its columns."""
+    _, labels = check_table(estimator, np.zeros((len(X), 1)), y, reset=True, min_samples=min_samples)
+    check_columns(estimator, X, reset=True)
+    return np.asarray(labels)
+
+
+def check_columns(estimator: Any, X: Any, *, reset: bool) -> None:
+    """The number and the names of the columns alone."""
+    _validated(estimator, X, "no_validation", reset=reset, skip_check_array=True)
+
+
+def _validated(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
     msg = _silently_misread(X) or odd_labels(y)
     if msg is not None:
         raise ValueError(msg)
@@ -60,7 +85,7 @@ def check_table(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool
         y = y.to_numpy(dtype=numpy_dtype)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # the sum with which it looks for NaN may overflow
-            return validate_data(estimator, X, y, reset=reset, dtype=np.float64, ensure_min_samples=min_samples)
+            return validate_data(estimator, X, y, dtype=np.float64, **options)
     except (TypeError, ValueError, OverflowError) as error:
         msg = _in_our_words(error, X)
         if msg is None:

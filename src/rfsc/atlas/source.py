@@ -134,7 +134,7 @@ class Source:
 
     def as_shown(self, models: Sequence[SparseModel]) -> list[SparseModel]:
         """Models of the classifier as explanations show them: after a pipeline, in the units of the raw table."""
-        if not models or not has_steps(self._estimator):
+        if not models or (not has_steps(self._estimator) and self.clf.recipe_ is None):
             return list(models)
         clf = copy(self.clf)
         clf.models_ = list(models)

@@ -17,6 +17,7 @@ from scipy.spatial.distance import squareform
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from .._fit.encoding import read_features
 from .._fit.executor import Executor
 from .._fit.fitting import settings_digests
 from .._fit.rows import group_codes
@@ -28,7 +29,7 @@ from .._utils.compat import Interval, safe_indexing, validate_parameter_constrai
 from .._utils.determinism import stream
 from .._utils.json_records import decode, encode
 from .._utils.manifest import fingerprint
-from .._utils.validation import check_table, is_large
+from .._utils.validation import is_large
 from .._utils.words import plural
 from .._version import __version__
 from ..explain.stability import stability_of
@@ -140,12 +141,12 @@ def _read(X: Any, y: Any, sample_weight: Any, groups: Any) -> Table:
     return Table(X, labels, encode_targets(labels), weight, codes)
 
 
-def _features(estimator: Any, table: Table) -> tuple[list[str], FloatArray]:
-    """Names and values of what the classifier sees of all rows; the steps before it are fitted for that."""
+def _features(estimator: Any, table: Table) -> tuple[list[str], FloatArray, bool]:
+    """Names and values of the features of all rows, for which earlier steps are fitted; and if a recipe makes them."""
     before = clone(estimator[:-1]).fit(table.X, table.y) if has_steps(estimator) else None
-    seen = table.X if before is None else before.transform(table.X)
-    values, _ = check_table(clone(last_step(estimator)), seen, table.y, reset=True, min_samples=2)
-    return feature_names_of(before, table.X, values.shape[1]), values
+    seen, clf = table.X if before is None else before.transform(table.X), clone(last_step(estimator))
+    values, *_ = read_features(clf, seen, table.y, table.weight)
+    return feature_names_of(before, clf), values, clf.recipe_ is not None
 
 
 def _clusters(clusters: Any, names: Sequence[str], values: FloatArray) -> dict[str, str]:
@@ -189,10 +190,10 @@ class _Study:
     def __init__(self, estimator: Any, table: Table, clusters: Any, n_pairs: int, random_state: int | None) -> None:
         rng = stream(np.random.SeedSequence(random_state), 0)
         is_upper = split_in_halves(table.targets.code, table.groups, n_pairs, rng)
-        self._names, self._values = _features(estimator, table)
+        self._names, self._values, fills = _features(estimator, table)
         self.cluster_of = _clusters(clusters, self._names, self._values)
         seeds = rng.integers(2**31, size=2 * n_pairs)
-        self._halves = Halves(estimator, table, is_upper, seeds, self.cluster_of)
+        self._halves = Halves(estimator, table, is_upper, seeds, self.cluster_of, fills=fills)
         self._estimator, self._table = estimator, table
         self._n_pairs, self._random_state = n_pairs, random_state
         self._cut = CUT if isinstance(clusters, str) else None

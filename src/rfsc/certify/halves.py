@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import Pipeline
 
+from .._fit.encoding import feature_names, fill_later
 from .._fit.fitting import settings_of
 from .._fit.targets import Targets
 from .._model.sparse_model import SparseModel
@@ -67,11 +68,19 @@ class Halves:
     """All half fits; each is a task, by its number."""
 
     def __init__(
-        self, estimator: Any, table: Table, is_upper: BoolArray, seeds: IntArray, cluster_of: Mapping[str, str]
+        self,
+        estimator: Any,
+        table: Table,
+        is_upper: BoolArray,
+        seeds: IntArray,
+        cluster_of: Mapping[str, str],
+        *,
+        fills: bool = False,
     ) -> None:
         self._estimator, self._table = estimator, table
         self._is_upper, self._seeds = is_upper, seeds  # (pair, row): which half; (half fit,)
         self._cluster_of = cluster_of  # of the names of features
+        self._fills = fills  # whether cells that are missing in the other half alone are filled
 
     def __sizeof__(self) -> int:
         return int(getattr(self._table.X, "nbytes", self._table.weight.nbytes))
@@ -97,7 +106,7 @@ class Halves:
         before = fitted[:-1] if has_steps(fitted) else None
         X = X if before is None else before.transform(X)
         values = clf._table(X)
-        names = feature_names_of(before, X, values.shape[1])
+        names = feature_names_of(before, clf)
         weight, outputs = table.weight[at], [target[at] for target in table.targets.outputs]
         clusters = self._clusters(names)
         rows = [
@@ -133,7 +142,11 @@ class Halves:
             own.set_params(search=replace(settings_of(own), n_folds=min(settings_of(own).n_folds, N_FOLDS)))
         given: dict[str, Any] = {"sample_weight": None if np.all(table.weight == 1.0) else table.weight[seen]}
         given["groups"] = None if table.groups is None else table.groups[seen]
-        return estimator.fit(safe_indexing(table.X, seen), table.y[seen], **fit_params(estimator, **given))
+        X = safe_indexing(table.X, seen)
+        estimator.fit(X, table.y[seen], **fit_params(estimator, **given))
+        if self._fills:
+            fill_later(estimator, X)
+        return estimator
 
     def _units(
         self, models: Sequence[SparseModel], rows: Sequence[UnseenRows], names: Sequence[str]
@@ -226,15 +239,15 @@ def has_steps(estimator: Any) -> bool:
     return isinstance(estimator, Pipeline) and len(estimator) > 1
 
 
-def feature_names_of(before: Pipeline | None, X: Any, n_features: int) -> list[str]:
-    """Names of the features of a classifier, given the fitted steps before it; X is what enters if there are none."""
-    if before is not None:
-        try:
-            return [str(name) for name in before.get_feature_names_out()]
-        except AttributeError:  # a step that names nothing
-            X = None
-    given = getattr(X, "columns", None)
-    return [f"x{j}" for j in range(n_features)] if given is None else [str(name) for name in given]
+def feature_names_of(before: Pipeline | None, clf: Any) -> list[str]:
+    """Names of the features of a classifier, given the fitted steps before it, if there are any."""
+    try:
+        names = [] if before is None else [str(name) for name in before.get_feature_names_out()]
+    except AttributeError:  # a step that names nothing
+        names = []
+    if not names:
+        return list(feature_names(clf))
+    return names if clf.recipe_ is None else list(clf.recipe_.renamed(names).names)
 
 
 def split_in_halves(code: IntArray, groups: IntArray | None, n_pairs: int, rng: np.random.Generator) -> BoolArray:

@@ -19,6 +19,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFol
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from .._fit.encoding import RowEncoder, fill_later
 from .._search.context import StopAfter, uninterruptible_fits
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.compat import safe_indexing
@@ -213,7 +214,8 @@ def cross_validated(
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     groups = None if groups is None else np.asarray(groups)
     splits = _splits(cv, X, y, code, groups, random_state)
-    folds = _Folds(X, y, code, classes, weight, groups, splits, random_state, progress or (lambda _: None))
+    fills, quiet = _encodes(estimator), lambda _: None
+    folds = _Folds(X, y, code, classes, weight, groups, splits, random_state, progress or quiet, fills)
     ours, probas, sizes = folds.score(OURS, _silent(estimator))
     others = [folds.score(name, _after_same_steps(estimator, one))[0] for name, one in (baselines or {}).items()]
     return _of_folds(folds, (ours, *others), np.concatenate(probas), sizes)
@@ -250,6 +252,7 @@ class _Folds:
     splits: list[tuple[IntArray, IntArray]]
     random_state: int | None  # of the resamples
     progress: Progress
+    fills: bool = False  # whether cells that are missing in the test rows alone are filled
 
     def score(self, name: str, method: Any) -> tuple[MethodScore, list[FloatArray], list[int]]:
         """Scores, predicted probabilities and numbers of terms of a method, fold by fold."""
@@ -260,6 +263,8 @@ class _Folds:
             given = {"sample_weight": _part(self.weight, train), "groups": _part(self.groups, train)}
             fitted, warned = _fit(clone(method), safe_indexing(self.X, train), self.y[train], **given)
             seconds.append(time.perf_counter() - started)
+            if self.fills:
+                fill_later(fitted, safe_indexing(self.X, train))
             probas.append(aligned(fitted.predict_proba(safe_indexing(self.X, test)), fitted.classes_, self.classes))
             sizes.append(_size(fitted))
             n_warned += warned
@@ -378,8 +383,14 @@ def _silent(estimator: Any) -> Any:
 
 def _after_same_steps(estimator: Any, method: Any) -> Any:
     """The other method in place of the last step of a pipeline."""
-    steps = estimator.steps[:-1] if isinstance(estimator, Pipeline) else []
-    return make_pipeline(*(step for _, step in steps), method)
+    steps = [step for _, step in estimator.steps[:-1]] if isinstance(estimator, Pipeline) else []
+    return make_pipeline(*steps, *([RowEncoder()] if _encodes(estimator) else []), method)
+
+
+def _encodes(estimator: Any) -> bool:
+    """Whether a fitted estimator reads missing cells or levels itself, without a step before it."""
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    return getattr(last, "recipe_", None) is not None
 
 
 def _fit(method: Any, X: Any, y: Any, **given: Any) -> tuple[Any, bool]:

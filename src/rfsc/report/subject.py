@@ -110,7 +110,7 @@ def _read_features(source: Any, X: Any) -> tuple[Predictor, FloatArray, bool]:
             raise
         last = as_predictor(source[-1])
         predictor = Predictor(models_of(source), last.classes_, None, last.settings_, named=False)
-        return predictor, np.asarray(source[:-1].transform(X), dtype=np.float64), False
+        return predictor, source[-1]._table(source[:-1].transform(X)), False
     return predictor, predictor.features(X), True
 
 
