@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -194,7 +195,8 @@ def report(
 
     from ..report import Report
 
-    made = Report.from_estimator(predictor, X, labels, cv=None, target=target, title=title, certificate=evidence)
+    more: dict[str, Any] = {"target": target, "title": title, "source": Path(data).name, "warnings": messages.warned}
+    made = Report.from_estimator(predictor, X, labels, cv=None, certificate=evidence, **more)
     write_report(made, output)
     if output != "-":
         messages.info(f"Wrote {output}", "green")
