@@ -47,7 +47,7 @@ from .performance import Outcomes, performance
 from .subject import ColumnSummary, Subject, raw_columns, summarize_columns
 from .table_one import table_one
 
-VERSION = 2
+VERSION = 1
 SETTINGS_CLASSES = {"Restrictions": Restrictions} | {name: getattr(bases, name) for name in bases.__all__}
 NAIVE_COLUMNS = ("standard_error", "t", "p_value", "low", "high")  # of a table of terms
 MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line

@@ -142,7 +142,9 @@ def _table_one(table: Mapping[str, Any]) -> PageTable:
         rows.append([_name(name), TableCell(line["what"]), *(_number(cell) for cell in line["cells"])])
         last = line["column"]
     of = f", the first {MAX_LINES} of {len(table['lines'])} lines" if len(shown) < len(table["lines"]) else ""
-    return PageTable(f"Rows by class{of}", _texts("column", "", *table["heads"]), rows)
+    return PageTable(
+        f"Rows by class{of}", [*_texts("column", "", table["heads"][0]), *map(_name, table["heads"][1:])], rows
+    )
 
 
 def _scores(score: Mapping[str, Any]) -> PageTable:

@@ -19,6 +19,7 @@ N_ROC = 100  # points of the ROC curve at most
 LEVEL = 0.95
 DIGITS = 5  # of the points of curves
 RARE = 0.2  # share of a class below which calibration is shown before accuracy
+NO_VARIANCE = 1e-24  # what rounding leaves of zero
 MAX_STEPS = 50  # of Newton's method
 STEEPEST = 50.0  # slope beyond which the probabilities separate the classes
 
@@ -54,7 +55,7 @@ class Outcomes:
             placed, weight = share[rank[which]], self.weight[which] / self.weight[which].sum()
             area = float(weight @ placed)
             variance += float(weight**2 @ (placed - area) ** 2) * placed.size / (placed.size - 1)
-        if not 0.0 < area < 1.0:
+        if not 0.0 < area < 1.0 or variance < NO_VARIANCE:
             return area, float("nan"), float("nan")
         reach = stats.norm.ppf(0.5 + LEVEL / 2) * np.sqrt(variance) / (area * (1 - area))
         return area, float(expit(logit(area) - reach)), float(expit(logit(area) + reach))
