@@ -21,7 +21,7 @@ DIGITS = 5  # of the points of curves
 RARE = 0.2  # share of a class below which calibration is shown before accuracy
 NO_VARIANCE = 1e-24  # what rounding leaves of zero
 MAX_STEPS = 50  # of Newton's method
-STEEPEST = 50.0  # slope beyond which the probabilities separate the classes
+SEPARATED = 1e-6  # mean log-loss below which the probabilities separate the classes, and no slope is the best
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +82,7 @@ class Outcomes:
                 step = step / 2
             coef, lost = coef + step, new
             if np.abs(step).max() < 1e-10:
-                return coef if np.abs(coef).max() < STEEPEST else np.full(len(columns), np.nan)
+                return coef if lost > SEPARATED * self.weight.sum() else np.full(len(columns), np.nan)
         return np.full(len(columns), np.nan)
 
     def _loss(self, log_odds: FloatArray) -> float:
