@@ -520,3 +520,15 @@ def test_a_million_threads_are_not_started(wdbc):
     before = threading.active_count()
     make(**QUICK, n_jobs=10**6).fit(*wdbc)
     assert threading.active_count() <= before + max(MOST_THREADS, os.cpu_count() or 1)
+
+
+def test_notebooks_show_the_formulas_below_the_diagram():
+    X, y = load_iris(return_X_y=True)
+    clf = RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0)
+    assert "Class " not in clf._repr_mimebundle_()["text/html"]
+    clf.fit(X, np.array(["<b>", "versicolor", "virginica"])[y])
+    for page in (clf._repr_mimebundle_()["text/html"], clf._repr_html_()):
+        assert "sk-top-container" in page
+        assert page.count("in the units of the table:") == 3
+        assert "Class &lt;b&gt;," in page
+        assert all(equation(model, units="original", form="html") in page for model in clf.models_)

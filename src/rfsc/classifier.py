@@ -6,6 +6,7 @@ import time
 import warnings
 from copy import copy
 from dataclasses import replace
+from html import escape
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -444,3 +445,29 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "models_")
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._formulas_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """What notebooks show: scikit-learn's diagram, and the formulas below it."""
+        output: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in output:
+            output["text/html"] += self._formulas_html()
+        return output
+
+    def _formulas_html(self) -> str:
+        """The formulas with the units that they are in; empty before a fit."""
+        if not hasattr(self, "models_"):
+            return ""
+        from .explain import equation
+
+        parts = []
+        for model in self.models_:
+            units = "in the units of the table"
+            try:
+                formula = equation(model, units="original", form="html")
+            except ValueError:  # numbers that do not fit into double precision
+                formula, units = equation(model, form="html"), "features scaled to [0, 1]"
+            parts.append(f"<p>Class {escape(str(model.label))}, {units}:<br>{formula}</p>")
+        return "".join(parts)

@@ -45,6 +45,10 @@ def test_predict(hospital, answers, capsys):
     assert list(table.columns) == ["patient", "predicted", "probability_healthy", "probability_sick"]
     assert table["predicted"].tolist() == labels.tolist()
     assert table["patient"].tolist() == raw["patient"].tolist()
+    assert all(re.search(r",[01]\.\d{3},[01]\.\d{3}$", line) for line in found.out.splitlines()[1:])
+    np.testing.assert_allclose(table[["probability_healthy", "probability_sick"]], proba, atol=5.1e-4)
+    run("predict", hospital / "model.json", hospital / "new.csv", "--proba", "--all-digits")
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
     np.testing.assert_allclose(table[["probability_healthy", "probability_sick"]], proba, rtol=1e-12)
 
 

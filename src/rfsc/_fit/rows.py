@@ -144,9 +144,10 @@ def _scaled(
 
 
 def _ordered(rows: Rows) -> Rows:
-    """The rows in their own order, which constant features do not change."""
+    """The rows in their own order, which constant features do not change, and their typical values."""
     columns = column_order(rows)
-    return rows.take(row_order(rows, columns[~rows.scaling.constant[columns]]))
+    rows = rows.take(row_order(rows, columns[~rows.scaling.constant[columns]]))
+    return replace(rows, scaling=rows.scaling.with_typical(rows.table, rows.weight))
 
 
 @dataclass(frozen=True, slots=True)

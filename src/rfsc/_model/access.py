@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._terms import Mention, Term, monomial
 from .._terms.expression import Condition, Number, Positive, Scaled, Sum
 from .._terms.naming import rounded, shown_in
-from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray
 from .predictor import FormulaPredictions, Predictor
 from .recipe import LevelOf, MissingIn, Recipe
@@ -143,7 +142,8 @@ def _in_units_before(model: SparseModel, minus: FloatArray, over: FloatArray) ->
     """
     if not minus.any() and np.all(over == 1.0):
         return model
-    scaling = Scaling(model.scaling.half_minimum * over + minus / 2, model.scaling.half_span * over)
+    own = model.scaling
+    scaling = replace(own, half_minimum=own.half_minimum * over + minus / 2, half_span=own.half_span * over)
 
     def number(feature: int, value: float, error: float = EXACT) -> float:
         """A value of a feature as it was before, without digits that nobody needs."""

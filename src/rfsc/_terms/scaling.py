@@ -1,7 +1,7 @@
-"""Every feature to [0, 1] by its range over the training rows (the paper's normalisation)."""
+"""Every feature to [0, 1] by its range over the training rows (the paper's normalisation), and its typical value."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 
 AT_A_TIME = 1024  # rows
+MOST_SORTED = 2**20  # values at a time
 FAR = 1e50  # training ranges away from the training data; its fifth power is still a number
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -22,6 +23,8 @@ class Scaling:
 
     half_minimum: FloatArray
     half_span: FloatArray  # half the range; zero for a constant feature
+    median: FloatArray | None = None  # of the training rows, on the [0, 1] scale; None if it is not known
+    upper: FloatArray | None = None  # share of the training rows in the upper half of the range: of the ones among 0, 1
 
     @classmethod
     def from_rows(cls, X: FloatArray) -> Self:
@@ -31,6 +34,22 @@ class Scaling:
         # a range below the smallest normal number cannot be divided by
         half_span[half_span < np.finfo(np.float64).tiny] = 0.0
         return cls(half_minimum, half_span)
+
+    def with_typical(self, table: FloatArray, weight: FloatArray) -> Self:
+        """The same scaling with medians, of the scaled features that `table` gives and the weights of the rows."""
+        n_parts = min(1 + table.size // MOST_SORTED, len(table))
+        parts = [self._typical(part, weight) for part in np.array_split(table, n_parts)]
+        median, upper = np.concatenate(parts, axis=1)
+        return replace(self, median=median, upper=upper)
+
+    @staticmethod
+    def _typical(table: FloatArray, weight: FloatArray) -> FloatArray:
+        """Medians, of two middle values the lower one, and shares above the middle."""
+        order = np.argsort(table, axis=1)
+        below = np.cumsum(weight[order], axis=1) < weight.sum() / 2
+        middle = np.take_along_axis(order, below.sum(axis=1, keepdims=True), axis=1)
+        median = np.take_along_axis(table, middle, axis=1)[:, 0]
+        return np.stack([median, (table > 0.5) @ weight / weight.sum()])
 
     @property
     def constant(self) -> BoolArray:

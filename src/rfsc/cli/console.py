@@ -37,13 +37,16 @@ class Messages:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._console = Console(stderr=True, quiet=quiet, highlight=False)
+        self.warned: list[str] = []  # for the report
         self.is_live = not quiet and self._console.is_terminal  # whether progress may be drawn
 
     def info(self, text: str = "", style: str = "") -> None:
         """Write a line; names in it are never taken for markup, and paths are not wrapped."""
         self._console.print(Text(printable(text), style=style), soft_wrap=True)
 
-    def warn(self, text: str) -> None:
+    def warn(self, text: str, *, in_report: bool = True) -> None:
+        """Write a warning; a report repeats it unless it finds the same by itself."""
+        self.warned += [printable(text)] if in_report else []
         self.info(f"Warning: {text}", "yellow")
 
     def table(self, headers: Sequence[str], rows: Iterable[Sequence[str]], dim: Sequence[int] = ()) -> None:

@@ -251,6 +251,7 @@ def run_fit(job: FitJob) -> None:
 
         job.messages.info("Writing the report ...")
         more: dict[str, Any] = {"cv": score, "certificate": certificate, "target": job.target}
+        more |= {"source": Path(job.data).name, "warnings": job.messages.warned}
         X, y = prepared.table.X, prepared.table.y
         write_report(Report.from_estimator(prepared.estimator, X, y, **more), job.report)
         job.messages.info(f"Wrote {job.report}", "green")
@@ -322,7 +323,8 @@ def _fit(job: FitJob, prepared: Prepared) -> bool:
         job.messages.warn("the time limit ended the search early; with more time the model may differ")
     if not any(model.size for model in search.models_):
         rows = plural(table.n_rows, "row")
-        job.messages.warn(f"the model is empty: no column has a significant relation to the class in {rows}")
+        text = f"the model is empty: no column has a significant relation to the class in {rows}"
+        job.messages.warn(text, in_report=False)
     elif search._undecided:
         job.messages.warn("the search came to no decision; more rows, or --set max_iter=1000, may help")
     return bool(search.stop_reason_ == "interrupted")
@@ -335,7 +337,8 @@ def _show(job: FitJob, prepared: Prepared, score: Any) -> None:
         print_result("\n\n".join(parts))
         job.messages.info()
     if score is not None and not score.beats_majority:
-        job.messages.warn("on held-out rows the model is not clearly better than the shares of the classes alone")
+        text = "on held-out rows the model is not clearly better than the shares of the classes alone"
+        job.messages.warn(text, in_report=False)
 
 
 def _as_dict(job: FitJob, prepared: Prepared, score: Any, certificate: Certificate | None) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,6 +40,9 @@ def predict(
     data: Data,
     output: Output = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of every class.")] = False,
+    all_digits: Annotated[
+        bool, typer.Option("--all-digits", help="Write probabilities with all digits instead of three.")
+    ] = False,
     keep: Annotated[list[str] | None, column_option("Copy this column to the result, such as a key.")] = None,
     spreadsheet: Annotated[
         bool, typer.Option("--spreadsheet", help="Put an apostrophe before cells that look like formulas.")
@@ -71,12 +76,15 @@ def predict(
     for text in unusual(predictor, X):
         messages.warn(text)
     columns = {name: table.frame[name] for name in kept} | {"predicted": predictor.predict(X)}
+    is_text = not as_json and _ending(path) not in PARQUET_ENDINGS
     if proba:
-        columns |= dict(zip(proba_names, predictor.predict_proba(X).T, strict=True))
+        values = predictor.predict_proba(X).T
+        shown = [[f"{p:.3f}" for p in row] for row in values.tolist()] if is_text and not all_digits else values
+        columns |= dict(zip(proba_names, shown, strict=True))
     result = DataFrame(columns)
     if spreadsheet:
         result = _without_formulas(result)
-    elif not as_json and _ending(path) not in PARQUET_ENDINGS:
+    elif is_text:
         _warn_of_formulas(messages, result)
     write_result(_as_json(result) if as_json else _as_file(result, _ending(path)), path)
     if path != "-":
@@ -128,9 +136,10 @@ def explain(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Explain in one sentence per row which class is predicted, and why.
+    """Explain in plain words which probability each row gets, and why.
 
-    The sentences contain cells of the table: consider who may read them.
+    Each value is compared with the typical one: the median or the most frequent level of the training table. The text
+    contains cells of the table: consider who may read it.
     """
     messages = Messages(quiet=quiet)
     predictor, table = read_model_and_table(messages, model, data)
@@ -139,18 +148,19 @@ def explain(
         msg = f"{table.name} has {plural(len(table.frame), 'row')}, but row {max(wanted)} was asked for."
         raise CommandError(msg)
 
-    from ..explain import explain as explain_row
+    from ..explain.sentence import explanation
 
     X = rows_for_model(messages, predictor, table).iloc[[number - 1 for number in wanted]]
-    sentences = [explain_row(predictor, X.iloc[[i]]) for i in range(len(X))]
+    found = [explanation(predictor, X.iloc[[i]]) for i in range(len(X))]
     if not as_json:
-        numbered = zip(wanted, sentences, strict=True)
+        numbered = zip(wanted, (one.text() for one in found), strict=True)
         print_result("\n".join(text if len(X) == 1 else f"{number}: {text}" for number, text in numbered))
         return
     classes = [str(label) for label in predictor.classes_.tolist()]
-    keys = ("row", "predicted", "probability", "sentence")
+    keys = ("row", "predicted", "probability", "text", "reasons")
     proba = [dict(zip(classes, p, strict=True)) for p in predictor.predict_proba(X).tolist()]
-    rows = zip(wanted, predictor.predict(X).tolist(), proba, sentences, strict=True)
+    texts, reasons = [one.text() for one in found], [[asdict(reason) for reason in one.reasons] for one in found]
+    rows = zip(wanted, predictor.predict(X).tolist(), proba, texts, reasons, strict=True)
     print_json([dict(zip(keys, cells, strict=True)) for cells in rows])
 
 
@@ -185,7 +195,8 @@ def report(
 
     from ..report import Report
 
-    made = Report.from_estimator(predictor, X, labels, cv=None, target=target, title=title, certificate=evidence)
+    more: dict[str, Any] = {"target": target, "title": title, "source": Path(data).name, "warnings": messages.warned}
+    made = Report.from_estimator(predictor, X, labels, cv=None, certificate=evidence, **more)
     write_report(made, output)
     if output != "-":
         messages.info(f"Wrote {output}", "green")

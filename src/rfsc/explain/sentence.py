@@ -1,4 +1,4 @@
-"""One sentence about one row: which class, how certain, and why."""
+"""Why a row gets its class, in plain words: its probability, and what each column does to it."""
 
 from __future__ import annotations
 
@@ -7,25 +7,86 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 
 from .._model import SparseModel, class_codes, class_probabilities, decision_table
 from .._model.access import as_predictor
+from .._model.predictor import Predictor
 from .._model.recipe import NumberOf, Recipe, is_missing
 from .._utils.arrays import FloatArray
-from .._utils.words import listed
-from .contributions import feature_table, row_cells, split
+from .._utils.words import listed, plural
+from .contributions import feature_table, row_cells
 from .rounding import six_digits, training_ranges
+from .typical import MISSING, Typical
 
-MOST_FOR, MOST_AGAINST = 3, 2  # terms that the sentence names
+MOST_REASONS = 6  # columns that the text names
 MOST_OUTSIDE = 5  # features outside their range that it names
-MOST_VALUES = 3  # features of a term whose values it shows
-MISSING = "missing"
+NEGLIGIBLE = 0.05  # change of the logarithm of the odds, about 5 % of them, that is not mentioned
 TINY = 1e-12  # of a range: rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What one column does to the probability of a class."""
+
+    column: str
+    value: str  # the cell of the row, as a person writes it
+    typical: str | None  # the typical cell; None if it is a level that the model does not name
+    raises: bool  # whether the value gives a higher probability than the typical one
+    probability: float  # of the class if the row had the typical value instead
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The probability of a class in one row, and why; the strongest reason first."""
+
+    label: str  # with two classes the second, else the class that is predicted
+    predicted: str
+    probability: float
+    typical_probability: float
+    runner_up: tuple[str, float] | None  # of more than two classes, with its probability
+    reasons: tuple[Reason, ...]
+    outside: tuple[str, ...]  # values outside their training range
+    is_typical_known: bool
+
+    def text(self) -> str:
+        """Two or three sentences."""
+        first = f"The probability of class {self.label} is {_probability(self.probability)}"
+        if self.runner_up is not None:
+            name, probability = self.runner_up
+            first += f", the largest (next: {name} with {_probability(probability)})"
+        elif self.predicted != self.label:
+            first += f", so the model predicts {self.predicted}"
+        row = "a typical row" if self.is_typical_known else "a row in the middle of all ranges"
+        parts = [f"{first}; it is {_probability(self.typical_probability)} for {row}.", self._why()]
+        if self.outside:
+            values = listed(self.outside, MOST_OUTSIDE)
+            parts.append(f"Treat this with caution, because the row is outside the training range: {values}.")
+        return " ".join(parts)
+
+    def _why(self) -> str:
+        if not self.reasons:
+            return "No value of the row changes it much."
+        said = [self._statement(reason) for reason in self.reasons[:MOST_REASONS]]
+        if n_more := len(self.reasons) - len(said):
+            said.append(f"{plural(n_more, 'column')} {'changes' if n_more == 1 else 'change'} it less")
+        text = listed(said)
+        return f"{text[0].upper()}{text[1:]}."
+
+    def _statement(self, reason: Reason) -> str:
+        """One column: its value, what this does, and the probability with the typical value."""
+        if reason.typical is None:
+            other = f"other values of {reason.column}"
+        else:
+            other = f"the {'typical' if self.is_typical_known else 'middle'} {reason.typical}"
+        verb = "raises" if reason.raises else "lowers"
+        with_that = _probability(reason.probability)
+        return f"{reason.column} {reason.value} {verb} it compared with {other} ({with_that} with that)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Row:
-    """A row with all that the sentence needs of it."""
+    """A row with all that the text needs of it."""
 
     recipe: Recipe
     cells: Sequence[Any]
@@ -41,12 +102,13 @@ class _Row:
 
 
 def explain(source: Any, row: Any) -> str:
-    """Say in one sentence why a row gets its class.
+    """Say in plain words why a row gets its class.
 
-    The sentence gives the class with its probability and the confidence delta, the strongest terms for and against it
-    with what each adds to f and with the values of the row behind it, with more than two classes also the runner-up,
-    and which features lie outside their training range. With two classes what counts against one favours the other;
-    with more, the terms are those of the predicted class's own formula.
+    The text gives the probability of a class: with two classes that of the second, else that of the predicted class.
+    Then, column by column, it says whether the value of the row raises or lowers this probability compared with the
+    typical value, and what the probability would be with the typical value and everything else as it is. All terms of
+    a column count together. Typical are the median of the training rows and the most frequent level. Values outside
+    their training range are listed at the end.
 
     Parameters
     ----------
@@ -66,64 +128,55 @@ def explain(source: Any, row: Any) -> str:
     >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> from rfsc import RFSCClassifier
-    >>> X, y = load_iris(return_X_y=True)
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> y = np.where(y == 1, "versicolor", "other")
-    >>> clf = RFSCClassifier(basis="step", size=4, n_restarts=2, random_state=0).fit(X[:, 2:], y)
+    >>> clf = RFSCClassifier(basis="step", size=4, n_restarts=2, random_state=0).fit(X.iloc[:, 2:], y)
     >>> print(textwrap.fill(explain(clf, [6.2, 2.4]), 100))
-    The model predicts class other with probability 0.98 (confidence 0.37), because the constant
-    (+4.13), x1>1.65 (x1 = 2.4; +3.66) and x0>4.95 (x0 = 6.2; +3.23) favour it, while x0>2 (x0 = 6.2;
-    -3.48) and x1>0.8 (x1 = 2.4; -3.48) count against it.
+    The probability of class versicolor is 0.02, so the model predicts other; it is 0.94 for a typical
+    row. Petal width (cm) 2.4 lowers it compared with the typical 1.3 (0.40 with that) and petal length
+    (cm) 6.2 lowers it compared with the typical 4.3 (0.30 with that).
     """
-    predictor = as_predictor(source)
-    cells = row_cells(predictor, row)
-    recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)
-    own = _Row(recipe, cells, feature_table(predictor, cells))
-    values = decision_table([model.decision(own.features) for model in predictor.models_])
-    code, proba = int(class_codes(values)[0]), class_probabilities(values)[0]
-    binary = len(predictor.models_) == 1
-    model, sign = (predictor.models_[0], 1.0 if code else -1.0) if binary else (predictor.models_[code], 1.0)
-    parts = sign * model.coef * model.columns(own.features)[:, 0]
-    delta = float(split(parts[:, None]).confidence[0])
-    certainty = f"{predictor.classes_[code]} with probability {_probability(proba[code])} (confidence {delta:.2f})"
-    if not binary:
-        second = int(np.argsort(-proba, kind="stable")[1 if np.argmax(proba) == code else 0])
-        certainty += f" rather than {predictor.classes_[second]} ({_probability(proba[second])})"
-    return f"The model predicts class {certainty}, {_reasons(own, model, parts)}{_outside(own, predictor.models_)}."
+    return explanation(as_predictor(source), row).text()
 
 
-def _reasons(row: _Row, model: SparseModel, parts: FloatArray) -> str:
-    """The strongest terms on either side."""
-    order = np.argsort(-np.abs(parts), kind="stable").tolist()
-    above, below = [j for j in order if parts[j] > 0], [j for j in order if parts[j] < 0]
-    pros = [_term(row, model, j, parts[j]) for j in above[:MOST_FOR]]
-    cons = [_term(row, model, j, parts[j]) for j in below[:MOST_AGAINST]]
-    favour, count = ("" if len(pros) > 1 else "s"), ("" if len(cons) > 1 else "s")
-    against = f"{listed(cons)} count{count} against it" if cons else "nothing counts against it"
-    if not pros:
-        return f"although nothing favours it and {against}"
-    if cons and len(above) == 1 and not model.terms[above[0]].features and parts.sum() > 0:
-        return f"because {pros[0]} outweighs {listed(cons)}"  # no feature favours it, but too little is against it
-    if parts.sum() < 0:  # of several classes none may have a formula above zero
-        return f"although {against} more than {listed(pros)} favour{favour} it"
-    return f"because {listed(pros)} favour{favour} it{', while' if cons else ' and'} {against}"
+def explanation(predictor: Predictor, row: Any) -> Explanation:
+    """What `explain` says, as numbers and texts."""
+    cells, typical = row_cells(predictor, row), Typical.of(predictor)
+    own = _Row(typical.recipe, cells, feature_table(predictor, cells))
+    columns = sorted({typical.recipe.features[p].column for model in predictor.models_ for p in model.features})
+    # the row, a typical one, and the row with one column after the other made typical
+    table = np.repeat(own.features, 2 + len(columns), axis=0)
+    table[1] = typical.features
+    for i, column in enumerate(columns, start=2):
+        table[i, typical.column(column)] = typical.features[typical.column(column)]
+    values = decision_table([model.decision(table) for model in predictor.models_])
+    code, proba = int(class_codes(values)[0]), class_probabilities(values)
+    of = 1 if values.ndim == 1 else code
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_odds = values if values.ndim == 1 else logit(proba[:, of])
+        gain = np.nan_to_num(log_odds[0] - log_odds[2:])
+    order = [k for k in np.argsort(-np.abs(gain), kind="stable").tolist() if abs(gain[k]) > NEGLIGIBLE]
+    names = [column.name for column in typical.recipe.columns]
+    runner_up = None
+    if values.ndim > 1:
+        second = int(np.argsort(-proba[0], kind="stable")[1 if np.argmax(proba[0]) == code else 0])
+        runner_up = str(predictor.classes_[second]), float(proba[0, second])
+    return Explanation(
+        label=str(predictor.classes_[of]),
+        predicted=str(predictor.classes_[code]),
+        probability=float(proba[0, of]),
+        typical_probability=float(proba[1, of]),
+        runner_up=runner_up,
+        reasons=tuple(
+            Reason(names[c], _written(cells[c]), typical.cell(c), bool(gain[k] > 0), float(proba[2 + k, of]))
+            for k, c in ((k, columns[k]) for k in order)
+        ),
+        outside=tuple(_outside(own, predictor.models_)),
+        is_typical_known=typical.is_known,
+    )
 
 
-def _term(row: _Row, model: SparseModel, j: int, part: float) -> str:
-    """A term with the values of the row behind it, and what it adds."""
-    term, adds = model.terms[j], f"{part:+.2f}"
-    if not term.features:
-        return f"the constant ({adds})"
-    if term.factors == term.features[:1] and isinstance(row.recipe.features[term.features[0]], NumberOf):
-        return f"{row.value(term.features[0])} ({adds})"
-    name = model.names[j]
-    name = f"“{name}”" if " and " in name else name  # a rule, among terms that the sentence joins in the same way
-    if len(term.features) > MOST_VALUES:
-        return f"{name} ({adds})"
-    values = list(dict.fromkeys(row.value(p) for p in term.features))
-    return f"{name} ({', '.join(values)}; {adds})"
-
-
-def _outside(row: _Row, models: Sequence[SparseModel]) -> str:
+def _outside(row: _Row, models: Sequence[SparseModel]) -> list[str]:
     """Features that the models read and that lie outside their training range, with that range."""
     found: dict[str, None] = {}
     for model in models:
@@ -132,10 +185,7 @@ def _outside(row: _Row, models: Sequence[SparseModel]) -> str:
             if not -TINY <= float(scaled[p][0]) <= 1.0 + TINY:
                 low, high = map(_written, ends)
                 found[f"{row.value(p)} ({low} to {high})"] = None
-    if not found:
-        return ""
-    values = listed(list(found), MOST_OUTSIDE)
-    return f"; treat it with caution, because the row is outside the training range: {values}"
+    return list(found)
 
 
 def _probability(value: float) -> str:

@@ -209,6 +209,9 @@ def _predictor(file: _ModelFile) -> Predictor:
     names, scaling, classes = file.features, file.scaling, file.classes
     require(scaling.half_minimum.shape == scaling.half_span.shape == (len(names),), "a feature has no range")
     require(bool((scaling.half_span >= 0).all()), "a feature has a negative range")
+    known = [values for values in (scaling.median, scaling.upper) if values is not None]
+    is_typical = all(v.shape == (len(names),) and ((v >= 0) & (v <= 1)).all() for v in known)
+    require(len(known) in (0, 2) and is_typical, "a feature has no typical value")
     require(_of_one_type(classes), "a label is of the wrong type")
     require(len(set(classes)) == len(classes) >= 2, "there must be two or more different classes")
     labels = classes[1:] if len(classes) == 2 else classes

@@ -46,6 +46,8 @@ class FeatureEffectsDisplay(Display):
         How many features there are to draw.
     n_not_shown : int
         Number of terms that read several features.
+    least : int
+        A bar for fewer samples is not drawn.
     """
 
     names: tuple[str, ...]
@@ -56,10 +58,11 @@ class FeatureEffectsDisplay(Display):
     label: object
     n_features: int
     n_not_shown: int
+    least: int = 1
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, output: int = 0, X: Any = None, max_features: int = 12, ax: Any = None
+        cls, estimator: Any, *, output: int = 0, X: Any = None, max_features: int = 12, least: int = 1, ax: Any = None
     ) -> Self:
         """Draw the effect of each feature.
 
@@ -73,6 +76,8 @@ class FeatureEffectsDisplay(Display):
             Samples whose values are counted by bars below the curves.
         max_features : int, default=12
             Largest number of features to draw, those that change f most.
+        least : int, default=1
+            A bar for fewer samples is not drawn, so that a figure shows no single sample.
         ax : sequence of Axes (one for each feature), Figure or None, default=None
             Where to draw; a figure is resized to fit, None makes a new one.
 
@@ -95,6 +100,7 @@ class FeatureEffectsDisplay(Display):
             label=model.label,
             n_features=len(every),
             n_not_shown=sum(len(term.features) > 1 for term in model.terms),
+            least=least,
         ).plot(ax)
 
     def _axes(self, ax: Any) -> Any:
@@ -144,7 +150,7 @@ class FeatureEffectsDisplay(Display):
             ax.xaxis.get_major_locator().set_params(nbins=4)
         if self.samples is not None:
             count, edges = np.histogram(self.samples[k], N_BINS, (x[0], x[-1]))
-            height = BARS * count / max(count.max(), 1)
+            height = np.where(count < self.least, 0.0, BARS * count / max(count.max(), 1))
             place = {"align": "edge", "transform": ax.get_xaxis_transform()}
             ax.bar(edges[:-1], height, np.diff(edges), color="0.75", **place)
         reach = 0.04 * (x[-1] - x[0])

@@ -63,15 +63,20 @@ class Caution:
 
 
 def find_cautions(
-    subject: Subject, columns: Sequence[ColumnSummary], score: HonestScore, stability: Sequence[float | None]
+    subject: Subject,
+    columns: Sequence[ColumnSummary],
+    score: HonestScore,
+    stability: Sequence[float | None],
+    warnings: Sequence[str] = (),
 ) -> list[Caution]:
-    """All cautions; `stability` holds the index of the terms of every output."""
+    """All cautions; `stability` holds the index of the terms of every output, `warnings` what the fit has said."""
     models, features, code = subject.models, subject.features, subject.code
     found = [
         *_score_cautions(score, subject),
         *_class_cautions(code, subject.class_names),
         *_range_cautions(subject),
         *_table_cautions(models[0].n_observations, len(features), columns),
+        *(Caution("caution", "warning", "Warning of the fit", f"{text[:1].upper()}{text[1:]}.") for text in warnings),
     ]
     details: dict[str, list[str]] = {}
     for model, index in zip(models, stability, strict=True):

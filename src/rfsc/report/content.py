@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ from .._model.predictor import Predictor
 from .._search.loop import SearchSettings
 from .._utils.arrays import FloatArray
 from .._utils.manifest import versions
-from .._utils.words import fixed, listed, plural
+from .._utils.words import plural
 from ..atlas import Atlas
 from ..certify import Certificate
 from ..classifier import RFSCClassifier
@@ -40,8 +40,12 @@ from ..explain import (
 from ..explain.term_table import NAIVE
 from ..restrictions import Restrictions
 from .cautions import find_cautions
+from .first_screen import class_shares, first_figures, headline, methods, question
 from .honest_score import METRICS, HonestScore, main_metric, measure
-from .subject import ColumnSummary, Subject, summarize_columns
+from .odds import odds_ratios, worked_example
+from .performance import Outcomes, performance
+from .subject import ColumnSummary, Subject, raw_columns, summarize_columns
+from .table_one import table_one
 
 VERSION = 1
 SETTINGS_CLASSES = {"Restrictions": Restrictions} | {name: getattr(bases, name) for name in bases.__all__}
@@ -56,6 +60,8 @@ def collect(
     *,
     target: str,
     title: str,
+    source: str | None = None,
+    warnings: Sequence[str] = (),
     certificate: Certificate | None = None,
     atlas: Atlas | None = None,
 ) -> dict[str, Any]:
@@ -66,25 +72,33 @@ def collect(
     if certificate is not None:
         models = [_without_naive(model) for model in models]
     indices = [model["stability"]["terms"]["index"] if model["stability"] else None for model in models]
-    cautions = find_cautions(subject, columns, score, indices)
-    content = {
+    cautions = find_cautions(subject, columns, score, indices, warnings)
+    is_separable = any(caution.key in ("separation", "partial_separation") for caution in cautions)
+    for found, model in zip(models, subject.models, strict=True):
+        found["odds_ratios"] = odds_ratios(subject, model, intervals=certificate is None and not is_separable)
+        found["example"] = worked_example(subject, model)
+    content: dict[str, Any] = {
         "kind": "rfsc report",
         "version": VERSION,
         "created": datetime.now(UTC).date().isoformat(),
         "title": title,
-        "task": _task(subject, len(columns), target),
+        "task": _task(subject, len(columns), target) | {"source": source},
         "score": _score(score, subject),
+        "performance": _performance(score, subject),
+        "optimism": _optimism(score, subject),
         "cautions": [asdict(caution) for caution in cautions],
         "certificate": None if certificate is None else _certificate(certificate),
         "atlas": None if atlas is None else _atlas(atlas),
         "models": models,
         "features": subject.feature_definitions(),
+        "table_one": table_one(raw_columns(X), columns, subject.code, subject.class_names, subject.weight),
         "data": [asdict(column) | {"used": None if used is None else column.name in used} for column in columns],
         "filter": _filter(subject),
         "settings": _settings(subject, columns),
     }
-    content["headline"] = headline(content)
-    return dict(plain(content))
+    content = dict(plain(content))
+    content |= {"question": question(content), "key_figures": first_figures(content), "methods": methods(content)}
+    return content | {"headline": headline(content)}
 
 
 def plain(value: Any) -> Any:
@@ -100,21 +114,6 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)
-
-
-def headline(content: Mapping[str, Any]) -> str:
-    """The most important result in one or two sentences."""
-    score, models = content["score"], content["models"]
-    key, ours = score["main_metric"], score["methods"][0]["scores"][score["main_metric"]]
-    size = plural(sum(not t["constant"] for model in models for t in model["terms"]), "term")
-    size += f" in {len(models)} formulas" if len(models) > 1 else ""
-    rows = "held-out rows" if score["honest"] else "the rows given, which it may have been fitted to"
-    first = (
-        f"A model with {size} has {key.replace('_', ' ')} {fixed(100 * ours['mean'], 1)} % "
-        f"(± {fixed(100 * ours['sd'], 1)} points) on {rows}."
-    )
-    others = [f"{m['name']} {fixed(100 * m['scores'][key]['mean'], 1)} %" for m in score["methods"][1:]]
-    return f"{first} For comparison: {listed(others)}." if others else first
 
 
 def _task(subject: Subject, n_columns: int, target: str) -> dict[str, Any]:
@@ -143,10 +142,30 @@ def _score(score: HonestScore, subject: Subject) -> dict[str, Any]:
         "main_metric": main_metric(subject.code),
         "metrics": [asdict(metric) for metric in METRICS],
         "methods": [_method(score, place) for place in range(len(score.methods))],
+        "pooled": measure(score.code, score.proba, score.weight),
+        "class_shares": class_shares(score.code, score.weight, n_classes),
         "on_given_rows": measure(subject.code, subject.proba, subject.weight),
         "confusion": confusion_matrix(score.code, score.proba.argmax(axis=1), labels=range(n_classes)),
         "n_terms_per_fold": score.sizes,
     }
+
+
+def _performance(score: HonestScore, subject: Subject) -> list[dict[str, Any]]:
+    """For the second of two classes; of more, each against the others."""
+    classes = list(enumerate(subject.class_names))
+    return [
+        performance(Outcomes.of(score.code == k, score.proba[:, k], score.weight), label)
+        for k, label in (classes[1:] if len(classes) == 2 else classes)
+    ]
+
+
+def _optimism(score: HonestScore, subject: Subject) -> dict[str, float] | None:
+    """How much better the scores of the rows of the fit are than those of held-out rows; None if none were held out."""
+    if not score.is_honest:
+        return None
+    apparent = measure(subject.code, subject.proba, subject.weight)
+    honest = measure(score.code, score.proba, score.weight)
+    return {m.key: (apparent[m.key] - honest[m.key]) * (1 if m.higher_is_better else -1) for m in METRICS}
 
 
 def _method(score: HonestScore, place: int) -> dict[str, Any]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, Self
 
+from scipy.special import expit
+
 from .._model import SparseModel
 from .._utils.files import whole_file
 from .._utils.optional import require
-from .._utils.words import fixed, listed, number, percent, plural
+from .._utils.words import fixed, listed, minus_sign, number, percent, plural
 from ..atlas import Atlas
 from ..certify import Certificate
 from ..explain import definitions, equation
@@ -73,6 +75,8 @@ class Report:
         groups: Any = None,
         target: str | None = None,
         title: str | None = None,
+        source: str | None = None,
+        warnings: Sequence[str] = (),
         show_rows: bool = False,
         certificate: Certificate | None = None,
         atlas: Atlas | None = None,
@@ -99,6 +103,8 @@ class Report:
             Those of the fit, for the fits and scores of `cv`.
         target, title : str or None, default=None
             Name of what is predicted, None takes that of y if it has one; and title of the page.
+        source, warnings : str or None, sequence of str, default=None, ()
+            Where the rows come from, such as the name of a file, for the methods; and warnings of the fit to repeat.
         show_rows : bool, default=False
             Whether to add figures of single rows. Otherwise the page holds aggregates only.
         certificate, atlas : Certificate or None, Atlas or None, default=None
@@ -118,7 +124,8 @@ class Report:
         score = _score(subject, X, progress=partial(print, file=sys.stderr) if verbose else None, **options)
         target = target or str(getattr(y, "name", None) or "the target")
         title = title or f"A readable model of {target}"
-        content = collect(subject, X, score, target=target, title=title, certificate=certificate, atlas=atlas)
+        words: dict[str, Any] = {"target": target, "title": title, "source": source, "warnings": warnings}
+        content = collect(subject, X, score, **words, certificate=certificate, atlas=atlas)
         figures = draw_figures(subject, X, score, show_rows=show_rows, certificate=certificate, atlas=atlas)
         return cls(content, tuple(subject.models), tuple(figures))
 
@@ -140,9 +147,9 @@ class Report:
         return self._render(
             "report.html.jinja",
             formulas=formulas,
-            figures=[(figure, Markup(figure.svg)) for figure in self.figures],
+            drawings=[(figure, Markup(figure.svg)) for figure in self.figures],
             max_outputs=MAX_OUTPUTS,
-            names_read={feature["name"] for model in self.content["models"] for feature in model["features"]},
+            example_probability=float(expit(self.content["models"][0]["example"]["f"])),
         )
 
     def write_html(self, path: str | Path) -> Path:
@@ -183,6 +190,7 @@ class Report:
             lstrip_blocks=True,
         )
         words = (fixed, listed, number, percent, plural)
+        environment.filters["minus"] = minus_sign
         for function in (*words, no_break, markdown_block, markdown_code, markdown_table, markdown_text):
             environment.filters[function.__name__] = function
         return environment.get_template(template).render(**self.content, tables=make_tables(self.content), **more)

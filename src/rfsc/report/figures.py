@@ -9,16 +9,18 @@ from typing import Any
 from .. import plots
 from ..atlas import Atlas
 from ..certify import Certificate
-from ..plots.drawing import FOR, GREY, named_rows, shorten
-from .honest_score import METRICS, HonestScore, main_metric
-from .subject import Subject
+from ..plots.drawing import AGAINST, FOR, GREY, class_colour, make_axes, shorten, title_and_legend
+from .honest_score import HonestScore
+from .performance import Outcomes
+from .subject import MIN_ROWS, Subject
 
 MAX_OUTPUTS = 6  # figures of more classes would make the page too long
+CURVE_SIZE = (6.0, 6.2)  # inches, that of the calibration
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    section: str  # of the page: "comparison", "score", "certificate", "model", "effects", "atlas", "search", ...
+    section: str  # of the page: "score", "certificate", "model", "effects", "atlas", "search", ...
     output: int  # index of its model
     caption: str
     svg: str
@@ -38,12 +40,13 @@ def draw_figures(
     from matplotlib import style
 
     with style.context("default"):  # black on white, whatever style the user has set
-        figures = [*_comparison(subject, score), _calibration(subject, score)]
+        figures = [*_curves(subject, score), _calibration(subject, score)]
+        figures.sort(key=lambda figure: figure.caption.startswith("Decision"))
         if certificate is not None:
             text = "how often the fits to halves of the rows chose each feature. Members of a cluster stand together."
             display = plots.CertificateDisplay.from_certificate(certificate)
             figures.append(_figure("certificate", 0, "Features by verdict", text, display, wide=True))
-        figures += _of_outputs(subject, is_certified=certificate is not None)
+        figures += _of_outputs(subject, X, is_certified=certificate is not None)
         if atlas is not None:
             figures += _of_atlas(atlas)
         return [*figures, *_of_rows(subject, X)] if show_rows else figures
@@ -68,19 +71,42 @@ def _figure(section: str, output: int, title: str, text: str, drawn: Any, *, wid
     return Figure(section, output, f"{title}: {text}", svg, wide)
 
 
-def _comparison(subject: Subject, score: HonestScore) -> Iterator[Figure]:
-    """The main metric of all methods, if there are several."""
-    if len(score.methods) < 2:
-        return
-    k, metric = next((k, one) for k, one in enumerate(METRICS) if one.key == main_metric(subject.code))
-    ax = named_rows(None, [method.name for method in score.methods])
-    for row, method in enumerate(score.methods):
-        look = {"fmt": "o", "ms": 7, "capsize": 3, "color": GREY if row else FOR}
-        ax.errorbar(100 * method.mean[k], row, xerr=100 * method.spread[k], **look)
-    ax.set_xlabel(f"{metric.name}, %")
+def _curves(subject: Subject, score: HonestScore) -> Iterator[Figure]:
+    """ROC curves, and of two classes the decision curve."""
+    classes = list(enumerate(subject.class_names))
+    shown = classes[1:] if len(classes) == 2 else classes[:MAX_OUTPUTS]
+    every = [(label, Outcomes.of(score.code == k, score.proba[:, k], score.weight)) for k, label in shown]
+    (ax,) = make_axes(None, CURVE_SIZE)
+    ax.plot([0, 1], [0, 1], color="0.5", lw=1.2, ls="--", label="chance")
+    for place, (label, outcomes) in enumerate(every):
+        points = outcomes.roc()
+        name = f"{shorten(label, 18)}, AUC {outcomes.auc()[0]:.3f}"
+        ax.plot(*points.values(), color=class_colour(place), lw=2, label=name)
+    ax.set(xlabel="1 − specificity", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    title_and_legend(ax, "ROC curve")
+    yield _figure(
+        "score", 0, "ROC curve", "sensitivity against the share of false alarms, at every threshold.", _plain(ax)
+    )
+    if len(classes) == 2:
+        yield _decision_curve(*every[0])
+
+
+def _decision_curve(label: str, outcomes: Outcomes) -> Figure:
+    curve = outcomes.decision_curve()
+    (ax,) = make_axes(None, CURVE_SIZE)
+    ax.plot(curve["threshold"], curve["model"], color=FOR, lw=2, label="model")
+    ax.plot(curve["threshold"], curve["all"], color=AGAINST, lw=1.2, label="treat all")
+    ax.axhline(0, color=GREY, lw=1.2, ls="--", label="treat none")
+    top = max(outcomes.prevalence, max(curve["model"]))
+    ax.set(xlabel="threshold probability", ylabel="net benefit", xlim=(0, 1), ylim=(-0.25 * top, 1.1 * top))
+    title_and_legend(ax, f"Decision curve, class {shorten(label, 20)}")
+    text = "net benefit of acting on the model, on everybody and on nobody, by the probability at which one would act."
+    return _figure("score", 0, "Decision curve", text, _plain(ax))
+
+
+def _plain(ax: Any) -> Any:
     ax.spines[["top", "right"]].set_visible(False)
-    over = "the folds" if score.n_folds > 1 else "resamples of the rows"
-    yield _figure("comparison", 0, "Methods", f"mean and standard deviation of the {metric.name} over {over}.", ax)
+    return ax
 
 
 def _calibration(subject: Subject, score: HonestScore) -> Figure:
@@ -105,9 +131,9 @@ def _shown_outputs(subject: Subject) -> Iterator[tuple[int, str]]:
             yield k, f" of class “{model.label}”" if len(subject.models) > 1 else ""
 
 
-def _of_outputs(subject: Subject, *, is_certified: bool) -> Iterator[Figure]:
+def _of_outputs(subject: Subject, X: Any, *, is_certified: bool) -> Iterator[Figure]:
     """Figures of every output; a certificate replaces naive intervals and the agreement of the restarts."""
-    source = subject.predictor
+    source, table = subject.predictor, X if subject.reads_table else subject.features
     for k, of in _shown_outputs(subject):
         shown = replace(subject.models[k], standard_error=None) if is_certified else subject.models[k]
         intervals = "" if shown.standard_error is None else ", with naive 95 % intervals"
@@ -119,21 +145,15 @@ def _of_outputs(subject: Subject, *, is_certified: bool) -> Iterator[Figure]:
             display = plots.FrontDisplay.from_estimator(source, output=k)
             yield _figure("model", k, f"Size of the model{of}", text, display)
         if any(len(term.features) == 1 for term in subject.models[k].terms):
-            text = "what the terms of each single feature add to f over its training range; dots are knots."
-            display = plots.FeatureEffectsDisplay.from_estimator(source, output=k)
+            text = (
+                "what the terms of each single feature add to f over its training range, and how many rows there are."
+            )
+            display = plots.FeatureEffectsDisplay.from_estimator(source, X=table, least=MIN_ROWS, output=k)
             yield _figure("effects", k, f"Features{of}", text, display, wide=True)
         evidence = subject.models[k].evidence
         if evidence is None:
             continue
-        if evidence.n_restarts > 1 and not is_certified:
-            text = "how many restarts selected each term. They differ in their random numbers only, not in their rows."
-            display = plots.StabilityDisplay.from_estimator(source, output=k)
-            yield _figure("search", k, f"Agreement of the restarts{of}", text, display)
         if evidence.traces:
-            text = "score of the models drawn, and their size before and after the test of each term."
-            yield _figure(
-                "search", k, f"Score and size{of}", text, plots.SearchHistoryDisplay.from_estimator(source, output=k)
-            )
             text = "how one restart converged: the terms that it selects rise to 1, the others fall to 0."
             display = plots.RIPEvolutionDisplay.from_estimator(source, output=k)
             yield _figure("search", k, f"Inclusion probabilities{of}", text, display, wide=True)

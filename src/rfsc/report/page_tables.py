@@ -11,7 +11,7 @@ from .._utils.words import NO_VALUE, fixed, minus_sign, number, p_value, percent
 from ..atlas.model_tables import IN_ALL
 from ..certify.certificate import SUPPORTED
 
-MAX_COLUMNS, MAX_FEATURES, MAX_UNITS = 60, 12, 30  # the JSON has all
+MAX_COLUMNS, MAX_FEATURES, MAX_UNITS, MAX_LINES = 60, 12, 30, 40  # the JSON has all
 QUANTILE_HEADS = {"5%": "5 %", "25%": "25 %", "50%": "median", "75%": "75 %", "95%": "95 %"}
 MORE_HEADS = {"sign": "same sign", "stand_ins": "stand-ins"}
 MARKDOWN_SIGNS = re.compile(r"[\\`*|<\[]|(?<!\w)_|_(?!\w)")  # an underscore within a word is harmless
@@ -47,7 +47,10 @@ def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
     settings, models = content["settings"], content["models"]
     of = [f" of class “{model['label']}”" if len(models) > 1 else "" for model in models]
     return {
-        "classes": _classes(content["task"]["classes"]),
+        "thresholds": _thresholds(content["performance"]),
+        "odds": [_odds(model) for model in models],
+        "example": [_example(*pair) for pair in zip(models, of, strict=True)],
+        "table_one": _table_one(content["table_one"]),
         "scores": _scores(content["score"]),
         "confusion": _confusion(content["score"]["confusion"], content["task"]["classes"]),
         "certificate": _certificate(content["certificate"] or {}),
@@ -55,7 +58,6 @@ def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
         "terms": [_terms(*pair) for pair in zip(models, of, strict=True)],
         "effects": [_effects(*pair) for pair in zip(models, of, strict=True)],
         "sizes": [_sizes(*pair) for pair in zip(models, of, strict=True)],
-        "influence": [_influence(*pair) for pair in zip(models, of, strict=True)],
         "features": PageTable(
             "How the features of the formula are made from the columns of the table",
             _texts("feature", "column", "definition"),
@@ -87,9 +89,62 @@ def _pairs(caption: str, head: Sequence[TableCell], values: Mapping[str, str], k
     return PageTable(caption, head, [[TableCell(name), TableCell(value, kind)] for name, value in values.items()])
 
 
-def _classes(classes: Sequence[Mapping[str, Any]]) -> PageTable:
-    rows = [[_name(c["label"]), _number(f"{c['n_rows']:,}"), _bar(c["share"])] for c in classes]
-    return PageTable("Rows of each class", _texts("class", "rows", "share"), rows)
+def _thresholds(classes: Sequence[Mapping[str, Any]]) -> PageTable:
+    """Of the second of two classes."""
+    names = ("called", "sensitivity", "specificity", "ppv", "npv")
+    rows = [
+        [
+            TableCell(f"{row['threshold']:g}"),
+            *(_number(NO_VALUE if row[name] is None else percent(row[name])) for name in names),
+            _number(minus_sign(fixed(row["net_benefit"]))),
+        ]
+        for row in classes[0]["thresholds"]
+    ]
+    head = _texts("probability at least", "of the rows", "sensitivity", "specificity", "PPV", "NPV", "net benefit")
+    return PageTable(f"Class “{classes[0]['label']}” by threshold", head, rows)
+
+
+def _odds(model: Mapping[str, Any]) -> PageTable:
+    any_interval = any(row["low"] is not None for row in model["odds_ratios"])
+    rows = []
+    for row in model["odds_ratios"]:
+        cells = [_name(row["feature"]), TableCell(row["change"]), _number(number(row["odds_ratio"], 3))]
+        if any_interval:
+            ends = NO_VALUE if row["low"] is None else f"{number(row['low'], 3)} to {number(row['high'], 3)}"
+            cells.append(_number(ends))
+        rows.append(cells)
+    head = _texts("feature", "change", "odds ratio", *(["95 % interval"] if any_interval else []))
+    return PageTable(f"Odds ratios of class “{model['label']}”", head, rows)
+
+
+def _example(model: Mapping[str, Any], of: str) -> PageTable:
+    example = model["example"]
+    rows = [
+        [
+            _name(s["term"] or "constant"),
+            _number(number(s["value"], 5) if s["term"] else ""),
+            _number(number(s["coef"], 5) if s["term"] else ""),
+            _number(number(s["product"])),
+        ]
+        for s in example["summands"]
+    ]
+    total = [TableCell("f, the sum", strong=True), _number(""), _number(""), _number(number(example["f"]), strong=True)]
+    units = "" if example["units"] == "original" else ", on the scale from 0 to 1"
+    head = _texts("term", "value", "coefficient", "product")
+    return PageTable(f"f{of} for a typical row{units}", head, [*rows, total])
+
+
+def _table_one(table: Mapping[str, Any]) -> PageTable:
+    shown, last = table["lines"][:MAX_LINES], None
+    rows = []
+    for line in shown:
+        name = "" if line["column"] == last else line["column"]
+        rows.append([_name(name), TableCell(line["what"]), *(_number(cell) for cell in line["cells"])])
+        last = line["column"]
+    of = f", the first {MAX_LINES} of {len(table['lines'])} lines" if len(shown) < len(table["lines"]) else ""
+    return PageTable(
+        f"Rows by class{of}", [*_texts("column", "", table["heads"][0]), *map(_name, table["heads"][1:])], rows
+    )
 
 
 def _scores(score: Mapping[str, Any]) -> PageTable:
@@ -215,13 +270,6 @@ def _sizes(model: Mapping[str, Any], of: str) -> PageTable:
     ]
     head = _texts("terms", "features", "left-out log-loss", "above the best size")
     return PageTable(f"Models by size{of}", head, rows)
-
-
-def _influence(model: Mapping[str, Any], of: str) -> PageTable:
-    shown = model["features"][:MAX_FEATURES]
-    rows = [[_name(f["name"]), _bar(f["influence"])] for f in shown]
-    which = f"The {MAX_FEATURES} most influential features" if len(shown) < len(model["features"]) else "Features"
-    return PageTable(f"{which}{of}", _texts("feature", "influence"), rows)
 
 
 def _columns(data: Sequence[Mapping[str, Any]]) -> PageTable:

@@ -143,25 +143,29 @@ class ColumnSummary:
 
 def summarize_columns(X: Any, names: Sequence[str] | None = None) -> list[ColumnSummary]:
     """One summary for each column of a data frame or array."""
-    if hasattr(X, "iloc"):  # by position, because names may repeat
-        columns = [X.iloc[:, j].to_numpy() for j in range(X.shape[1])]
-    elif hasattr(X, "get_columns"):
-        columns = [column.to_numpy() for column in X.get_columns()]
-    else:
-        columns = list(np.asarray(X).T)
+    columns = raw_columns(X)
     if hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
     names = [f"x{j}" for j in range(len(columns))] if names is None else list(names)
     return [_summarize(name, column) for name, column in zip(names, columns, strict=True)]
 
 
+def raw_columns(X: Any) -> list[np.ndarray[Any, Any]]:
+    """The cells of each column."""
+    if hasattr(X, "iloc"):  # by position, because names may repeat
+        return [X.iloc[:, j].to_numpy() for j in range(X.shape[1])]
+    if hasattr(X, "get_columns"):
+        return [column.to_numpy() for column in X.get_columns()]
+    return list(np.asarray(X).T)
+
+
 def _summarize(name: str, column: np.ndarray[Any, Any]) -> ColumnSummary:
-    missing = _missing(column)
+    missing = missing_cells(column)
     cells = column[~missing]
     share = float(missing.mean()) if missing.size else 0.0
     if cells.dtype.kind in "mM":
         return ColumnSummary(name, "date", share, np.unique(cells).size, {}, ())
-    numbers = _numbers(cells)
+    numbers = numbers_of(cells)
     counts = Counter((cells if numbers is None else numbers).tolist())
     kind, quantiles, levels = "number", {}, []
     if len(counts) <= 1:
@@ -176,13 +180,13 @@ def _summarize(name: str, column: np.ndarray[Any, Any]) -> ColumnSummary:
     return ColumnSummary(name, kind, share, len(counts), quantiles, shares)
 
 
-def _missing(column: np.ndarray[Any, Any]) -> BoolArray:
+def missing_cells(column: np.ndarray[Any, Any]) -> BoolArray:
     if column.dtype.kind != "O":
         return np.asarray(column != column)  # NaN and NaT
     return np.array([is_missing(cell) for cell in column], dtype=np.bool_)
 
 
-def _numbers(cells: np.ndarray[Any, Any]) -> FloatArray | None:
+def numbers_of(cells: np.ndarray[Any, Any]) -> FloatArray | None:
     """The cells as numbers; None if some are not."""
     if cells.dtype.kind in "biuf" or all(isinstance(cell, Real | np.bool_) for cell in cells):
         return np.asarray(cells, dtype=np.float64)

@@ -1,0 +1,179 @@
+"""The first screen of a report, and its methods in the order of TRIPOD: sentences filled in with the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._utils.words import fixed, listed, minus_sign, number, percent, plural
+from .performance import RARE
+
+MAX_NAMES = 6  # of columns in a sentence
+FOLDS = {
+    "rows": "random folds, stratified by class",
+    "groups": "folds of whole groups, so that rows of one group are never on both sides",
+    "sites": "folds of one site each, so that every site is predicted from the others",
+    "time": "blocks of later rows, each predicted from earlier rows only",
+}
+
+
+def question(content: Mapping[str, Any]) -> str:
+    """What is predicted from what."""
+    task, used = content["task"], [column["name"] for column in content["data"] if column["used"]]
+    columns = f"{len(used)} of {plural(task['n_columns'], 'column')}" if used else plural(task["n_columns"], "column")
+    named = f": {listed(used, MAX_NAMES)}" if used else ""
+    of = "" if task["target"] == "the target" else f" of {task['target']}"
+    if len(task["classes"]) == 2:
+        event = task["classes"][1]
+        what = f"Which rows are of class {event['label']}{of} ({event['n_rows']:,} of {plural(task['n_rows'], 'row')}, "
+        what += f"{percent(event['share'])})"
+    else:
+        classes = listed([f"{c['label']} ({c['n_rows']:,})" for c in task["classes"]], MAX_NAMES)
+        what = f"Which class{of} each of {plural(task['n_rows'], 'row')} has, {classes},"
+    return f"{what} is predicted from {columns}{named}."
+
+
+def first_figures(content: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Three figures: AUC, log-loss, and calibration if a class is rare, else accuracy."""
+    score, one = content["score"], content["performance"][-1]
+    pooled, shares = score["pooled"], score["class_shares"]
+    if len(content["performance"]) == 1:
+        interval = one["auc_low"] is not None and one["auc_low"] == one["auc_low"]
+        ends = f"95 % interval {fixed(one['auc_low'])} to {fixed(one['auc_high'])}" if interval else "no interval"
+    else:
+        ends = "mean over the classes, each against the others"
+    figures = [
+        {"name": "AUC", "value": fixed(pooled["auc"]), "aside": f"{ends}; 1 is perfect, 0.5 is chance"},
+        {
+            "name": "log-loss",
+            "value": fixed(pooled["log_loss"]),
+            "aside": f"{fixed(shares['log_loss'])} for class shares",
+        },
+    ]
+    if min(c["share"] for c in content["task"]["classes"]) < RARE and len(content["performance"]) == 1:
+        value = minus_sign(f"{fixed(one['slope'], 2)} / {fixed(one['intercept'], 2)}")
+        name, aside = "calibration slope / intercept", "1 and 0 are perfect; a class is rare"
+        return [*figures, {"name": name, "value": value, "aside": aside}]
+    value, most = f"{fixed(100 * pooled['accuracy'], 1)} %", f"{fixed(100 * shares['accuracy'], 1)} %"
+    return [*figures, {"name": "accuracy", "value": value, "aside": f"{most} for the most frequent class"}]
+
+
+def headline(content: Mapping[str, Any]) -> str:
+    """The most important result in one or two sentences."""
+    score, models = content["score"], content["models"]
+    size = plural(sum(not t["constant"] for model in models for t in model["terms"]), "term")
+    size += f" in {len(models)} formulas" if len(models) > 1 else ""
+    rows = "held-out rows" if score["honest"] else "the rows given, which it may have been fitted to"
+    found = [f"{one['name']} {one['value']}" for one in content["key_figures"]]
+    first = f"A model with {size} has {listed(found)} on {rows}."
+    means = [f"{m['name']} {fixed(m['scores']['auc']['mean'])}" for m in score["methods"]]
+    return f"{first} Mean AUC of the folds: {listed(means)}." if len(means) > 1 and score["n_folds"] > 1 else first
+
+
+def methods(content: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Paragraphs in the order of TRIPOD, ready to be copied."""
+    task, score = content["task"], content["score"]
+    events = listed([f"{c['n_rows']:,} of class {c['label']}" for c in task["classes"]])
+    used = [column["name"] for column in content["data"] if column["used"]]
+    source = task["source"] or f"a table of {plural(task['n_rows'], 'row')}"
+    found = {
+        "Source of data": f"The data are {source}, with one row for each observation.",
+        "Outcome": f"The outcome is {task['target']}, with {plural(len(task['classes']), 'class', 'classes')}: "
+        f"{listed([c['label'] for c in task['classes']], MAX_NAMES)}.",
+        "Predictors": f"{plural(task['n_columns'], 'column')} were candidate predictors"
+        + (f", which gave {plural(task['n_features'], 'feature')}" if task["n_features"] != task["n_columns"] else "")
+        + (f"; the final model reads {listed(used, MAX_NAMES)}." if used else "."),
+        "Sample size": f"There were {plural(task['n_rows'], 'row')}, {events}{_per_term(content)}.",
+        "Missing data": _missing(content),
+        "Model": _search(content),
+        "Validation": _validation(score),
+        "Performance": _performance(content),
+    }
+    return [{"head": head, "text": text} for head, text in found.items()]
+
+
+def _per_term(content: Mapping[str, Any]) -> str:
+    """Rows of the smallest class for each term."""
+    n_terms = max(sum(not t["constant"] for t in model["terms"]) for model in content["models"])
+    fewest = min(c["n_rows"] for c in content["task"]["classes"])
+    return f"; the rarest class has {number(fewest / n_terms, 3)} rows for each term" if n_terms else ""
+
+
+def _missing(content: Mapping[str, Any]) -> str:
+    gaps = [(c["name"], c["missing"]) for c in content["data"] if c["missing"] > 0]
+    if not gaps:
+        return "No cell was missing."
+    named = listed([f"{name} ({percent(share)})" for name, share in sorted(gaps, key=lambda gap: -gap[1])], MAX_NAMES)
+    made = [(f["name"], f["definition"].removeprefix("unchanged; ")) for f in content["features"]]
+    fills = [f"{name}: {definition}" for name, definition in made if "missing" in definition]
+    treated = f" In the features of the model: {'; '.join(fills)}." if fills else ""
+    return f"Cells were missing in {plural(len(gaps), 'column')}: {named}.{treated}"
+
+
+def _search(content: Mapping[str, Any]) -> str:
+    models, settings = content["models"], content["settings"]
+    parts = []
+    tried = models[0]["n_candidates"]
+    if tried:
+        parts.append(
+            f"Sparse logistic models were found by a randomised search (RFSC) among {tried:,} candidate terms, "
+            f"with {plural(models[0]['n_restarts'], 'restart')}."
+        )
+    if models[0]["sizes"]:
+        parts.append("The number of terms was chosen by cross-validation within the rows of the fit.")
+    parts.append("Coefficients were estimated by logistic regression with a ridge penalty.")
+    sizes = [sum(not t["constant"] for t in model["terms"]) for model in models]
+    of = (
+        f"{plural(sizes[0], 'term')}"
+        if len(models) == 1
+        else f"{listed([str(n) for n in sizes])} terms, one formula for each class"
+    )
+    parts.append(f"The final model has {of}. Software: rfsc {settings['versions']['rfsc']}.")
+    return " ".join(parts)
+
+
+def _validation(score: Mapping[str, Any]) -> str:
+    if not score["honest"]:
+        return (
+            "The model was scored on the rows given; this is an external validation only if it was not fitted to them."
+        )
+    if score["n_folds"] == 1:
+        return f"The whole search was repeated without {plural(score['n_predicted'], 'row')}, on which it was scored."
+    repeated = f", every row held out {score['n_repeats']} times" if score["n_repeats"] > 1 else ""
+    return (
+        f"Internal validation by cross-validation with {plural(score['n_folds'], 'fit')}{repeated}: "
+        f"{FOLDS[score['folds_of']]}. The whole search was repeated in every fold; all figures are of left-out rows."
+    )
+
+
+def _performance(content: Mapping[str, Any]) -> str:
+    score, one = content["score"], content["performance"][-1]
+    pooled = score["pooled"]
+    if len(content["performance"]) > 1:
+        return (
+            f"AUC {fixed(pooled['auc'])} (each class against the others, averaged), log-loss "
+            f"{fixed(pooled['log_loss'])}, accuracy {percent(pooled['accuracy'])}."
+        )
+    independent = "" if score["folds_of"] == "rows" else " (rows taken as independent)"
+    interval = f"95 % interval by DeLong{independent} {fixed(one['auc_low'])} to {fixed(one['auc_high'])}"
+    slope, intercept = (minus_sign(fixed(one[name], 2)) for name in ("slope", "intercept"))
+    gap = content["optimism"]
+    optimism = (
+        f" Optimism of the AUC, that of the rows of the fit less this: {minus_sign(fixed(gap['auc'], 3))}."
+        if gap
+        else ""
+    )
+    return (
+        f"AUC {fixed(pooled['auc'])} ({interval}), log-loss {fixed(pooled['log_loss'])}, Brier score "
+        f"{fixed(pooled['brier'])}, calibration slope {slope} and intercept {intercept}.{optimism}"
+    )
+
+
+def class_shares(code: Any, weight: Any, n_classes: int) -> dict[str, float]:
+    """Scores of the class shares alone."""
+    shares = np.bincount(code, weight, minlength=n_classes)
+    shares = shares / shares.sum()
+    present = shares[shares > 0]
+    return {"log_loss": float(-(present * np.log(present)).sum()), "accuracy": float(shares.max())}

@@ -1,0 +1,156 @@
+"""How well probabilities separate and fit one class: ROC, calibration, thresholds and net benefit, all weighted."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from scipy.special import expit, logit
+
+from .._utils.arrays import BoolArray, FloatArray
+from .honest_score import SMALLEST_PROBABILITY
+from .subject import MIN_ROWS
+
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+CURVE = np.arange(1, 100) / 100  # thresholds of the decision curve
+N_ROC = 100  # points of the ROC curve at most
+LEVEL = 0.95
+DIGITS = 5  # of the points of curves
+RARE = 0.2  # share of a class below which calibration is shown before accuracy
+NO_VARIANCE = 1e-24  # what rounding leaves of zero
+MAX_STEPS = 50  # of Newton's method
+SEPARATED = 1e-6  # mean log-loss below which the probabilities separate the classes, and no slope is the best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcomes:
+    """Predicted probabilities of an event, and whether it happened."""
+
+    event: BoolArray
+    probability: FloatArray
+    weight: FloatArray
+
+    @classmethod
+    def of(cls, event: BoolArray, probability: FloatArray, weight: FloatArray | None) -> Outcomes:
+        """Rows of weight one, unless weights are given."""
+        return cls(event, probability, np.ones(event.size) if weight is None else weight)
+
+    @property
+    def prevalence(self) -> float:
+        return float(np.average(self.event, weights=self.weight))
+
+    def auc(self) -> tuple[float, float, float]:
+        """Area under the ROC curve with its 95 % interval by DeLong, on the logit scale; NaN for what is unknown."""
+        own, others = self.event, ~self.event
+        if own.sum() < 2 or others.sum() < 2:
+            return (float("nan"),) * 3
+        values, rank = np.unique(self.probability, return_inverse=True)
+        mass = [np.bincount(rank, self.weight * which, values.size) for which in (own, others)]
+        below, above = (np.cumsum(m) - m / 2 for m in (mass[1], mass[0][::-1]))
+        parts = ((own, below / mass[1].sum()), (others, above[::-1] / mass[0].sum()))
+        area, variance = float("nan"), 0.0
+        for which, share in parts:  # of the other class that each row is ranked rightly against
+            placed, weight = share[rank[which]], self.weight[which] / self.weight[which].sum()
+            area = float(weight @ placed)
+            variance += float(weight**2 @ (placed - area) ** 2) * placed.size / (placed.size - 1)
+        if not 0.0 < area < 1.0 or variance < NO_VARIANCE:
+            return area, float("nan"), float("nan")
+        reach = stats.norm.ppf(0.5 + LEVEL / 2) * np.sqrt(variance) / (area * (1 - area))
+        return area, float(expit(logit(area) - reach)), float(expit(logit(area) + reach))
+
+    def calibration(self) -> tuple[float, float]:
+        """Slope and intercept: of a logistic regression on the logit of the predictions, and with a slope of one."""
+        log_odds = logit(np.clip(self.probability, SMALLEST_PROBABILITY, 1 - 1e-15))
+        both = self._logistic(np.stack([np.ones(log_odds.size), log_odds]), np.zeros(log_odds.size))
+        large = self._logistic(np.ones((1, log_odds.size)), log_odds)
+        return float(both[1]), float(large[0])
+
+    def _logistic(self, columns: FloatArray, offset: FloatArray) -> FloatArray:
+        """Coefficients of a logistic regression of the event, by Newton's method with halved steps; NaN if none."""
+        coef = np.zeros(len(columns))
+        lost = self._loss(coef @ columns + offset)
+        for _ in range(MAX_STEPS):
+            p = expit(coef @ columns + offset)
+            curve = self.weight * p * (1 - p)
+            try:
+                step = np.linalg.solve((columns * curve) @ columns.T, columns @ (self.weight * (self.event - p)))
+            except np.linalg.LinAlgError:
+                return np.full(len(columns), np.nan)
+            while (new := self._loss((coef + step) @ columns + offset)) > lost and np.abs(step).max() > 1e-12:
+                step = step / 2
+            coef, lost = coef + step, new
+            if np.abs(step).max() < 1e-10:
+                return coef if lost > SEPARATED * self.weight.sum() else np.full(len(columns), np.nan)
+        return np.full(len(columns), np.nan)
+
+    def _loss(self, log_odds: FloatArray) -> float:
+        return float(self.weight @ np.logaddexp(0.0, np.where(self.event, -log_odds, log_odds)))
+
+    def roc(self) -> dict[str, list[float]]:
+        """False and true positive rates by falling threshold, thinned out."""
+        values, rank = np.unique(-self.probability, return_inverse=True)
+        rates = []
+        for which in (~self.event, self.event):
+            found = np.cumsum(np.bincount(rank, self.weight * which, values.size))
+            rates.append(np.append(0.0, found / max(found[-1], np.finfo(float).tiny)))
+        kept = np.unique(np.linspace(0, values.size, N_ROC).round().astype(int))
+        names = ("false_positive_rate", "true_positive_rate")
+        return {name: rate[kept].round(DIGITS).tolist() for name, rate in zip(names, rates, strict=True)}
+
+    def at(self, threshold: float) -> dict[str, float]:
+        """What happens if rows with at least this probability are called positive."""
+        called = self.probability >= threshold
+        table = {
+            (is_event, is_called): float(self.weight[(self.event == is_event) & (called == is_called)].sum())
+            for is_event in (True, False)
+            for is_called in (True, False)
+        }
+        total, odds = float(self.weight.sum()), threshold / (1 - threshold)
+        enough = {True: called.sum() >= MIN_ROWS, False: (~called).sum() >= MIN_ROWS}
+        return {
+            "threshold": threshold,
+            "called": (table[True, True] + table[False, True]) / total,
+            "sensitivity": _share(table[True, True], table[True, False]),
+            "specificity": _share(table[False, False], table[False, True]),
+            "ppv": _share(table[True, True], table[False, True]) if enough[True] else float("nan"),
+            "npv": _share(table[False, False], table[True, False]) if enough[False] else float("nan"),
+            "net_benefit": (table[True, True] - odds * table[False, True]) / total,
+        }
+
+    def decision_curve(self) -> dict[str, list[float]]:
+        """Net benefit of the model, and of treating everybody, by threshold; treating nobody has none."""
+        odds = CURVE / (1 - CURVE)
+        return {
+            "threshold": CURVE.tolist(),
+            "model": [round(self.at(float(t))["net_benefit"], DIGITS) for t in CURVE],
+            "all": (self.prevalence - (1 - self.prevalence) * odds).round(DIGITS).tolist(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The numbers of one class that a report shows first."""
+
+    label: str
+    prevalence: float
+    auc: float
+    auc_low: float
+    auc_high: float
+    slope: float
+    intercept: float
+
+
+def _share(part: float, rest: float) -> float:
+    return part / (part + rest) if part + rest else float("nan")
+
+
+def performance(outcomes: Outcomes, label: str) -> dict[str, Any]:
+    """All of it, for one class."""
+    figures = Figures(label, outcomes.prevalence, *outcomes.auc(), *outcomes.calibration())
+    return asdict(figures) | {
+        "roc": outcomes.roc(),
+        "thresholds": [outcomes.at(threshold) for threshold in THRESHOLDS],
+        "decision_curve": outcomes.decision_curve(),
+    }
