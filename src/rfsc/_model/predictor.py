@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, softmax
@@ -16,6 +16,7 @@ from .sparse_model import SparseModel
 
 if TYPE_CHECKING:
     from .recipe import Recipe
+    from .reference import Reference
 
 
 def decision_table(values: Sequence[FloatArray]) -> FloatArray:
@@ -180,6 +181,8 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         Parameters of the search that found the models.
     manifest_ : dict or None
         Versions, data and settings of the fit, from `RFSCClassifier.manifest_`.
+    reference_ : Reference or None
+        How the rows of the fit were spread, for `rfsc.monitor`.
     n_features_in_ : int
         Number of columns that it reads.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -195,6 +198,7 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         *,
         named: bool = True,
         manifest: Mapping[str, Any] | None = None,
+        reference: Reference | None = None,
     ) -> None:
         self.models = models
         self.classes = classes
@@ -202,11 +206,13 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         self.settings = settings
         self.named = named
         self.manifest = manifest
+        self.reference = reference
         self.models_ = list(models)
         self.classes_ = np.asarray(classes)
         self.recipe_ = recipe
         self.settings_ = dict(settings or {})
         self.manifest_ = None if manifest is None else dict(manifest)
+        self.reference_ = reference
         self.n_features_in_ = len(self.column_names)
         if named:
             self.feature_names_in_ = np.array(self.column_names, dtype=object)
@@ -216,6 +222,10 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         """Names of the columns of a table: those of the raw table if there is a recipe, else the features."""
         recipe = self.recipe_
         return [column.name for column in recipe.columns] if recipe else list(self.models_[0].feature_names)
+
+    def replaced(self, **given: Any) -> Self:
+        """A copy with other parameters."""
+        return type(self)(**self.get_params(deep=False) | given)
 
     def features(self, X: Any) -> FloatArray:
         """The features that the models read, shape (n_samples, n_features), made by the recipe if there is one."""

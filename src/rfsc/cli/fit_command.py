@@ -233,7 +233,7 @@ def run_fit(job: FitJob) -> None:
             was_interrupted = True
     job.search.set_params(verbose=None, callbacks=None)  # not part of the model file
     _show(job, prepared, score)
-    _save(job, prepared)
+    _save(job, prepared, score)
     certificate = None
     if job.certify and not was_interrupted:
         try:
@@ -347,11 +347,11 @@ def _as_dict(job: FitJob, prepared: Prepared, score: Any, certificate: Certifica
     return facts | model_as_dict(prepared.estimator)
 
 
-def _save(job: FitJob, prepared: Prepared) -> None:
+def _save(job: FitJob, prepared: Prepared, score: Any) -> None:
     if job.output is None:
         job.messages.info("The model was not saved; pass -o model.json to save it.")
         return
-    write_result(checked_json(prepared.estimator, prepared.table.sample), job.output)
+    write_result(checked_json(_with_reference(prepared, score), prepared.table.sample, prepared.estimator), job.output)
     if job.output != "-":
         job.messages.info(f"Saved the model to {job.output}", "green")
         path = shlex.quote(job.output)
@@ -373,16 +373,28 @@ def _certificate(job: FitJob, prepared: Prepared) -> Certificate | None:
     return found
 
 
-def checked_json(estimator: Any, X: Any) -> str:
+def _with_reference(prepared: Prepared, score: Any) -> Any:
+    """The model with what `rfsc monitor` compares new rows with."""
+    from .._tables.training_data import TrainingTable
+    from ..monitor import with_reference
+
+    table, classes = prepared.table, prepared.estimator.classes_
+    if score is not None:
+        return with_reference(prepared.estimator, table.sample, classes[score.code], proba=score.proba)
+    labels = table.y if isinstance(table, TrainingTable) else None  # of chunks only a sample is in memory
+    return with_reference(prepared.estimator, table.sample, labels)
+
+
+def checked_json(model: Any, X: Any, estimator: Any) -> str:
     """The text of a model file, after a check that it predicts the same as the estimator."""
     import numpy as np
 
     from ..export import from_json, to_json
     from ..export.json_file import is_too_large
 
-    text = to_json(estimator)
+    text = to_json(model)
     if is_too_large(text):
-        text = to_json(estimator, history=False)  # the course of a thousand searches is too long for a file
+        text = to_json(model, history=False)  # the course of a thousand searches is too long for a file
     if not np.allclose(estimator.decision_function(X), from_json(text).decision_function(X), rtol=1e-9, atol=1e-9):
         msg = "the model file would not predict the same as the model, so nothing was saved. Please report this."
         raise CommandError(msg)
@@ -394,6 +406,7 @@ def checked_json(estimator: Any, X: Any) -> str:
 
 def demo(
     data: Annotated[str | None, file_option("Only write the example table to this file.", "--data")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Other patients for every number.")] = 0,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -403,7 +416,7 @@ def demo(
     """
     from .._tables.example_table import patients
 
-    messages, text = Messages(quiet=quiet), patients().to_csv(index=False, lineterminator="\n")
+    messages, text = Messages(quiet=quiet), patients(seed=seed).to_csv(index=False, lineterminator="\n")
     if data is None:
         with TemporaryDirectory() as folder:
             path = Path(folder, "patients.csv")

@@ -17,6 +17,7 @@ import numpy as np
 from .._model import Evidence, Predictor, SizeCurve, SparseModel
 from .._model.access import as_predictor
 from .._model.recipe import Recipe
+from .._model.reference import Reference
 from .._terms import DamagedTermError, Term
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray
@@ -62,6 +63,7 @@ class _ModelFile:
     outputs: tuple[_Output, ...]
     settings: dict[str, Any]
     manifest: dict[str, Any] | None
+    reference: Reference | None
 
 
 def save(source: Any, path: str | os.PathLike[str], *, history: bool = True) -> None:
@@ -137,6 +139,7 @@ def to_json(source: Any, *, history: bool = True, timings: bool = True) -> str:
         outputs=tuple(_output(model, history=history) for model in predictor.models_),
         settings={key: _plain(value) for key, value in sorted(predictor.settings_.items()) if key != "callbacks"},
         manifest=manifest if manifest is None or timings else manifest | {"timings": None},
+        reference=predictor.reference_,
     )
     return json.dumps(encode(document), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -216,7 +219,8 @@ def _predictor(file: _ModelFile) -> Predictor:
     require(file.recipe is None or file.recipe.names == names, "the recipe makes other features than the models read")
     models = [_model(output, scaling, names, label) for output, label in zip(file.outputs, labels, strict=True)]
     manifest = None if file.manifest is None else read_manifest(file.manifest)
-    return Predictor(models, np.array(classes), file.recipe, file.settings, named=file.named, manifest=manifest)
+    given: dict[str, Any] = {"named": file.named, "manifest": manifest, "reference": file.reference}
+    return Predictor(models, np.array(classes), file.recipe, file.settings, **given)
 
 
 def _output(model: SparseModel, *, history: bool) -> _Output:
