@@ -78,6 +78,8 @@ def explain(source: Any, row: Any) -> str:
     cells = row_cells(predictor, row)
     recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)
     own = _Row(recipe, cells, feature_table(predictor, cells))
+    predictor, blank = predictor.answering(own.features)
+    start = f"Without {listed(blank)}, which {'is' if len(blank) == 1 else 'are'} missing, the" if blank else "The"
     values = decision_table([model.decision(own.features) for model in predictor.models_])
     code, proba = int(class_codes(values)[0]), class_probabilities(values)[0]
     binary = len(predictor.models_) == 1
@@ -88,7 +90,7 @@ def explain(source: Any, row: Any) -> str:
     if not binary:
         second = int(np.argsort(-proba, kind="stable")[1 if np.argmax(proba) == code else 0])
         certainty += f" rather than {predictor.classes_[second]} ({_probability(proba[second])})"
-    return f"The model predicts class {certainty}, {_reasons(own, model, parts)}{_outside(own, predictor.models_)}."
+    return f"{start} model predicts class {certainty}, {_reasons(own, model, parts)}{_outside(own, predictor.models_)}."
 
 
 def _reasons(row: _Row, model: SparseModel, parts: FloatArray) -> str:

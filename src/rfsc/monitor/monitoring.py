@@ -136,7 +136,7 @@ def _unnamed(predictor: Predictor, X: Any) -> Any:
 def _cells_read(predictor: Predictor, X: Any) -> dict[int, Any]:
     """Raw columns that the model reads, their cells, and which are missing."""
     recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)
-    read = sorted({recipe.features[p].column for model in predictor.models_ for p in model.features})
+    read = sorted({recipe.features[p].column for model in predictor.formulas for p in model.features})
     return {c: (recipe.columns[c], *found) for c, found in recipe.cells(X, read).items()}
 
 
@@ -185,7 +185,7 @@ def _column_shifts(predictor: Predictor, reference: Reference, X: Any, level: fl
 def _outside(predictor: Predictor, X: Any) -> dict[int, float]:
     """Share of the rows beyond the training range of every column of numbers that the model reads."""
     recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)
-    read = sorted({p for model in predictor.models_ for p in model.features})
+    read = sorted({p for model in predictor.formulas for p in model.features})
     some = [p for p in read if isinstance(recipe.features[p], NumberOf)]
     shares = outside_range(predictor.models_[0].scaling, predictor.features(X), some).mean(axis=0)
     return {recipe.features[p].column: share for p, share in zip(some, shares.tolist(), strict=True)}
