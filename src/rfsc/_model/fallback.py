@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +33,9 @@ class Fallback:
         By how much it is above that of the answer.
     standard_error : float
         Paired standard error of the price.
+    blank_log_loss, median_log_loss : float or None
+        Left-out log-loss of the training rows with these blanks by this model, and by the answer with medians in their
+        place; None if there are fewer than five such rows.
     """
 
     when_missing: tuple[str, ...]
@@ -38,6 +43,14 @@ class Fallback:
     log_loss: float
     price: float
     standard_error: float
+    blank_log_loss: float | None = None
+    median_log_loss: float | None = None
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """All numbers by name."""
+        names = ("log_loss", "price", "standard_error", "blank_log_loss", "median_log_loss")
+        return {name: getattr(self, name) for name in names}
 
 
 def indicators(recipe: Recipe, fallbacks: Sequence[Fallback]) -> dict[str, int]:
@@ -58,8 +71,9 @@ def combined(
     models: Sequence[SparseModel], fallbacks: Sequence[Fallback], flags: Mapping[str, int]
 ) -> list[SparseModel]:
     """One formula for each output that holds for all rows: every term times the conditions under which it counts."""
-    cases: list[tuple[tuple[str, ...], Sequence[SparseModel]]] = [((), models)]
-    cases += [(one.when_missing, one.models) for one in fallbacks]
+    known: dict[frozenset[str], Sequence[SparseModel]] = {frozenset(one.when_missing): one.models for one in fallbacks}
+    blank = [frozenset(some) for n in range(len(flags) + 1) for some in combinations(flags, n)]
+    cases = [(some, known.get(some, models)) for some in blank]
     found = []
     for output, model in enumerate(models):
         terms, coef = [], []

@@ -170,7 +170,7 @@ class Atlas:
         most = max(own.exploration.max_size for own in self._maps) if max_terms is None else max_terms
         words = in_words(list(without), list(require), (list(increasing), list(decreasing)), most)
         words += " for each class" if len(self._maps) > 1 else ""
-        return found_model(wish, words, self._source, self._maps)
+        return _found_model(wish, words, self._source, self._maps)
 
     def disagreement(self, X: Any) -> Disagreement:
         """Rows of a table on which the models differ, and by how much.
@@ -271,8 +271,10 @@ class Atlas:
         return json.dumps(content, indent=1, allow_nan=False)
 
 
-def found_model(wish: Wish, words: str, source: Source, maps: Sequence[OutputMap]) -> FoundModel:
-    """The best model under a wish, and what the wish costs."""
+def best_under(
+    wish: Wish, words: str, source: Source, maps: Sequence[OutputMap]
+) -> tuple[dict[int, FittedTerms], list[tuple[FloatArray, FloatArray]]]:
+    """For each output the best model under a wish, and the left-out losses of all rows by it and by the answer."""
     fits, pairs = {}, []
     for output, own in enumerate(maps):
         begin = [*own.supports[:N_BEGUN], *map(own.exploration.best, own.exploration.sizes)]
@@ -283,6 +285,12 @@ def found_model(wish: Wish, words: str, source: Source, maps: Sequence[OutputMap
         best = min(map(found.best, found.sizes), key=found.loss)
         (fits[output],) = source.fitted(found.search, [best])
         pairs.append((found.row_losses([best]), own.exploration.row_losses([source.answers[output]])))
+    return fits, pairs
+
+
+def _found_model(wish: Wish, words: str, source: Source, maps: Sequence[OutputMap]) -> FoundModel:
+    """The best model under a wish, and what the wish costs."""
+    fits, pairs = best_under(wish, words, source, maps)
     models = source.as_shown([source.sparse(output, [fit])[0] for output, fit in fits.items()])
     terms = [
         name if len(models) == 1 else f"{model.label}: {name}"

@@ -5,14 +5,16 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from .._model import Predictor
 from .._model.access import as_predictor
 from .._model.fallback import Fallback
 from .._model.recipe import MissingIn, NumberOf, Recipe
-from .collection import OutputMap, found_model
+from .collection import OutputMap, best_under
 from .making import begun
 from .source import Source
-from .wishes import Wish
+from .wishes import Wish, price_of
 
 MOST_COLUMNS = 2
 LEAST_BLANKS = 5  # rows
@@ -24,7 +26,8 @@ def with_fallbacks(source: Any, X: Any, y: Any, *, sample_weight: Any = None) ->
     Of the columns of numbers that the answer reads, the one or two that are most often blank are looked at. For rows in
     which one of them, the other, or both are blank, the best model is found that does not read their numbers, among the
     candidate terms of the fit; it may read whether they are blank. Such rows are then predicted by that model, instead
-    of by the answer with a median in the place of the number, which trusts the median as if it had been measured.
+    of by the answer with a median in the place of the number, which trusts the median as if it had been measured. If
+    the answer predicts the rows with these blanks better nevertheless (left-out log-loss), it stays in charge of them.
 
     Parameters
     ----------
@@ -42,7 +45,7 @@ def with_fallbacks(source: Any, X: Any, y: Any, *, sample_weight: Any = None) ->
     -------
     Predictor
         Predicts rows without blanks as the source. Its `fallbacks_` hold the models and what each costs in left-out
-        log-loss beside the answer; none if no such column is blank in at least five rows.
+        log-loss beside the answer; none if no such column is blank in at least five rows, or if none helps.
     """
     predictor = as_predictor(source)
     recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)
@@ -55,7 +58,8 @@ def with_fallbacks(source: Any, X: Any, y: Any, *, sample_weight: Any = None) ->
         base, pool = begun(fit, output, None)
         maps.append(OutputMap(base, pool, [fit.answers[output]], [], frozenset()))
     chosen = [some for n in range(1, len(columns) + 1) for some in combinations(columns, n)]
-    return predictor.replaced(fallbacks=[_fallback(fit, maps, recipe, some) for some in chosen])
+    found = [_fallback(fit, maps, recipe, some) for some in chosen]
+    return predictor.replaced(fallbacks=[one for one in found if one is not None])
 
 
 def _often_blank(predictor: Predictor, recipe: Recipe, X: Any) -> list[int]:
@@ -69,11 +73,22 @@ def _often_blank(predictor: Predictor, recipe: Recipe, X: Any) -> list[int]:
     return sorted(often[:MOST_COLUMNS])
 
 
-def _fallback(fit: Source, maps: list[OutputMap], recipe: Recipe, columns: tuple[int, ...]) -> Fallback:
-    """The best model without the numbers in some columns."""
+def _fallback(fit: Source, maps: list[OutputMap], recipe: Recipe, columns: tuple[int, ...]) -> Fallback | None:
+    """The best model without the numbers in some columns; None if the answer is better for rows with these blanks."""
     made = enumerate(recipe.features)
     without = tuple(p for p, one in made if one.column in columns and not isinstance(one, MissingIn))
     names = tuple(recipe.columns[c].name for c in columns)
-    found = found_model(Wish(without=without), f"Without {' and '.join(names)}", fit, maps)
-    models = as_predictor(found.model).models_
-    return Fallback(names, tuple(models), *map(float, (found.log_loss, found.price, found.standard_error)))
+    fits, pairs = best_under(Wish(without=without), f"Without {' and '.join(names)}", fit, maps)
+    flags = [recipe.features.index(MissingIn(c)) for c in columns]
+    blank = (fit.rows.table[flags] == 1.0).all(axis=0)
+    own = others = None
+    if np.count_nonzero(blank) >= LEAST_BLANKS:
+        weight = fit.rows.weight[blank]
+        own, others = (
+            float(np.average(np.sum([pair[side][0] for pair in pairs], axis=0)[blank], weights=weight))
+            for side in (0, 1)
+        )
+        if own >= others:
+            return None
+    models = as_predictor(fit.view(fits)).models_
+    return Fallback(names, tuple(models), *price_of(pairs, maps[0].exploration), own, others)

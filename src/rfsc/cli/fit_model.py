@@ -34,7 +34,7 @@ def _check(model: Predictor, estimator: Any, X: Any) -> None:
 def fallback_text(model: Predictor) -> str:
     """What is used in the place of a missing measurement, and what that costs."""
     if not model.fallbacks_:
-        return "No column of numbers that the model reads is blank in five rows, so it has no fallback."
+        return "No other model is better for rows with blanks, or there are too few of them."
     lines = ["If a measurement is missing (price: rise of the log-loss of left-out rows beside the whole model):"]
     for one in model.fallbacks_:
         terms = [
@@ -42,6 +42,9 @@ def fallback_text(model: Predictor) -> str:
         ]
         price = f"price {one.price:+.4f} ± {one.standard_error:.4f}"
         lines.append(f"  without {listed(one.when_missing)}: {', '.join(dict.fromkeys(terms)) or 'no terms'}; {price}")
+        if one.blank_log_loss is not None and one.median_log_loss is not None:
+            gain = f"{one.blank_log_loss:.4f} instead of {one.median_log_loss:.4f} with the median"
+            lines.append(f"    log-loss of left-out rows with this blank: {gain}")
     return "\n".join(lines)
 
 

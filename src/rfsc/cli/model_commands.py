@@ -321,9 +321,7 @@ def model_as_dict(source: Any) -> dict[str, Any]:
             {
                 "when_missing": one.when_missing,
                 "outputs": [_output_as_dict(model) for model in one.models],
-                "log_loss": one.log_loss,
-                "price": one.price,
-                "standard_error": one.standard_error,
+                **one.figures,
             }
             for one in predictor.fallbacks_
         ],

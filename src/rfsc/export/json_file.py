@@ -58,6 +58,8 @@ class _Fallback:
     log_loss: float
     price: float
     standard_error: float
+    blank_log_loss: float | None
+    median_log_loss: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ def to_json(source: Any, *, history: bool = True, timings: bool = True) -> str:
         manifest=manifest if manifest is None or timings else manifest | {"timings": None},
         reference=predictor.reference_,
         fallbacks=tuple(
-            _Fallback(one.when_missing, tuple(_output(m, history=False) for m in one.models), *_prices(one))
+            _Fallback(one.when_missing, tuple(_output(m, history=False) for m in one.models), **one.figures)
             for one in predictor.fallbacks_
         ),
     )
@@ -245,13 +247,10 @@ def _read_fallback(one: _Fallback, file: _ModelFile, labels: list[Any]) -> Fallb
     require(len(one.outputs) == len(labels), "a fallback has another number of outputs than the model")
     pairs = zip(one.outputs, labels, strict=True)
     models = tuple(_model(output, file.scaling, file.features, label) for output, label in pairs)
-    found = Fallback(one.when_missing, models, *_prices(one))
+    figures = one.log_loss, one.price, one.standard_error, one.blank_log_loss, one.median_log_loss
+    found = Fallback(one.when_missing, models, *figures)
     indicators(file.recipe, [found])  # type: ignore[arg-type]  # an error if a column or its indicator does not exist
     return found
-
-
-def _prices(one: Fallback | _Fallback) -> tuple[float, float, float]:
-    return one.log_loss, one.price, one.standard_error
 
 
 def _output(model: SparseModel, *, history: bool) -> _Output:
