@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from .._utils.arrays import FloatArray, IntArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.validation import check_table, is_lazy
 from .sparse_model import SparseModel
 
 if TYPE_CHECKING:
+    from .fallback import Fallback
     from .recipe import Recipe
+    from .reference import Reference
 
 
 def decision_table(values: Sequence[FloatArray]) -> FloatArray:
@@ -66,7 +68,10 @@ class FormulaPredictions:
         """
         if is_lazy(X):
             return self._lazily("decision_function", X)
-        table = self._table(X)
+        return self._decisions(self._table(X))
+
+    def _decisions(self, table: FloatArray) -> FloatArray:
+        """Values of the formulas, of features."""
         return decision_table([model.decision(table) for model in self.models_])
 
     def predict_proba(self, X: Any) -> Any:
@@ -180,6 +185,10 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         Parameters of the search that found the models.
     manifest_ : dict or None
         Versions, data and settings of the fit, from `RFSCClassifier.manifest_`.
+    fallbacks_ : list of Fallback
+        Models for rows in which some measurement is missing, from `rfsc.atlas.with_fallbacks`; often none.
+    reference_ : Reference or None
+        How the rows of the fit were spread, for `rfsc.monitor`.
     n_features_in_ : int
         Number of columns that it reads.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -195,6 +204,8 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         *,
         named: bool = True,
         manifest: Mapping[str, Any] | None = None,
+        reference: Reference | None = None,
+        fallbacks: Sequence[Fallback] = (),
     ) -> None:
         self.models = models
         self.classes = classes
@@ -202,11 +213,15 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         self.settings = settings
         self.named = named
         self.manifest = manifest
+        self.reference = reference
+        self.fallbacks = fallbacks
         self.models_ = list(models)
         self.classes_ = np.asarray(classes)
         self.recipe_ = recipe
         self.settings_ = dict(settings or {})
         self.manifest_ = None if manifest is None else dict(manifest)
+        self.reference_ = reference
+        self.fallbacks_ = list(fallbacks)
         self.n_features_in_ = len(self.column_names)
         if named:
             self.feature_names_in_ = np.array(self.column_names, dtype=object)
@@ -217,6 +232,10 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         recipe = self.recipe_
         return [column.name for column in recipe.columns] if recipe else list(self.models_[0].feature_names)
 
+    def replaced(self, **given: Any) -> Self:
+        """A copy with other parameters."""
+        return type(self)(**self.get_params(deep=False) | given)
+
     def features(self, X: Any) -> FloatArray:
         """The features that the models read, shape (n_samples, n_features), made by the recipe if there is one."""
         if self.recipe_ is None:
@@ -226,6 +245,36 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
 
     def _table(self, X: Any) -> FloatArray:
         return self.features(X)
+
+    def _decisions(self, table: FloatArray) -> FloatArray:
+        values = super()._decisions(table)
+        for one, rows in self._rows_of_fallbacks(table):
+            values[rows] = decision_table([model.decision(table[rows]) for model in one.models])
+        return values
+
+    def _rows_of_fallbacks(self, table: FloatArray) -> Iterator[tuple[Fallback, BoolArray]]:
+        """Every fallback that predicts some row, and these rows."""
+        if self.recipe_ is None or not self.fallbacks_:
+            return
+        from .fallback import indicators, rows_of
+
+        found = rows_of(self.fallbacks_, indicators(self.recipe_, self.fallbacks_), table)
+        yield from ((one, rows) for one, rows in zip(self.fallbacks_, found, strict=True) if rows.any())
+
+    @property
+    def formulas(self) -> list[SparseModel]:
+        """One formula for each output that holds for all rows, also for those that a fallback predicts."""
+        if self.recipe_ is None or not self.fallbacks_:
+            return self.models_
+        from .fallback import combined, indicators
+
+        return combined(self.models_, self.fallbacks_, indicators(self.recipe_, self.fallbacks_))
+
+    def answering(self, table: FloatArray) -> tuple[Self, tuple[str, ...]]:
+        """What predicts a single row of features, without fallbacks, and the columns that it does without."""
+        for one, _ in self._rows_of_fallbacks(table):
+            return self.replaced(models=one.models, fallbacks=()), one.when_missing
+        return self, ()
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

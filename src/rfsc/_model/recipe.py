@@ -4,7 +4,7 @@ A recipe is a fitted preprocessing as plain data, which can be saved with a mode
 levels of text columns come from single rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -88,10 +88,8 @@ class Recipe:
 
         The columns of a data frame are found by their names, others by their position.
         """
-        cells = _columns(X, [column.name for column in self.columns])
-        n_samples = len(cells[0]) if cells else len(X)
-        used = {feature.column for feature in self.features}
-        raw = {c: _cells(cells[c], self.columns[c]) for c in used}
+        raw = self.cells(X, {feature.column for feature in self.features})
+        n_samples = len(next(iter(raw.values()))[0]) if raw else len(X)
         out = np.empty((n_samples, len(self.features)))
         for j, feature in enumerate(self.features):
             out[:, j] = _values(feature, *raw[feature.column])
@@ -115,6 +113,11 @@ class Recipe:
         raw = tuple(replace(one, name=name) for one, name in zip(self.columns, columns, strict=True))
         names = tuple(feature_name(feature, columns[feature.column]) for feature in self.features)
         return replace(self, columns=raw, names=names)
+
+    def cells(self, X: Any, wanted: Iterable[int]) -> dict[int, tuple[np.ndarray[Any, Any], BoolArray]]:
+        """The cells of some columns, numbers as floats with NaN for missing ones, and which are missing."""
+        cells = _columns(X, [column.name for column in self.columns])
+        return {c: _cells(cells[c], self.columns[c]) for c in wanted}
 
 
 def feature_name(feature: Ingredient, column: str) -> str:

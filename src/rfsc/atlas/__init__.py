@@ -1,6 +1,7 @@
 """Which other models are as good: what is in all of them, what replaces what, and what a wish costs."""
 
 from .collection import Atlas, AtlasSettings
+from .fallbacks import with_fallbacks
 from .making import atlas
 from .model_tables import Disagreement, FeatureUseTable, ModelTable, SwapTable
 from .wishes import FoundModel
@@ -14,4 +15,5 @@ __all__ = [
     "ModelTable",
     "SwapTable",
     "atlas",
+    "with_fallbacks",
 ]

@@ -170,28 +170,7 @@ class Atlas:
         most = max(own.exploration.max_size for own in self._maps) if max_terms is None else max_terms
         words = in_words(list(without), list(require), (list(increasing), list(decreasing)), most)
         words += " for each class" if len(self._maps) > 1 else ""
-        return self._found(wish, words)
-
-    def _found(self, wish: Wish, words: str) -> FoundModel:
-        source, fits, pairs = self._source, {}, []
-        for output, own in enumerate(self._maps):
-            begin = [*own.supports[:N_BEGUN], *map(own.exploration.best, own.exploration.sizes)]
-            found = explored_under(wish, source, own.exploration, own.pool, begin)
-            if not found.sizes:
-                msg = f"no model fulfils this wish: {words[0].lower()}{words[1:]}. Allow more terms, or other features."
-                raise ValueError(msg)
-            best = min(map(found.best, found.sizes), key=found.loss)
-            (fits[output],) = source.fitted(found.search, [best])
-            pairs.append((found.row_losses([best]), own.exploration.row_losses([source.answers[output]])))
-        models = source.as_shown([source.sparse(output, [fit])[0] for output, fit in fits.items()])
-        terms = [
-            name if len(models) == 1 else f"{model.label}: {name}"
-            for model in models
-            for name, term in zip(model.names, model.terms, strict=True)
-            if term.features
-        ]
-        figures = price_of(pairs, self._maps[0].exploration)
-        return FoundModel(words, source.view(fits), tuple(terms), *figures, n_outputs=len(models))
+        return _found_model(wish, words, self._source, self._maps)
 
     def disagreement(self, X: Any) -> Disagreement:
         """Rows of a table on which the models differ, and by how much.
@@ -290,3 +269,34 @@ class Atlas:
         tables = {"models": self.models, "features": self.features, "swaps": self.swaps}
         content = {"settings": settings} | {name: table.rows() for name, table in tables.items()}
         return json.dumps(content, indent=1, allow_nan=False)
+
+
+def best_under(
+    wish: Wish, words: str, source: Source, maps: Sequence[OutputMap]
+) -> tuple[dict[int, FittedTerms], list[tuple[FloatArray, FloatArray]]]:
+    """For each output the best model under a wish, and the left-out losses of all rows by it and by the answer."""
+    fits, pairs = {}, []
+    for output, own in enumerate(maps):
+        begin = [*own.supports[:N_BEGUN], *map(own.exploration.best, own.exploration.sizes)]
+        found = explored_under(wish, source, own.exploration, own.pool, begin)
+        if not found.sizes:
+            msg = f"no model fulfils this wish: {words[0].lower()}{words[1:]}. Allow more terms, or other features."
+            raise ValueError(msg)
+        best = min(map(found.best, found.sizes), key=found.loss)
+        (fits[output],) = source.fitted(found.search, [best])
+        pairs.append((found.row_losses([best]), own.exploration.row_losses([source.answers[output]])))
+    return fits, pairs
+
+
+def _found_model(wish: Wish, words: str, source: Source, maps: Sequence[OutputMap]) -> FoundModel:
+    """The best model under a wish, and what the wish costs."""
+    fits, pairs = best_under(wish, words, source, maps)
+    models = source.as_shown([source.sparse(output, [fit])[0] for output, fit in fits.items()])
+    terms = [
+        name if len(models) == 1 else f"{model.label}: {name}"
+        for model in models
+        for name, term in zip(model.names, model.terms, strict=True)
+        if term.features
+    ]
+    figures = price_of(pairs, maps[0].exploration)
+    return FoundModel(words, source.view(fits), tuple(terms), *figures, n_outputs=len(models))

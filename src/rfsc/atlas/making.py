@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._fit.fitting import notable_ids
-from .._utils.arrays import FloatArray
+from .._utils.arrays import FloatArray, IntArray
 from ..certify.certifying import correlation_clusters
 from ..explain.equation import equation
 from ..explain.front import DIGITS
@@ -128,8 +128,8 @@ def _tolerance(given: Any) -> float | None:
 # ---- exploration
 
 
-def _explored(source: Source, output: int, tolerance: float | None, most: int) -> _Explored:
-    """The models of one output."""
+def begun(source: Source, output: int, tolerance: float | None) -> tuple[Exploration, IntArray]:
+    """The models of one output that the searches of the fit came upon, and the terms to try."""
     search, answer, fit = source.searches[output], source.answers[output], source.clf._fits[output]
     if not answer:
         msg = "the answer has no term, not even the intercept, so there is nothing to compare other models with."
@@ -137,9 +137,15 @@ def _explored(source: Source, output: int, tolerance: float | None, most: int) -
     visited = [ids for one in fit.searches for ids in (one.model.ids, *one.leaders)]
     ids = np.array(answer, dtype=np.int64)
     pool = pool_of(search, [*visited, notable_ids(fit, ids)], ids)
-    max_size = int(np.count_nonzero(ids))
-    found = Exploration(search, pool, max_size, tolerance)
+    found = Exploration(search, pool, int(np.count_nonzero(ids)), tolerance)
     found.ask([answer, *(tuple(one.tolist()) for one in (*visited, *(model.ids for model in fit.models)))])
+    return found, pool
+
+
+def _explored(source: Source, output: int, tolerance: float | None, most: int) -> _Explored:
+    """The models of one output."""
+    search, answer = source.searches[output], source.answers[output]
+    found, pool = begun(source, output, tolerance)
     found.climb()
     sizes, n_looked = _sizes(found, answer), max(most, LEAST_EXPLORED)
     is_closed = found.complete(sizes, n_looked)

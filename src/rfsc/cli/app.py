@@ -17,6 +17,7 @@ from .console import WRITTEN, CommandError, printable
 from .export_command import export
 from .fit_command import demo, fit
 from .model_commands import explain, info, predict, report
+from .monitor_command import monitor
 from .verify_command import verify
 
 UsageError: Any = typer.BadParameter.__base__  # Typer has its own copy of click, or uses the installed one
@@ -30,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, predict, explain, report, export, info, certify, atlas, verify, demo):
+for command in (fit, predict, explain, report, export, info, certify, atlas, monitor, verify, demo):
     app.command()(command)
 
 

@@ -38,6 +38,7 @@ from .certify_command import certificate_of
 from .column_table import describe_columns, dropped_columns, refusal, show_columns
 from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
 from .fit_again import fit_with_groups
+from .fit_model import fallback_text, model_text, model_with_fallbacks
 from .fit_score import FitTimeLimit
 from .model_commands import REPORT_ENDINGS, model_as_dict, summaries, write_report
 
@@ -77,6 +78,8 @@ TestSize = Annotated[
 ]
 Certify = Annotated[bool, typer.Option("--certify", help="Test which features can be believed; takes many fits.")]
 
+Fallback = Annotated[bool, typer.Option("--fallback", help="Also find models without what is most often blank.")]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitJob:
@@ -94,6 +97,7 @@ class FitJob:
     output: str | None = None
     report: str | None = None
     certify: bool = False
+    fallback: bool = False
     as_json: bool = False
 
     @property
@@ -128,6 +132,7 @@ def fit(
     checkpoint: CheckpointFile = None,
     resume: Resume = False,
     certify: Certify = False,
+    fallback: Fallback = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
     force: Force = False,
@@ -159,6 +164,7 @@ def fit(
         time_limit=FitTimeLimit(time_limit),
         checkpoint=checkpoint_at(checkpoint, resume=resume, force=force, inputs=files),
         certify=certify,
+        fallback=fallback,
         **more,
     )
     run_fit(job)
@@ -232,8 +238,9 @@ def run_fit(job: FitJob) -> None:
         except KeyboardInterrupt:
             was_interrupted = True
     job.search.set_params(verbose=None, callbacks=None)  # not part of the model file
-    _show(job, prepared, score)
-    _save(job, prepared)
+    model = model_with_fallbacks(prepared.estimator, prepared.table, wanted=job.fallback and not was_interrupted)
+    _show(job, model, score)
+    _save(job, prepared, model, score)
     certificate = None
     if job.certify and not was_interrupted:
         try:
@@ -241,7 +248,7 @@ def run_fit(job: FitJob) -> None:
         except KeyboardInterrupt:
             was_interrupted = True
     if job.as_json:
-        print_json(_as_dict(job, prepared, score, certificate))
+        print_json(_as_dict(job, prepared, score, certificate) | model_as_dict(model))
     if was_interrupted:
         missing = {"score": score is None, "certificate": job.certify and certificate is None, "report": job.report}
         msg = f"interrupted: the model has {listed([f'no {what}' for what in missing if missing[what]])}."
@@ -291,6 +298,7 @@ def _prepare_chunked(job: FitJob) -> Prepared:
     from .._tables.training_data import AS_IT_IS, chunked_table
 
     given = {"--report": job.report, "--number": job.columns.number, "--cv": job.cv, "--certify": job.certify}
+    given["--fallback"] = job.fallback
     given |= {f"--{role}": name for role, name in job.columns.roles.items()}
     for option, value in given.items():
         if value:
@@ -330,9 +338,10 @@ def _fit(job: FitJob, prepared: Prepared) -> bool:
     return bool(search.stop_reason_ == "interrupted")
 
 
-def _show(job: FitJob, prepared: Prepared, score: Any) -> None:
+def _show(job: FitJob, model: Any, score: Any) -> None:
     if job.prints:
-        parts = [*summaries(prepared.estimator), *([] if score is None else [fit_score.score_text(score)])]
+        parts = [*summaries(model), *([] if score is None else [fit_score.score_text(score)])]
+        parts += [fallback_text(model)] if job.fallback else []
         job.messages.info()
         print_result("\n\n".join(parts))
         job.messages.info()
@@ -347,14 +356,14 @@ def _as_dict(job: FitJob, prepared: Prepared, score: Any, certificate: Certifica
     facts["score"] = None if score is None else fit_score.score_as_dict(score)
     if job.certify:
         facts["certificate"] = None if certificate is None else json.loads(certificate.to_json())
-    return facts | model_as_dict(prepared.estimator)
+    return facts
 
 
-def _save(job: FitJob, prepared: Prepared) -> None:
+def _save(job: FitJob, prepared: Prepared, model: Any, score: Any) -> None:
     if job.output is None:
         job.messages.info("The model was not saved; pass -o model.json to save it.")
         return
-    write_result(checked_json(prepared.estimator, prepared.table.sample), job.output)
+    write_result(model_text(model, prepared.table, score), job.output)
     if job.output != "-":
         job.messages.info(f"Saved the model to {job.output}", "green")
         path = shlex.quote(job.output)
@@ -376,27 +385,12 @@ def _certificate(job: FitJob, prepared: Prepared) -> Certificate | None:
     return found
 
 
-def checked_json(estimator: Any, X: Any) -> str:
-    """The text of a model file, after a check that it predicts the same as the estimator."""
-    import numpy as np
-
-    from ..export import from_json, to_json
-    from ..export.json_file import is_too_large
-
-    text = to_json(estimator)
-    if is_too_large(text):
-        text = to_json(estimator, history=False)  # the course of a thousand searches is too long for a file
-    if not np.allclose(estimator.decision_function(X), from_json(text).decision_function(X), rtol=1e-9, atol=1e-9):
-        msg = "the model file would not predict the same as the model, so nothing was saved. Please report this."
-        raise CommandError(msg)
-    return text
-
-
 # ---- demo
 
 
 def demo(
     data: Annotated[str | None, file_option("Only write the example table to this file.", "--data")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Other patients for every number.")] = 0,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -406,7 +400,7 @@ def demo(
     """
     from .._tables.example_table import patients
 
-    messages, text = Messages(quiet=quiet), patients().to_csv(index=False, lineterminator="\n")
+    messages, text = Messages(quiet=quiet), patients(seed=seed).to_csv(index=False, lineterminator="\n")
     if data is None:
         with TemporaryDirectory() as folder:
             path = Path(folder, "patients.csv")

@@ -22,6 +22,7 @@ from .console import (
     table_text,
     write_result,
 )
+from .fit_model import fallback_text
 from .new_rows import labels_for_model, load_model, read_model_and_table, rows_for_model, unusual
 
 if TYPE_CHECKING:
@@ -249,6 +250,8 @@ def info(model: Model, as_json: Json = False) -> None:
     ]
     settings = ", ".join(f"{key}={value}" for key, value in facts["settings"].items())
     parts = ["\n".join(head), *summaries(predictor), f"settings: {settings}"]
+    if predictor.fallbacks_:
+        parts.insert(-1, fallback_text(predictor))
     if manifest:
         versions = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
         parts.append(f"made with: {versions}; engine {manifest['engine']}\ndata: {manifest['data']['content']}")
@@ -325,6 +328,14 @@ def model_as_dict(source: Any) -> dict[str, Any]:
             for c in program.read
         ],
         "outputs": [_output_as_dict(model) for model in predictor.models_],
+        "fallbacks": [
+            {
+                "when_missing": one.when_missing,
+                "outputs": [_output_as_dict(model) for model in one.models],
+                **one.figures,
+            }
+            for one in predictor.fallbacks_
+        ],
         "settings": {
             key: value if isinstance(value, str | int | float | bool | None) else str(value)
             for key, value in sorted(predictor.settings_.items())

@@ -36,7 +36,6 @@ def read_model_and_table(
     messages: Messages, model: str, data: str, target: str | None = None
 ) -> tuple[Predictor, RawTable]:
     """Read both, at most one of them from stdin; a model without column names reads columns by their position."""
-    from .._model.predictor import Predictor
     from .._tables.table_files import read_table
 
     check_stdin(model, data)
@@ -45,8 +44,7 @@ def read_model_and_table(
         messages.info(f"{table.name}: {note}")
     if hasattr(predictor, "feature_names_in_"):
         return predictor, table
-    parts = predictor.models_, predictor.classes_, predictor.recipe_, predictor.settings_
-    return Predictor(*parts, manifest=predictor.manifest_), numbered_columns(predictor, table, target)
+    return predictor.replaced(named=True), numbered_columns(predictor, table, target)
 
 
 def check_stdin(model: str, data: str) -> None:
@@ -155,17 +153,15 @@ def _out_of_range(program: Program, features: Any) -> str:
     import numpy as np
 
     from .._model.recipe import NumberOf
+    from ..monitor.shift import outside_range
 
     read = [p for p in program.features_used if isinstance(program.features[p], NumberOf)]
-    scaling = program.models[0].scaling
-    low, span = scaling.half_minimum[read] * 2, scaling.half_span[read] * 2
-    slack = 1e-9 * np.maximum(span, np.abs(low))  # rounding of a range stored as minimum and span
-    outside = (features[:, read] < low - slack) | (features[:, read] > low + span + slack)
+    outside = outside_range(program.models[0].scaling, features, read)
     n_rows = int(outside.any(axis=1).sum())
     if not n_rows:
         return ""
     columns = [program.columns[program.features[p].column].name for p in read]
-    names = [repr(name) for name, is_outside in zip(columns, outside.any(axis=0), strict=True) if is_outside]
+    names = [repr(name) for name, is_outside in zip(columns, np.any(outside, axis=0), strict=True) if is_outside]
     return (
         f"{n_rows} of {plural(len(features), 'row')} {'lies' if n_rows == 1 else 'lie'} outside the training range of "
         f"{listed(names, MOST_NAMES)}, where the model extrapolates"

@@ -48,10 +48,14 @@ class Explanation:
     reasons: tuple[Reason, ...]
     outside: tuple[str, ...]  # values outside their training range
     is_typical_known: bool
+    blank: tuple[str, ...] = ()  # missing columns for which another model answers
 
     def text(self) -> str:
         """Two or three sentences."""
-        first = f"The probability of class {self.label} is {_probability(self.probability)}"
+        start = "The"
+        if self.blank:
+            start = f"Without {listed(self.blank)}, which {'is' if len(self.blank) == 1 else 'are'} missing, the"
+        first = f"{start} probability of class {self.label} is {_probability(self.probability)}"
         if self.runner_up is not None:
             name, probability = self.runner_up
             first += f", the largest (next: {name} with {_probability(probability)})"
@@ -143,6 +147,7 @@ def explanation(predictor: Predictor, row: Any) -> Explanation:
     """What `explain` says, as numbers and texts."""
     cells, typical = row_cells(predictor, row), Typical.of(predictor)
     own = _Row(typical.recipe, cells, feature_table(predictor, cells))
+    predictor, blank = predictor.answering(own.features)
     columns = sorted({typical.recipe.features[p].column for model in predictor.models_ for p in model.features})
     # the row, a typical one, and the row with one column after the other made typical
     table = np.repeat(own.features, 2 + len(columns), axis=0)
@@ -173,6 +178,7 @@ def explanation(predictor: Predictor, row: Any) -> Explanation:
         ),
         outside=tuple(_outside(own, predictor.models_)),
         is_typical_known=typical.is_known,
+        blank=blank,
     )
 
 

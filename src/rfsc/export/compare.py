@@ -25,6 +25,7 @@ def compared_text(source: Any) -> str:
     """The text of a model file without what may differ between two equal fits: timings, threads, who watched."""
     document = json.loads(to_json(source, history=False, timings=False))
     document["settings"] = {key: value for key, value in document["settings"].items() if key not in IDLE}
+    document |= {"reference": None, "fallbacks": []}  # made beside the fit
     document["manifest"] = (document["manifest"] or {}) | {"versions": {}, "target": None, "group": None, "units": {}}
     return json.dumps(document)
 

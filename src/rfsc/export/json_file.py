@@ -16,7 +16,9 @@ import numpy as np
 
 from .._model import Evidence, Predictor, SizeCurve, SparseModel
 from .._model.access import as_predictor
+from .._model.fallback import Fallback, indicators
 from .._model.recipe import Recipe
+from .._model.reference import Reference
 from .._terms import DamagedTermError, Term
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray
@@ -50,6 +52,17 @@ class _Output:
 
 
 @dataclass(frozen=True, slots=True)
+class _Fallback:
+    when_missing: tuple[str, ...]
+    outputs: tuple[_Output, ...]
+    log_loss: float
+    price: float
+    standard_error: float
+    blank_log_loss: float | None
+    median_log_loss: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class _ModelFile:
     format: str
     version: int
@@ -62,6 +75,8 @@ class _ModelFile:
     outputs: tuple[_Output, ...]
     settings: dict[str, Any]
     manifest: dict[str, Any] | None
+    reference: Reference | None
+    fallbacks: tuple[_Fallback, ...]
 
 
 def save(source: Any, path: str | os.PathLike[str], *, history: bool = True) -> None:
@@ -137,6 +152,11 @@ def to_json(source: Any, *, history: bool = True, timings: bool = True) -> str:
         outputs=tuple(_output(model, history=history) for model in predictor.models_),
         settings={key: _plain(value) for key, value in sorted(predictor.settings_.items()) if key != "callbacks"},
         manifest=manifest if manifest is None or timings else manifest | {"timings": None},
+        reference=predictor.reference_,
+        fallbacks=tuple(
+            _Fallback(one.when_missing, tuple(_output(m, history=False) for m in one.models), **one.figures)
+            for one in predictor.fallbacks_
+        ),
     )
     return json.dumps(encode(document), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -219,7 +239,21 @@ def _predictor(file: _ModelFile) -> Predictor:
     require(file.recipe is None or file.recipe.names == names, "the recipe makes other features than the models read")
     models = [_model(output, scaling, names, label) for output, label in zip(file.outputs, labels, strict=True)]
     manifest = None if file.manifest is None else read_manifest(file.manifest)
-    return Predictor(models, np.array(classes), file.recipe, file.settings, named=file.named, manifest=manifest)
+    given: dict[str, Any] = {"named": file.named, "manifest": manifest, "reference": file.reference}
+    given["fallbacks"] = [_read_fallback(one, file, labels) for one in file.fallbacks]
+    return Predictor(models, np.array(classes), file.recipe, file.settings, **given)
+
+
+def _read_fallback(one: _Fallback, file: _ModelFile, labels: list[Any]) -> Fallback:
+    """Models for rows with blanks, if the recipe tells such rows."""
+    require(file.recipe is not None and bool(one.when_missing), "a fallback does not say when it is used")
+    require(len(one.outputs) == len(labels), "a fallback has another number of outputs than the model")
+    pairs = zip(one.outputs, labels, strict=True)
+    models = tuple(_model(output, file.scaling, file.features, label) for output, label in pairs)
+    figures = one.log_loss, one.price, one.standard_error, one.blank_log_loss, one.median_log_loss
+    found = Fallback(one.when_missing, models, *figures)
+    indicators(file.recipe, [found])  # type: ignore[arg-type]  # an error if a column or its indicator does not exist
+    return found
 
 
 def _output(model: SparseModel, *, history: bool) -> _Output:

@@ -30,7 +30,7 @@ class Program:
         predictor = as_predictor(source)
         recipe = predictor.recipe_ or Recipe.identity(predictor.models_[0].feature_names)
         classes = tuple(predictor.classes_.tolist())
-        return cls(recipe.columns, recipe.features, tuple(predictor.models_), classes)
+        return cls(recipe.columns, recipe.features, tuple(predictor.formulas), classes)
 
     @property
     def feature_names(self) -> tuple[str, ...]:

@@ -1,0 +1,52 @@
+"""What a model file remembers of the rows of its fit, so that later rows can be compared with them: counts, no row.
+
+No postponed annotations: files are read by the types of these classes.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How many rows had which values of a column or a score; a bin and a level stand for at least five rows."""
+
+    name: str
+    kind: str  # "number" or "text"
+    cuts: tuple[float, ...]  # between the bins of numbers; a number on a cut belongs to the bin below
+    levels: tuple[str, ...]  # of a text column, each a bin
+    counts: tuple[int, ...]  # rows of each bin
+    n_other: int = 0  # rows with other levels
+    n_blank: int = 0  # rows without a value
+
+    def __post_init__(self) -> None:
+        n_bins = {"number": len(self.cuts) + 1, "text": len(self.levels)}.get(self.kind)
+        is_sound = list(self.cuts) == sorted(self.cuts) and min((*self.counts, self.n_other, self.n_blank)) >= 0
+        if len(self.counts) != n_bins or not is_sound:
+            msg = "every bin of a reference needs a count that is not negative, and cuts must rise"
+            raise ValueError(msg)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, with and without a value."""
+        return sum(self.counts) + self.n_other + self.n_blank
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A measure of how good predictions are."""
+
+    measure: str
+    label: str  # the class that it is about; empty if it is about all
+    value: float | None  # None if the rows do not tell
+    standard_error: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What later rows are compared with."""
+
+    n_rows: int  # of which the columns were seen
+    is_left_out: bool  # whether scores and figures are of rows that the predicting model was not fitted to
+    scores: tuple[Spread, ...]  # probability of the second of two classes, else of every class
+    columns: tuple[Spread, ...]  # that the model reads
+    figures: tuple[Figure, ...]  # empty if the classes were not known

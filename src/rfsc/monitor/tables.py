@@ -1,0 +1,325 @@
+"""What monitoring finds, as tables and sentences; none of them shows a row of a table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from html import escape
+from typing import Any, ClassVar
+
+from .._utils.arrays import FloatArray, IntArray
+from .._utils.words import listed, paragraphs, percent, plural
+from ..explain.term_table import ReadableTable
+
+MODERATE, LARGE = 0.1, 0.25  # the usual limits of the population stability index
+LEVEL = 0.05  # probability of any change of the whole table that is called more than chance, if nothing has changed
+FEW_ROWS = 100  # of which the index is noisy
+MOST_NAMES = 5  # in a sentence
+STABLE, SOME_CHANGE, LARGE_CHANGE, BY_CHANCE = "stable", "some change", "large change", "no more than chance"
+PSI = (
+    f"PSI: population stability index, the sum of (p - q) log(p / q) over the deciles or levels of the rows of the "
+    f"fit, with blanks as a bin of their own; from {MODERATE} on it is called some change, from {LARGE} on a large one."
+)
+CHANCE = (
+    "by chance: largest PSI to expect of so many rows if nothing has changed; the probability that any score or "
+    f"column exceeds it is then {LEVEL:g}."
+)
+INTERVALS = "from, to: 95 % interval; rows are taken as independent."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShiftTable(ReadableTable):
+    """By how much the score or the columns have moved, the largest PSI first.
+
+    Parameters
+    ----------
+    name : tuple of str
+        The score or the column.
+    verdict : tuple of str
+        "stable", "some change", "large change", or "no more than chance" if the PSI of so few rows says nothing.
+    psi : ndarray of shape (n_rows,)
+        Population stability index.
+    chance : ndarray of shape (n_rows,)
+        The largest index that chance explains.
+    blank, blank_at_fit : ndarray of shape (n_rows,) or None
+        Share of the rows without a value, now and at the fit; None for scores.
+    outside : ndarray of shape (n_rows,) or None
+        Share of the rows beyond the training range of a column of numbers; NaN for text, None without such columns.
+    unlisted, unlisted_at_fit : ndarray of shape (n_rows,) or None
+        Share of the rows with a level of a text column that the reference does not list because it was rare at the
+        fit, or was not there; NaN for numbers, None without such columns.
+    new_levels : tuple of tuple of str or None
+        Those levels, if they are in at least five of the new rows.
+    """
+
+    formats: ClassVar = {
+        "name": "",
+        "verdict": "",
+        "psi": ".3f",
+        "chance": ".3f",
+        "blank": ".1%",
+        "blank_at_fit": ".1%",
+        "outside": ".1%",
+        "unlisted": ".1%",
+        "unlisted_at_fit": ".1%",
+        "new_levels": "",
+    }
+    heads: ClassVar = {
+        "psi": "PSI",
+        "chance": "by chance",
+        "blank_at_fit": "blank at fit",
+        "outside": "out of range",
+        "unlisted": "unlisted",
+        "unlisted_at_fit": "unlisted at fit",
+        "new_levels": "new levels",
+    }
+    to_left: ClassVar = frozenset({"verdict", "new_levels"})
+    too_long: ClassVar = frozenset({"new_levels"})
+
+    name: tuple[str, ...]
+    verdict: tuple[str, ...]
+    psi: FloatArray
+    chance: FloatArray
+    blank: FloatArray | None = None
+    blank_at_fit: FloatArray | None = None
+    outside: FloatArray | None = None
+    unlisted: FloatArray | None = None
+    unlisted_at_fit: FloatArray | None = None
+    new_levels: tuple[tuple[str, ...], ...] | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of the values."""
+        listing = "unlisted: share of the rows with a level that was rare at the fit, or was not there."
+        return (PSI, CHANCE) if self.unlisted is None else (PSI, CHANCE, listing)
+
+    def named(self, verdict: str) -> tuple[str, ...]:
+        """The rows with a verdict."""
+        return tuple(name for name, own in zip(self.name, self.verdict, strict=True) if own == verdict)
+
+    def above_chance(self) -> float:
+        """The largest PSI that is more than chance explains; 0 if there is none."""
+        return float(self.psi[self.psi > self.chance].max(initial=0.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PerformanceTable(ReadableTable):
+    """Measures of the predictions of rows whose classes are known, beside those of the fit.
+
+    Parameters
+    ----------
+    measure : tuple of str
+        "log-loss", and for the second of two classes, or for every class, "AUC", "calibration intercept" (0 if as many
+        events are predicted as happen) and "calibration slope" (1 if predictions are neither too extreme nor too
+        cautious).
+    label : tuple of str or None
+        The class; None if there are two.
+    at_fit : ndarray of shape (n_rows,) or None
+        Values at the fit; None if its classes were not recorded.
+    now : ndarray of shape (n_rows,)
+        Values of the new rows; NaN if these do not tell.
+    low, high : ndarray of shape (n_rows,)
+        Their 95 % intervals.
+    verdict : tuple of str
+        What follows.
+    """
+
+    formats: ClassVar = {
+        "measure": "",
+        "label": "",
+        "at_fit": ".3f",
+        "now": ".3f",
+        "low": ".3f",
+        "high": ".3f",
+        "verdict": "",
+    }
+    heads: ClassVar = {"label": "class", "at_fit": "at fit", "low": "from", "high": "to"}
+    to_left: ClassVar = frozenset({"label", "verdict"})
+
+    measure: tuple[str, ...]
+    label: tuple[str, ...] | None
+    at_fit: FloatArray | None
+    now: FloatArray
+    low: FloatArray
+    high: FloatArray
+    verdict: tuple[str, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of the values."""
+        return (INTERVALS,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecileTable(ReadableTable):
+    """Rows in groups of rising predicted probability: what was predicted, and what happened.
+
+    Parameters
+    ----------
+    group : ndarray of shape (n_rows,)
+        Number of the group.
+    label : tuple of str or None
+        The class that the probability is of; None if there are two.
+    n : ndarray of shape (n_rows,)
+        Number of rows.
+    predicted : ndarray of shape (n_rows,)
+        Mean predicted probability.
+    observed : ndarray of shape (n_rows,)
+        Share of the rows of the class.
+    low, high : ndarray of shape (n_rows,)
+        Wilson's 95 % interval of that share.
+    """
+
+    formats: ClassVar = {
+        "group": "d",
+        "label": "",
+        "n": "d",
+        "predicted": ".3f",
+        "observed": ".3f",
+        "low": ".3f",
+        "high": ".3f",
+    }
+    heads: ClassVar = {"label": "class", "n": "rows", "low": "from", "high": "to"}
+    to_left: ClassVar = frozenset({"label"})
+
+    group: IntArray
+    label: tuple[str, ...] | None
+    n: IntArray
+    predicted: FloatArray
+    observed: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of the values."""
+        return (INTERVALS,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Monitoring:
+    """What has moved since the fit.
+
+    Parameters
+    ----------
+    scores : ShiftTable
+        The probability of the second of two classes, or of every class.
+    columns : ShiftTable
+        The columns that the model reads.
+    performance : PerformanceTable or None
+        Measures of the predictions; None if no class of the new rows is known.
+    deciles : DecileTable or None
+        Observed against predicted; None if no class of the new rows is known.
+    n_rows : int
+        Number of new rows.
+    n_at_fit : int
+        Number of rows of the fit that the columns are compared with.
+    n_labelled : int
+        Number of new rows whose class is known.
+    is_left_out : bool
+        Whether the scores and measures of the fit are those of rows that were left out of it.
+    """
+
+    scores: ShiftTable
+    columns: ShiftTable
+    performance: PerformanceTable | None
+    deciles: DecileTable | None
+    n_rows: int
+    n_at_fit: int
+    n_labelled: int
+    is_left_out: bool
+
+    @property
+    def largest_psi(self) -> float:
+        """The largest PSI of score or columns that is more than chance explains; 0 if there is none."""
+        return max(self.scores.above_chance(), self.columns.above_chance())
+
+    def lines(self) -> list[str]:
+        """What was found, in sentences."""
+        found = [f"{plural(self.n_rows, 'new row')}, compared with {plural(self.n_at_fit, 'row')} of the fit."]
+        found += [
+            f"Score ({name}): PSI {psi:.3f}, {verdict}{_but_real(psi, chance)}."
+            for name, verdict, psi, chance in zip(
+                self.scores.name, self.scores.verdict, self.scores.psi, self.scores.chance, strict=True
+            )
+        ]
+        for words in (LARGE_CHANGE, SOME_CHANGE):
+            if names := self.columns.named(words):
+                found.append(f"Columns with {words}, more than chance explains: {listed(names)}.")
+        if not {LARGE_CHANGE, SOME_CHANGE} & set(self.columns.verdict):
+            found.append(f"No column has a PSI of at least {MODERATE} that is more than chance explains.")
+        found += self._unknown_values()
+        if self.performance is not None:
+            rows, what = self.performance.rows(), f"{plural(self.n_labelled, 'row')} with a known class"
+            found.append(f"Of {what}: {'; '.join(_in_words(row) for row in rows)}.")
+        if not self.is_left_out:
+            found.append(
+                "Scores of the fit are of its own rows, which look better than new ones: no rows were left out."
+            )
+        if min(self.n_rows, self.n_at_fit) < FEW_ROWS:
+            found.append("The PSI of few rows is noisy: look at whether it is more than chance explains.")
+        return found
+
+    def _unknown_values(self) -> list[str]:
+        """Sentences about values that the fit has not seen."""
+        found, table = [], self.columns
+        if table.outside is not None:
+            far = [f"{name} ({percent(s)})" for name, s in zip(table.name, table.outside, strict=True) if s > 0]
+            found += [f"Rows beyond the training range: {listed(far, MOST_NAMES)}."] if far else []
+        if table.new_levels is not None:
+            new = [
+                f"{name} ({listed(own, MOST_NAMES)})"
+                for name, own in zip(table.name, table.new_levels, strict=True)
+                if own
+            ]
+            found += [f"Levels that were rare at the fit or are new: {listed(new, MOST_NAMES)}."] if new else []
+        return found
+
+    def text(self) -> str:
+        """Sentences and tables as plain text."""
+        tables = [
+            [title, table.aligned([c for c in table.columns if c not in table.too_long])]
+            for title, table in self._tables
+        ]
+        notes = dict.fromkeys(note for _, table in self._tables for note in table.notes)
+        return paragraphs([self.lines(), *tables, [f"({note})" for note in notes]])
+
+    @property
+    def _tables(self) -> list[tuple[str, ReadableTable]]:
+        tables: dict[str, ReadableTable | None] = {"Score": self.scores, "Columns": self.columns}
+        tables |= {"Performance": self.performance, "Observed against predicted": self.deciles}
+        return [(title, table) for title, table in tables.items() if table is not None]
+
+    def to_json(self) -> str:
+        """Figures and sentences, no row of a table."""
+        found: dict[str, Any] = {"rows": self.n_rows, "rows_at_fit": self.n_at_fit, "rows_with_class": self.n_labelled}
+        found |= {"is_left_out": self.is_left_out, "largest_psi": self.largest_psi, "sentences": self.lines()}
+        for name in ("scores", "columns", "performance", "deciles"):
+            table = getattr(self, name)
+            found[name] = None if table is None else table.rows()
+        return json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<p>{escape(line)}</p>" for line in self.lines())
+        return head + "".join(f"<h4>{title}</h4>{table._repr_html_()}" for title, table in self._tables)
+
+
+def verdict_of(psi: float, chance: float) -> str:
+    """A stability index in words."""
+    if psi < MODERATE:
+        return STABLE
+    return BY_CHANCE if psi <= chance else SOME_CHANGE if psi < LARGE else LARGE_CHANGE
+
+
+def _but_real(psi: float, chance: float) -> str:
+    return ", more than chance explains" if psi > max(chance, MODERATE) else ""
+
+
+def _in_words(row: dict[str, Any]) -> str:
+    what = f"{row['measure']} of {row['label']}" if row["label"] else row["measure"]
+    if row["now"] is None:
+        return f"{what} unknown"
+    return f"{what} {row['now']:.3f}" + (f" ({row['verdict']})" if row["verdict"] else "")
