@@ -123,7 +123,9 @@ class Ranges:
         curve, at = self.curve, self.u[last]
         user = np.asarray(curve.to_user(at), dtype=np.float64)
         edges = np.asarray(curve.to_user(np.concatenate([self.u[:1], at, self.u[-1:]])), dtype=np.float64)
-        room = REACH * np.minimum(edges[1:-1] - edges[:-2], edges[2:] - edges[1:-1])
+        width = np.diff(edges)
+        width[[0, -1]] = np.inf if len(last) > 1 else width.min()  # the outer ranges have no end
+        room = REACH * np.minimum(width[:-1], width[1:])
         short = readable(user, user - room, user + room)
         single, knots = curve.levels(), curve.knots()
         for k, u in enumerate(at.tolist()):

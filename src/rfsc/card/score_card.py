@@ -5,7 +5,7 @@ No postponed annotations: files are read by the types of these classes.
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import expit
 
-from .._model.recipe import Recipe
+from .._model.recipe import NumberOf, Recipe
+from .._terms.naming import written
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.files import whole_file
 from .._utils.json_records import DamagedError, decode, encode, require
@@ -24,10 +25,13 @@ from .pieces import Bound
 FORMAT, VERSION = "rfsc-card", 1
 NEARLY_SURE = 0.01  # risks below, and above one less this, are not listed one by one
 STYLE = (
-    "body{font:16px/1.45 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
-    "table{border-collapse:collapse;margin:.4rem 0 1.2rem}th{text-align:left;border-bottom:2px solid #333}"
-    "th,td{padding:.25rem .9rem .25rem 0}td{border-bottom:1px solid #ddd;font-variant-numeric:tabular-nums}"
-    "p{margin:.3rem 0}@media print{body{margin:0;font-size:11pt}tr{break-inside:avoid}}"
+    "body{font:16px/1.4 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
+    ".card{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:flex-start}p{margin:.3rem 0;max-width:44rem}.card p{max-width:21rem}"
+    "table{border-collapse:collapse;margin:.4rem 0 1rem}th{text-align:left;border-bottom:2px solid #333}"
+    "th,td{padding:.2rem 1rem .2rem 0}td{border-top:1px solid #ccc;font-variant-numeric:tabular-nums}"
+    "td:first-child{font-weight:600}td:first-child:empty,td:first-child:empty~td{border-top-color:transparent}"
+    "th:last-child,td:last-child{text-align:right;padding-right:.2rem}"
+    "@media print{body{margin:0;font-size:10pt}tr{break-inside:avoid}}"
 )
 
 
@@ -69,7 +73,7 @@ class PointTable(ReadableTable):
             total[np.logical_and.reduce([one.holds(values[:, one.feature]) for one in bounds])] += points
         return total
 
-    def repeated(self) -> tuple[str, ...]:
+    def named_once(self) -> tuple[str, ...]:
         """Names of the features, empty where that of the row before stands for both."""
         pairs = zip(("", *self.feature), self.feature, strict=False)
         return tuple("" if name == before else name for before, name in pairs)
@@ -186,8 +190,7 @@ class ScoreCard:
             Whole numbers.
         """
         values = self.recipe.table(X if self.is_named or not hasattr(X, "columns") else np.asarray(X))
-        used = sorted({bound.feature for bounds in self.points.bounds for bound in bounds})
-        gaps = [self.recipe.names[p] for p in used if np.isnan(values[:, p]).any()]
+        gaps = [self.recipe.names[p] for p in self._features() if np.isnan(values[:, p]).any()]
         if gaps:
             msg = f"missing values in {listed(list(map(repr, gaps)), 5)}. Fill them first, or leave those rows out."
             raise ValueError(msg)
@@ -209,29 +212,42 @@ class ScoreCard:
         f = self.intercept + self.slope * self.total(X)
         return np.stack([expit(-f), expit(f)], axis=1)
 
+    def _features(self) -> list[int]:
+        """Features that the card reads."""
+        return sorted({bound.feature for bounds in self.points.bounds for bound in bounds})
+
     # ---- as text
 
     def lines(self) -> list[str]:
         """What the card is worth, in sentences."""
-        odds = f"Every point multiplies the odds by {np.exp(self.slope):.3g}."
+        head = [f"Every point multiplies the odds by {np.exp(self.slope):.3g}."]
+        made = {self.recipe.features[p]: self.recipe.names[p] for p in self._features()}
+        fills = [
+            f"{name} as {written(one.fill)}"
+            for one, name in made.items()
+            if isinstance(one, NumberOf) and one.fill is not None
+        ]
+        head += [f"Missing values count: {listed(fills)}."] if fills else []
         cost = self.cost
         if cost is None:
-            return [odds, f"What rounding costs is not known: {self.why_no_cost}"]
+            return [*head, f"What rounding costs is not known: {self.why_no_cost}"]
         return [
-            odds,
+            *head,
             f"Rounding costs {cost.difference:+.4f} ± {cost.standard_error:.4f} in left-out log-loss: "
             f"{cost.log_loss:.4f} with points, {cost.formula_log_loss:.4f} with the formula "
             f"({cost.n_folds} folds; formula and points both made without the rows of the fold).",
         ]
 
+    def _tables(self) -> tuple[PointTable, RiskTable, tuple[str, ...]]:
+        """Points with every feature named once, risks that are not nearly sure, and sentences about the others."""
+        points = replace(self.points, feature=self.points.named_once())
+        return points, *self.risks.middle()
+
     def text(self) -> str:
         """Both tables and the sentences as plain text."""
-        risks, ends = self.risks.middle()
-        columns = ("feature", "condition", "points")
-        once = PointTable(self.points.repeated(), self.points.condition, self.points.points, self.points.bounds)
-        title = f"Points for class {self.label}"
-        parts = [[title, "", once.aligned(columns), *self.points.notes], [risks.aligned(risks.columns), *ends]]
-        return paragraphs([*parts, self.lines()])
+        points, risks, ends = self._tables()
+        head = [f"Points for class {self.label}", "", points.aligned(points.columns), *points.notes]
+        return paragraphs([head, [risks.aligned(risks.columns), *ends], self.lines()])
 
     def __str__(self) -> str:
         return self.text()
@@ -240,10 +256,10 @@ class ScoreCard:
         return f"ScoreCard({plural(len(self.points.feature), 'row')}, class {self.label})"
 
     def _repr_html_(self) -> str:
-        risks, ends = self.risks.middle()
-        once = PointTable(self.points.repeated(), self.points.condition, self.points.points, self.points.bounds)
-        lines = "".join(f"<p>{escape(line)}</p>" for line in (*ends, *self.lines()))
-        return f"<h2>Points for class {escape(self.label)}</h2>{once._repr_html_()}{risks._repr_html_()}{lines}"
+        points, risks, ends = self._tables()
+        said, below = ("".join(f"<p>{escape(line)}</p>" for line in some) for some in (self.lines(), ends))
+        tables = f"<div>{points._repr_html_()}</div><div>{risks._repr_html_()}{below}</div>"
+        return f'<h2>Points for class {escape(self.label)}</h2><div class="card">{tables}</div>{said}'
 
     def to_html(self) -> str:
         """A page of its own, which needs no network and can be printed."""
@@ -287,8 +303,8 @@ class ScoreCard:
             require(isinstance(content, dict) and content.pop("format", "") == FORMAT, "it is no score card of rfsc")
             require(content.pop("version", None) == VERSION, "it was written by another version of rfsc")
             found: Self = decode(cls, content)
-            features = [one.feature for bounds in found.points.bounds for one in bounds]
-            require(all(0 <= p < len(found.recipe.names) for p in features), "it reads features that it does not name")
+            known = range(len(found.recipe.names))
+            require(all(p in known for p in found._features()), "it reads features that it does not name")
         except (ValueError, RecursionError) as error:
             why = str(error) if isinstance(error, DamagedError) else "it is not JSON"
             msg = f"{Path(path).name} cannot be read as a score card: {why}. Make it again."

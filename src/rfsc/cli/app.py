@@ -11,6 +11,7 @@ import typer
 
 from .._version import __version__
 from .atlas_command import atlas
+from .card_command import card
 from .certify_command import certify
 from .console import CommandError, printable
 from .export_command import export
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, predict, explain, report, export, info, certify, atlas, verify, demo):
+for command in (fit, predict, explain, report, export, info, certify, atlas, card, verify, demo):
     app.command()(command)
 
 
