@@ -34,10 +34,10 @@ CARD_POINTS = (10, 5)
 FASTER_RISK_SIZES = (8, 5)
 BASES = ("hinge", "step", "rule")
 NOTE = (
-    "Means over ten stratified folds; bold: the lowest log-loss of the cards of a set. All formulas have at most "
-    f"{MAX_TERMS} terms and are otherwise fitted as `RFSCClassifier` does it by default. Rows: ranges and conditions "
-    "that a card lists, zero points not counted; terms of a formula. FasterRisk: conditions `feature <= cut` at the "
-    "deciles of the training rows, points from -5 to 5."
+    "Means over {n_folds} of ten stratified folds; bold: the lowest log-loss of the cards of a set. All formulas have "
+    "at most {max_terms} terms and are otherwise fitted as `RFSCClassifier` does it by default. Rows: ranges and "
+    "conditions that a card lists, zero points not counted; terms of a formula. FasterRisk: conditions `feature <= "
+    "cut` at the deciles of the training rows, points from -5 to 5."
 )
 
 
@@ -88,17 +88,18 @@ def _scores(model: Any, rows: Fold) -> tuple[float, float]:
     return float(log_loss(rows.y_test, p)), float(roc_auc_score(rows.y_test, p))
 
 
-def run(path: Path, n_jobs: int) -> list[Outcome]:
-    """All outcomes; those in the file are not measured again."""
+def run(path: Path, n_folds: int, n_jobs: int) -> list[Outcome]:
+    """The outcomes of the first folds; those in the file are not measured again."""
     found = _read(path)
     done = {(one.data, one.fold, _kind(one.method)) for one in found}
     kinds = [*BASES, *(["FasterRisk"] if faster_risk.PYTHON.exists() else [])]
-    left = [task for task in product(two_class_sets(), range(N_FOLDS), kinds) if task not in done]
+    tasks = [(data, fold, kind) for fold, data, kind in product(range(n_folds), two_class_sets(), kinds)]
+    left = [task for task in tasks if task not in done]
     for some in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(outcomes_of)(*task) for task in left):
         with path.open("a", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows(some)
         found += some
-    return found
+    return [one for one in found if one.fold < n_folds]
 
 
 def _read(path: Path) -> list[Outcome]:
@@ -128,7 +129,8 @@ def section(outcomes: Sequence[Outcome]) -> str:
         losses = [f"**{loss:.3f}**" if best[data] == method else f"{loss:.3f}" for data, (loss, _, _) in cells]
         texts = [f"{loss} / {auc:.3f} / {n:.0f}" for loss, (_, (_, auc, n)) in zip(losses, cells, strict=True)]
         rows.append([method, *texts])
-    return f"{markdown_table(['log-loss / AUC / rows', *sets], rows)}\n\n{NOTE}"
+    note = NOTE.format(n_folds=len({one.fold for one in outcomes}), max_terms=MAX_TERMS)
+    return f"{markdown_table(['log-loss / AUC / rows', *sets], rows)}\n\n{note}"
 
 
 def _place(method: str) -> tuple[int, str]:
@@ -142,10 +144,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m paper.cards", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("docs/card/folds.csv"), help="finished folds (%(default)s)")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="page whose section 'cards' is replaced")
+    parser.add_argument("--folds", type=int, default=N_FOLDS, help="how many of the folds (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
     options = parser.parse_args(arguments)
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    text = section(run(options.output, options.jobs))
+    text = section(run(options.output, options.folds, options.jobs))
     sys.stdout.write(f"{text}\n")
     if options.write:
         replace_section(options.write, "cards", text)

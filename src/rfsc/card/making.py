@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_expit
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
@@ -26,7 +27,6 @@ from .score_card import PointTable, RiskTable, RoundingCost, ScoreCard
 
 STEPS = 4  # scales that are tried for each further point
 TOLERANCE = 0.1  # nats over all training rows, by which a card with smaller points may be worse
-MOST_STEPS = 50  # of Newton's method
 SEED = 0  # of the folds, which depend on the rows alone
 CONSTRAINTS: dict[str, Any] = {
     "max_points": [Interval(Integral, 1, 100, closed="both")],
@@ -94,9 +94,9 @@ def card(
     if X is None:
         return _without_rows(pieces_of(predictor, label), int(max_points))
     rows = _read(predictor, X, y, label, sample_weight, groups)
-    found = _fitted(pieces_of(predictor, label, rows.values), rows, int(max_points))
+    found = _fitted(pieces_of(predictor, label, rows.values), rows.values, rows.weight, int(max_points))
     if y is None or cv is None:
-        return replace(found, why_no_cost="no labels were given." if y is None else "cv=None, so no fold was left out.")
+        return replace(found, why_no_cost="no labels were given." if y is None else "no fold was left out (cv=None).")
     if not isinstance(estimator, RFSCClassifier | Pipeline):
         return replace(found, why_no_cost="a finished model cannot be fitted again without the rows of a fold.")
     return _with_cost(found, estimator, rows, int(max_points), int(cv))
@@ -108,17 +108,10 @@ class _Rows:
 
     X: Any
     values: FloatArray  # features of the formula
-    y: np.ndarray[Any, Any] | None
-    is_label: FloatArray  # 1 for rows of the class, else 0
+    y: Any
+    label: object
     weight: FloatArray
     groups: IntArray | None
-    label: object
-
-    def part(self, some: IntArray) -> _Rows:
-        """Some of the rows."""
-        y, groups = (None if one is None else one[some] for one in (self.y, self.groups))
-        own = self.values[some], y, self.is_label[some], self.weight[some], groups
-        return _Rows(safe_indexing(self.X, some), *own, self.label)
 
 
 def _read(predictor: Any, X: Any, y: Any, label: object, sample_weight: Any, groups: Any) -> _Rows:
@@ -127,84 +120,56 @@ def _read(predictor: Any, X: Any, y: Any, label: object, sample_weight: Any, gro
         raise ValueError(msg)
     X = X if hasattr(X, "shape") else np.asarray(X)
     values = predictor.features(X)
-    labels = None if y is None else labels_of(y, len(values))
-    code = np.zeros(len(values)) if labels is None else codes_of(labels, predictor.classes_)
-    place = predictor.classes_.tolist().index(label)
-    weight = row_weights(sample_weight, None, np.empty((len(values), 1)), np.asarray(code))
+    labels = np.full(len(values), label) if y is None else labels_of(y, len(values))
+    code, weight = codes_of(labels, predictor.classes_), row_weights(sample_weight, None, values[:, :1], labels)
     order = np.lexsort((weight, code, *values.T))
-    rows = _Rows(X, values, labels, np.asarray(code == place, float), weight, group_codes(groups, len(values)), label)
-    return rows.part(order[weight[order] > 0])
+    used = order[weight[order] > 0]
+    found = group_codes(groups, len(values))
+    own = None if found is None else found[used]
+    return _Rows(safe_indexing(X, used), values[used], labels[used], label, weight[used], own)
 
 
 # ---- points
 
 
-def _table(pieces: Pieces, scale: float) -> PointTable:
-    feature, condition, points, bounds = zip(*pieces.rows(scale), strict=True)
-    return PointTable(feature, condition, np.array(points, dtype=np.int64), bounds)
-
-
-def _card(pieces: Pieces, points: PointTable, risks: RiskTable, line: tuple[float, float], why: str) -> ScoreCard:
-    predictor = pieces.predictor
-    recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)
-    return ScoreCard(points, risks, str(pieces.model.label), *line, None, why, recipe, bool(predictor.named))
+def _card(pieces: Pieces, scale: float) -> ScoreCard:
+    """The card on which f = 1 is worth `scale` points, with the intercept and slope of the formula and all totals."""
+    rows = [own for piece in pieces.pieces if (own := piece.rows(scale))]
+    feature, condition, points, bounds = zip(*(row for own in rows for row in own), strict=True)
+    low, high = (sum(f(0, *(row.points for row in own)) for own in rows) for f in (min, max))
+    recipe = pieces.predictor.recipe_ or Recipe.identity(pieces.predictor.column_names)
+    table, label = PointTable(feature, condition, np.array(points), bounds), str(pieces.model.label)
+    made = ScoreCard(table, RiskTable.empty(), label, pieces.lowest, 1.0 / scale, None, "", recipe)
+    return made.with_totals(np.arange(low, high + 1))
 
 
 def _without_rows(pieces: Pieces, max_points: int) -> ScoreCard:
-    """Intercept and slope as the formula has them, and all totals that its pieces can have."""
-    scale = max_points / pieces.largest
-    points, line = _table(pieces, scale), (pieces.lowest, 1.0 / scale)
-    ends = np.array([[f(row.points for row in own) for f in (min, max)] for own in _alternatives(pieces, scale)])
-    low, high = np.minimum(ends[:, 0], 0).sum(), np.maximum(ends[:, 1], 0).sum()
-    total = np.arange(low, high + 1)
-    risks = RiskTable(total, expit(line[0] + line[1] * total), None)
-    return _card(pieces, points, risks, line, "the card was made without a table.")
+    return replace(_card(pieces, max_points / pieces.largest), why_no_cost="the card was made without a table.")
 
 
-def _alternatives(pieces: Pieces, scale: float) -> list[list[Any]]:
-    """Rows of each piece, one of which holds at a time."""
-    return [rows for piece in pieces.pieces if (rows := piece.rows(scale))]
+def _fitted(pieces: Pieces, values: FloatArray, weight: FloatArray, max_points: int) -> ScoreCard:
+    """The card on the smallest scale that is as good as the best, its probabilities fitted to those of the formula."""
+    p = expit(pieces.model.decision(values))
+    found, losses = [], []
+    for largest in np.arange(STEPS, STEPS * max_points + STEPS // 2) / STEPS:
+        made = _card(pieces, largest / pieces.largest)
+        totals = made.points.totals(values)
+        intercept, slope, loss = _line(totals, p, weight)
+        found.append((replace(made, intercept=intercept, slope=slope), totals))
+        losses.append(loss)
+    made, totals = found[int(np.argmax(np.array(losses) <= min(losses) + TOLERANCE / weight.sum()))]
+    return made.with_totals(*np.unique(totals, return_counts=True))
 
 
-def _fitted(pieces: Pieces, rows: _Rows, max_points: int) -> ScoreCard:
-    """The card on the smallest scale that is as good as the best."""
-    f, weight = pieces.model.decision(rows.values), rows.weight
-    tried = np.arange(STEPS, STEPS * max_points + STEPS // 2) / STEPS
-    found = []
-    for largest in tried:
-        points = _table(pieces, largest / pieces.largest)
-        totals = points.totals(rows.values)
-        found.append((points, totals, *_line(totals, expit(f), weight)))
-    losses = np.array([loss for *_, loss in found])
-    best = int(np.argmax(losses <= losses.min() + TOLERANCE / weight.sum()))
-    points, totals, line, _ = found[best]
-    total, count = np.unique(totals, return_counts=True)
-    return _card(pieces, points, RiskTable(total, expit(line[0] + line[1] * total), count), line, "")
-
-
-def _line(totals: IntArray, p: FloatArray, weight: FloatArray) -> tuple[tuple[float, float], float]:
-    """Intercept and slope whose probabilities are nearest to p, by Newton's method, and their expected log-loss."""
+def _line(totals: IntArray, p: FloatArray, weight: FloatArray) -> tuple[float, float, float]:
+    """Intercept and slope whose probabilities are nearest to p, and their expected log-loss if p is right."""
     total, place = np.unique(totals, return_inverse=True)
-    n, share = np.bincount(place, weight), np.bincount(place, weight * p)
-    centre = float(np.average(total, weights=n))
-    design = np.stack([np.ones(total.size), total - centre])
-    beta = np.array([0.0, 0.0])
-
-    def loss_at(at: FloatArray) -> float:
-        value = at @ design
-        return float(-(share @ log_expit(value) + (n - share) @ log_expit(-value)) / n.sum())
-
-    loss = loss_at(beta)
-    for _ in range(MOST_STEPS):
-        q = expit(beta @ design)
-        gradient, curvature = design @ (share - n * q), (design * (n * q * (1 - q))) @ design.T
-        step = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
-        while (found := loss_at(beta + step)) > loss and np.abs(step).max() > 1e-12:
-            step = step / 2
-        beta, loss, before = beta + step, min(found, loss), loss
-        if before - loss <= 1e-14:
-            break
-    return (float(beta[0] - beta[1] * centre), float(beta[1])), loss
+    yes, no = np.bincount(place, weight * p), np.bincount(place, weight * (1.0 - p))
+    fit = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
+    fit.fit(np.tile(total, 2)[:, None], np.repeat([1, 0], total.size), np.concatenate([yes, no]) / weight.mean())
+    f = fit.intercept_[0] + fit.coef_[0, 0] * total
+    loss = -(yes @ log_expit(f) + no @ log_expit(-f)) / weight.sum()
+    return float(fit.intercept_[0]), float(fit.coef_[0, 0]), float(loss)
 
 
 # ---- what rounding costs
@@ -212,46 +177,41 @@ def _line(totals: IntArray, p: FloatArray, weight: FloatArray) -> tuple[tuple[fl
 
 def _with_cost(found: ScoreCard, estimator: Any, rows: _Rows, max_points: int, cv: int) -> ScoreCard:
     """The card with the left-out log-loss of cards and formulas that have not seen the rows of a fold."""
-    given = {"shuffle": True, "random_state": SEED}
-    splitter = (StratifiedKFold if rows.groups is None else StratifiedGroupKFold)(cv, **given)
-    code = np.unique(np.asarray(rows.y), return_inverse=True)[1]
-    losses = np.empty((2, len(code)))
-    for train, test in splitter.split(rows.values, code, rows.groups):
-        seen, left = rows.part(train), rows.part(test)
-        predictor = as_predictor(_fit(estimator, seen))
-        seen, left = (replace(one, values=predictor.features(one.X)) for one in (seen, left))
+    splitter = StratifiedKFold if rows.groups is None else StratifiedGroupKFold
+    sign = np.where(rows.y == rows.label, 1.0, -1.0)
+    losses = np.empty((2, len(sign)))
+    for seen, left in splitter(cv, shuffle=True, random_state=SEED).split(rows.values, rows.y, rows.groups):
+        predictor = as_predictor(_fit(estimator, rows, seen))
+        known, new = (predictor.features(safe_indexing(rows.X, some)) for some in (seen, left))
         try:
-            pieces = pieces_of(predictor, rows.label, seen.values)
+            pieces = pieces_of(predictor, rows.label, known)
         except ValueError:
             why = "without the rows of a fold, the formula has products of features, or no term at all."
             return replace(found, why_no_cost=why)
-        made = _fitted(pieces, seen, max_points)
-        f = made.intercept + made.slope * made.points.totals(left.values)
-        for k, value in enumerate((f, pieces.model.decision(left.values))):
-            losses[k, test] = -log_expit(np.where(left.is_label == 1, value, -value))
-    return replace(found, cost=_cost(losses, rows, cv), why_no_cost="")
+        made = _fitted(pieces, known, rows.weight[seen], max_points)
+        losses[0, left] = made.intercept + made.slope * made.points.totals(new)
+        losses[1, left] = pieces.model.decision(new)
+    return replace(found, cost=_cost(-log_expit(sign * losses), rows, cv))
 
 
-def _fit(estimator: Any, rows: _Rows) -> Any:
-    """A clone fitted to rows, with the basis that the estimator has chosen."""
+def _fit(estimator: Any, rows: _Rows, some: IntArray) -> Any:
+    """A clone fitted to some rows, with the basis that the estimator has chosen."""
     copy = clone(estimator)
     last, own = (one[-1] if isinstance(one, Pipeline) else one for one in (copy, estimator))
-    last.set_params(verbose=0, callbacks=None)
-    if last.basis == "auto":
-        last.set_params(basis=list(own.basis_))
-    is_weighted = bool(np.any(rows.weight != 1.0))
+    basis = list(own.basis_) if last.basis == "auto" else last.basis
+    last.set_params(verbose=0, callbacks=None, basis=basis)
+    weight = rows.weight[some] if np.any(rows.weight != 1.0) else None
+    given = fit_params(copy, sample_weight=weight, groups=None if rows.groups is None else rows.groups[some])
     with uninterruptible_fits():
-        given = fit_params(copy, sample_weight=rows.weight if is_weighted else None, groups=rows.groups)
-        return copy.fit(rows.X, rows.y, **given)
+        return copy.fit(safe_indexing(rows.X, some), rows.y[some], **given)
 
 
 def _cost(losses: FloatArray, rows: _Rows, cv: int) -> RoundingCost:
+    """Means over all rows, and the standard error of their difference."""
     share = rows.weight / rows.weight.sum()
-    card_loss, formula_loss = (losses @ share).tolist()
-    difference = card_loss - formula_loss
-    own = np.arange(len(share)) if rows.groups is None else np.unique(rows.groups, return_inverse=True)[1]
-    sums = np.bincount(own, share * (losses[0] - losses[1] - difference))
-    error = float(np.sqrt((sums**2).sum() * sums.size / max(sums.size - 1, 1)))
-    return RoundingCost(
-        log_loss=card_loss, formula_log_loss=formula_loss, difference=difference, standard_error=error, n_folds=cv
-    )
+    with_points, formula = (losses @ share).tolist()
+    own = np.arange(len(share)) if rows.groups is None else rows.groups
+    sums = np.bincount(own, share * (losses[0] - losses[1] - (with_points - formula)))
+    n = np.unique(own).size
+    error = float(np.sqrt((sums**2).sum() * n / max(n - 1, 1)))
+    return RoundingCost(with_points, formula, with_points - formula, error, cv)

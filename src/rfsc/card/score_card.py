@@ -3,7 +3,6 @@
 No postponed annotations: files are read by the types of these classes.
 """
 
-import json
 import os
 from dataclasses import dataclass, replace
 from html import escape
@@ -17,8 +16,8 @@ from .._model.recipe import NumberOf, Recipe
 from .._terms.naming import written
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.files import whole_file
-from .._utils.json_records import DamagedError, decode, encode, require
-from .._utils.words import listed, paragraphs, percent, plural
+from .._utils.json_records import load_record, to_json
+from .._utils.words import listed, paragraphs, plural
 from ..explain.term_table import ReadableTable
 from .pieces import Bound
 
@@ -26,7 +25,7 @@ FORMAT, VERSION = "rfsc-card", 1
 NEARLY_SURE = 0.01  # risks below, and above one less this, are not listed one by one
 STYLE = (
     "body{font:16px/1.4 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
-    ".card{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:flex-start}p{margin:.3rem 0;max-width:44rem}.card p{max-width:21rem}"
+    ".card{display:flex;flex-wrap:wrap;gap:0 3rem}p{margin:.3rem 0;max-width:44rem}.card p{max-width:21rem}"
     "table{border-collapse:collapse;margin:.4rem 0 1rem}th{text-align:left;border-bottom:2px solid #333}"
     "th,td{padding:.2rem 1rem .2rem 0}td{border-top:1px solid #ccc;font-variant-numeric:tabular-nums}"
     "td:first-child{font-weight:600}td:first-child:empty,td:first-child:empty~td{border-top-color:transparent}"
@@ -104,24 +103,30 @@ class RiskTable(ReadableTable):
     def notes(self) -> tuple[str, ...]:
         return ()
 
-    def middle(self) -> tuple["RiskTable", tuple[str, ...]]:
+    @classmethod
+    def empty(cls) -> Self:
+        """Without any total."""
+        return cls(np.empty(0, dtype=np.int64), np.empty(0), None)
+
+    def middle(self) -> tuple["RiskTable", list[str]]:
         """The totals that are not nearly sure, and sentences about the others."""
         inside = np.flatnonzero((self.risk >= NEARLY_SURE) & (self.risk <= 1 - NEARLY_SURE))
         if not inside.size:
-            return self, ()
-        first, last = int(inside[0]), int(inside[-1]) + 1
-        n_rows = None if self.n_rows is None else self.n_rows[first:last]
-        ends = []
-        for rest, words in ((slice(0, first), "Below"), (slice(last, None), "Above")):
-            if self.total[rest].size:
-                risk = percent(NEARLY_SURE if words == "Below" else 1 - NEARLY_SURE)
+            return self, []
+        some, ends = slice(inside[0], inside[-1] + 1), []
+        low, high = self.total[inside[[0, -1]]].tolist()
+        for rest, words in (
+            (self.total < low, f"Below {low} points: below"),
+            (self.total > high, f"Above {high} points: above"),
+        ):
+            if rest.any():
                 rows = "" if self.n_rows is None else f" ({plural(int(self.n_rows[rest].sum()), 'training row')})"
-                edge = int(self.total[first] if words == "Below" else self.total[last - 1])
-                ends.append(f"{words} {edge} points: {words.lower()} {risk.replace('.0', '')}{rows}.")
-        return RiskTable(self.total[first:last], self.risk[first:last], n_rows), tuple(ends)
+                ends.append(f"{words} {NEARLY_SURE if words.startswith('B') else 1 - NEARLY_SURE:.0%}{rows}.")
+        n_rows = None if self.n_rows is None else self.n_rows[some]
+        return RiskTable(self.total[some], self.risk[some], n_rows), ends
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class RoundingCost:
     """Left-out log-loss of cards beside that of the formulas that they were made from.
 
@@ -162,8 +167,6 @@ class ScoreCard:
         Why it was not measured; else empty.
     recipe : Recipe
         How the features are made from the columns of a table.
-    is_named : bool
-        Whether the columns of a table are found by their names, else by their position.
     """
 
     points: PointTable
@@ -174,7 +177,6 @@ class ScoreCard:
     cost: RoundingCost | None
     why_no_cost: str
     recipe: Recipe
-    is_named: bool
 
     def total(self, X: Any) -> IntArray:
         """Points of rows.
@@ -189,7 +191,7 @@ class ScoreCard:
         ndarray of shape (n_samples,)
             Whole numbers.
         """
-        values = self.recipe.table(X if self.is_named or not hasattr(X, "columns") else np.asarray(X))
+        values = self.recipe.table(X)
         gaps = [self.recipe.names[p] for p in self._features() if np.isnan(values[:, p]).any()]
         if gaps:
             msg = f"missing values in {listed(list(map(repr, gaps)), 5)}. Fill them first, or leave those rows out."
@@ -211,6 +213,10 @@ class ScoreCard:
         """
         f = self.intercept + self.slope * self.total(X)
         return np.stack([expit(-f), expit(f)], axis=1)
+
+    def with_totals(self, total: IntArray, n_rows: IntArray | None = None) -> Self:
+        """The card with the risks of these totals."""
+        return replace(self, risks=RiskTable(total, expit(self.intercept + self.slope * total), n_rows))
 
     def _features(self) -> list[int]:
         """Features that the card reads."""
@@ -238,7 +244,7 @@ class ScoreCard:
             f"({cost.n_folds} folds; formula and points both made without the rows of the fold).",
         ]
 
-    def _tables(self) -> tuple[PointTable, RiskTable, tuple[str, ...]]:
+    def _tables(self) -> tuple[PointTable, RiskTable, list[str]]:
         """Points with every feature named once, risks that are not nearly sure, and sentences about the others."""
         points = replace(self.points, feature=self.points.named_once())
         return points, *self.risks.middle()
@@ -271,7 +277,7 @@ class ScoreCard:
 
     def to_json(self) -> str:
         """What `save` writes: points, risks and counts, no row of the table."""
-        return json.dumps({"format": FORMAT, "version": VERSION, **encode(self)}, indent=1, allow_nan=False)
+        return to_json(self, FORMAT, VERSION)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the card as JSON; it holds points, risks and counts, no row of the table.
@@ -298,15 +304,8 @@ class ScoreCard:
         ScoreCard
             As it was saved.
         """
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            require(isinstance(content, dict) and content.pop("format", "") == FORMAT, "it is no score card of rfsc")
-            require(content.pop("version", None) == VERSION, "it was written by another version of rfsc")
-            found: Self = decode(cls, content)
-            known = range(len(found.recipe.names))
-            require(all(p in known for p in found._features()), "it reads features that it does not name")
-        except (ValueError, RecursionError) as error:
-            why = str(error) if isinstance(error, DamagedError) else "it is not JSON"
-            msg = f"{Path(path).name} cannot be read as a score card: {why}. Make it again."
-            raise ValueError(msg) from None
+        found: Self = load_record(cls, path, FORMAT, VERSION, "score card")
+        if any(p not in range(len(found.recipe.names)) for p in found._features()):
+            msg = f"{Path(path).name} reads features that it does not name. Make it again."
+            raise ValueError(msg)
         return found
