@@ -87,6 +87,12 @@ def card(
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> clf = RFSCClassifier(basis="step", size=3, n_restarts=1, random_state=0).fit(X, y)
     >>> print(card(clf, X, y, max_points=5, cv=None).points)
+    feature               value          points
+    -------------------------------------------
+    worst radius          up to 16.83         4
+    worst concave points  up to 0.14245       3
+    worst texture         up to 20.6          3
+    (A range includes its upper end. What is not listed adds 0.)
     """
     validate_parameter_constraints(CONSTRAINTS, {"max_points": max_points, "cv": cv}, caller_name="card")
     predictor = as_predictor(estimator)
