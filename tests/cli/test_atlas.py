@@ -84,6 +84,6 @@ def test_another_fit_than_that_of_the_file(atlas, refused, hospital, monkeypatch
 
     ended("interrupted")
     files = [hospital / "model.json", hospital / "patients.csv"]
-    assert "an atlas needs a fit that came to its end" in refused("atlas", *files, "-q", status=130)
+    assert "the atlas needs a fit that came to its end" in refused("atlas", *files, "-q", status=130)
     ended("finished", names="others")
     assert "fitting again gave another model than that of the file" in atlas("--max-models", "5").err

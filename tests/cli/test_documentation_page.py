@@ -49,19 +49,8 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
 
 def test_options_exist(capsys):
     texts = []
-    for command in (
-        "",
-        "fit",
-        "predict",
-        "export",
-        "report",
-        "demo",
-        "explain",
-        "certify",
-        "atlas",
-        "monitor",
-        "verify",
-    ):
+    commands = "fit predict export report demo explain certify atlas card monitor verify"
+    for command in ("", *commands.split()):
         main([*command.split(), "--help"])
         texts.append(capsys.readouterr().out)
     assert {option for option in re.findall(r"--[a-z][a-z-]+", PAGE) if option not in "".join(texts)} == set()

@@ -7,8 +7,11 @@ field with the metadata ``{"stored": False}`` is omitted.
 
 from __future__ import annotations
 
+import json
 import math
+import os
 from dataclasses import Field, fields, is_dataclass
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -31,6 +34,24 @@ def encode(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [encode(part) for part in value]
     return value.item() if isinstance(value, np.generic) else value
+
+
+def to_json(record: Any, kind: str, version: int) -> str:
+    """A dataclass as the text of a file of this kind."""
+    return json.dumps({"format": kind, "version": version, **encode(record)}, indent=1, allow_nan=False)
+
+
+def load_record(cls: Any, path: str | os.PathLike[str], kind: str, version: int, what: str) -> Any:
+    """The dataclass in a file that holds what `to_json` gives, or a ValueError that says what is wrong."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        require(isinstance(content, dict) and content.pop("format", "") == kind, f"it is no {what} of rfsc")
+        require(content.pop("version", None) == version, "it was written by another version of rfsc")
+        return decode(cls, content)
+    except (ValueError, RecursionError) as error:
+        why = str(error) if isinstance(error, DamagedError) else "it is not JSON"
+        msg = f"{Path(path).name} cannot be read as a {what}: {why}. Make it again."
+        raise ValueError(msg) from None
 
 
 def decode(hint: Any, value: Any) -> Any:

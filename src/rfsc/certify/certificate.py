@@ -3,7 +3,6 @@
 No postponed annotations: files are read by the types of these classes.
 """
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import numpy as np
 
 from .._utils.arrays import FloatArray
 from .._utils.files import whole_file
-from .._utils.json_records import DamagedError, decode, encode
+from .._utils.json_records import load_record, to_json
 from .._utils.words import paragraphs
 from ..explain.stability import Stability
 from ..explain.term_table import ReadableTable
@@ -214,7 +213,7 @@ class Certificate:
 
     def to_json(self) -> str:
         """What `save` writes: names, figures and settings, no row of the table."""
-        return json.dumps({"format": FORMAT, "version": VERSION, **encode(self)}, indent=1, allow_nan=False)
+        return to_json(self, FORMAT, VERSION)
 
     def __str__(self) -> str:
         return self.text()
@@ -249,19 +248,7 @@ class Certificate:
         Certificate
             As it was saved.
         """
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            if not isinstance(content, dict) or content.pop("format", "") != FORMAT:
-                msg = "it is no certificate of rfsc"
-                raise DamagedError(msg)
-            if content.pop("version", None) != VERSION:
-                msg = "it was written by another version of rfsc"
-                raise DamagedError(msg)
-            found: Self = decode(cls, content)
-        except (ValueError, RecursionError) as error:
-            why = str(error) if isinstance(error, DamagedError) else "it is not JSON"
-            msg = f"{Path(path).name} cannot be read as a certificate: {why}. Make it again."
-            raise ValueError(msg) from None
+        found: Self = load_record(cls, path, FORMAT, VERSION, "certificate")
         return found
 
 

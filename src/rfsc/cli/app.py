@@ -12,6 +12,7 @@ import typer
 from .._utils.words import listed
 from .._version import __version__
 from .atlas_command import atlas
+from .card_command import card
 from .certify_command import certify
 from .console import WRITTEN, CommandError, printable
 from .export_command import export
@@ -31,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, predict, explain, report, export, info, certify, atlas, monitor, verify, demo):
+for command in (fit, predict, explain, report, export, info, certify, atlas, card, monitor, verify, demo):
     app.command()(command)
 
 

@@ -61,7 +61,7 @@ def atlas(
     estimator, X, y, groups = unfitted_in_memory(messages, predictor, data, target, "atlas", n_jobs=jobs)
     messages.info("Fitting again ...")
     fit_with_groups(estimator, X, y, groups)
-    _check_models(messages, predictor, estimator)
+    check_models(messages, predictor, estimator, "atlas")
     made = atlas(estimator, X, y, allowed, max_models)
     if not is_wish:
         print_result(made.to_json() if as_json else made.text())
@@ -89,14 +89,14 @@ def _tolerance(text: str) -> float | str:
     return text if text == "1se" else allowed
 
 
-def _check_models(messages: Messages, predictor: Predictor, estimator: Any) -> None:
+def check_models(messages: Messages, predictor: Predictor, estimator: Any, what: str) -> None:
     """End if the fit was interrupted, and warn if it has found other terms than the file holds."""
     from .._model.access import models_of
     from ..certify.halves import last_step
 
     if last_step(estimator).stop_reason_ == "interrupted":
-        msg = "interrupted: an atlas needs a fit that came to its end."
+        msg = f"interrupted: the {what} needs a fit that came to its end."
         raise CommandError(msg, 130)
     found, kept = ([set(model.names) for model in models_of(one)] for one in (estimator, predictor))
     if found != kept:
-        messages.warn("fitting again gave another model than that of the file; the atlas is about the new one")
+        messages.warn(f"fitting again gave another model than that of the file; the {what} is about the new one")

@@ -20,6 +20,7 @@ from .decision_map import DecisionMapDisplay
 from .drawing import to_svg
 from .feature_effects import FeatureEffectsDisplay
 from .good_models import AtlasDisplay
+from .nomogram import NomogramDisplay
 from .search_course import RIPEvolutionDisplay, SearchHistoryDisplay
 from .selection import FilterDisplay, StabilityDisplay
 from .sizes import FrontDisplay
@@ -35,6 +36,7 @@ __all__ = [
     "FeatureEffectsDisplay",
     "FilterDisplay",
     "FrontDisplay",
+    "NomogramDisplay",
     "RIPEvolutionDisplay",
     "RowContributionsDisplay",
     "SearchHistoryDisplay",
