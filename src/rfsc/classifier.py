@@ -6,7 +6,6 @@ import time
 import warnings
 from copy import copy
 from dataclasses import replace
-from html import escape
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -457,17 +456,6 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         return output
 
     def _formulas_html(self) -> str:
-        """The formulas with the units that they are in; empty before a fit."""
-        if not hasattr(self, "models_"):
-            return ""
-        from .explain import equation
+        from .explain.equation import formulas_html  # not at import
 
-        parts = []
-        for model in self.models_:
-            units = "in the units of the table"
-            try:
-                formula = equation(model, units="original", form="html")
-            except ValueError:  # numbers that do not fit into double precision
-                formula, units = equation(model, form="html"), "features scaled to [0, 1]"
-            parts.append(f"<p>Class {escape(str(model.label))}, {units}:<br>{formula}</p>")
-        return "".join(parts)
+        return formulas_html(self.models_) if hasattr(self, "models_") else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 
 import pytest
@@ -135,19 +136,14 @@ def test_texts_have_enough_contrast(browser, page, scheme):
     assert browser.execute_script(CONTRAST) == []
 
 
-def test_print_shows_folded_details(browser, report_two, tmp_path):
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    browser.get(report_two.write_html(tmp_path / "paper.html").as_uri())
-    folded = "return document.querySelector('details dl').checkVisibility({contentVisibilityAuto: true})"
-    show(browser, 1280)
-    assert not browser.execute_script(folded)
-    show(browser, 1280, media="print")
-    WebDriverWait(browser, 10).until(lambda b: b.execute_script(folded))
+def test_print_has_at_most_six_pages_and_no_appendix(browser, report_two, tmp_path):
+    browser.get(report_two.write_html(tmp_path / "report.html").as_uri())
+    show(browser, 900, media="print")
+    assert browser.execute_script("return getComputedStyle(document.getElementById('appendix')).display") == "none"
     assert browser.execute_script(CONTRAST) == []
+    show(browser, 900)
     pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"])
-    assert pdf.startswith(b"%PDF")
-    show(browser, 1280)
+    assert 1 < len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 6
 
 
 def test_the_page_in_a_notebook(browser, report_two, tmp_path):

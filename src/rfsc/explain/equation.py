@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from html import escape
 from typing import Any
 
 from .._model import SparseModel
@@ -119,6 +121,19 @@ def equations(
         model.label: equation(source, units=units, digits=digits, form=form, tolerance=tolerance, label=model.label)
         for model in models_of(source)
     }
+
+
+def formulas_html(models: Iterable[SparseModel]) -> str:
+    """The equations of all outputs, with the units that they are in."""
+    parts = []
+    for model in models:
+        units = "in the units of the table"
+        try:
+            formula = equation(model, units="original", form="html")
+        except ValueError:  # numbers that do not fit into double precision
+            formula, units = equation(model, form="html"), "features scaled to [0, 1]"
+        parts.append(f"<p>Class {escape(str(model.label))}, {units}:<br>{formula}</p>")
+    return "".join(parts)
 
 
 def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: object = None) -> dict[str, str]:
