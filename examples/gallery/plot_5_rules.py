@@ -86,8 +86,8 @@ print(explain(clf, X_test.iloc[int(np.argmax(clf.predict_proba(X_test)[:, 1]))])
 # %%
 # The card
 # --------
-# Whole points instead of coefficients, and the risk that belongs to every total. Five folds of the training rows say what
-# rounding costs: in each of them rules and points are found again without its rows.
+# Whole points instead of coefficients, and the risk that belongs to every total. Five folds of the training rows say
+# what rounding costs: in each of them rules and points are found again without its rows.
 
 from rfsc.card import card
 
