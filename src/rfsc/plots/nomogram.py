@@ -17,9 +17,9 @@ from .._utils.arrays import FloatArray
 from ..card.pieces import Bound, Piece, Ranges, YesNo, pieces_of
 from .drawing import FOR, GREY, SMALL, TITLE_SIZE, Display, class_name, make_axes, shorten_all
 
-MOST = 100.0  # points of the piece that changes f most
+MOST, MARGIN = 100.0, 4.0  # points of the piece that changes f most, and on either side of the scales
 WIDTH, LINE = 9.0, 0.42  # inches: of the figure, and between two scales
-LETTER = 0.92  # points of the scale that a letter of a label takes
+LETTER, NAME_LETTER = 0.062, 0.085  # inches: widths of a letter of a label and of a name
 FLAT = 0.02  # of the range of a feature, from which a constant stretch gets a label of its own
 PER_TICK = 7.0  # points of the scale
 RISKS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
@@ -94,26 +94,29 @@ class NomogramDisplay(Display):
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
-        _ruler(ax, 0.0, [(t, f"{t:g}") for t in np.arange(0.0, MOST + 1, 10.0)], above=True)
+        names, last = shorten_all(self.names), f"Probability of {class_name(self.label)}"
+        room = ax.figure.bbox.width / ax.figure.dpi - NAME_LETTER * max(map(len, [*names, last])) - 0.4
+        letter = LETTER * (MOST + 2 * MARGIN) / max(room, 2.0)  # in points of the scale
+        _ruler(ax, 0.0, [(t, f"{t:g}") for t in np.arange(0.0, MOST + 1, 10.0)], letter, above=True)
         y, texts = 1.2, {0.0: "Points"}
-        for name, scales in zip(shorten_all(self.names), self.scales, strict=True):
+        for name, scales in zip(names, self.scales, strict=True):
             texts[y] = name
             for ticks in scales:
-                _ruler(ax, y, ticks)
+                _ruler(ax, y, ticks, letter)
                 y += 1.0
         ax.vlines(np.arange(0.0, MOST + 1, 10.0), 0.0, y - 0.6, color="0.93", lw=0.8, zorder=0)
-        texts[y + 0.2], texts[y + 1.3] = "Total points", f"Probability of {class_name(self.label)}"
-        self._draw_totals(ax, y + 0.2)
+        texts[y + 0.2], texts[y + 1.3] = "Total points", last
+        self._draw_totals(ax, y + 0.2, letter)
         ax.set_yticks(list(texts), list(texts.values()))
         ax.get_yticklabels()[0].set_color(GREY)
         ax.tick_params(axis="y", length=0, pad=8)
         ax.set_xticks([])
-        ax.set(xlim=(-4.0, MOST + 4.0), ylim=(y + 1.9, -0.8))
+        ax.set(xlim=(-MARGIN, MOST + MARGIN), ylim=(y + 1.9, -0.8))
         ax.set_title(f"Nomogram for class {class_name(self.label)}", loc="left", fontsize=TITLE_SIZE)
         for side in ("left", "bottom"):
             ax.spines[side].set_visible(False)
 
-    def _draw_totals(self, ax: Any, y: float) -> None:
+    def _draw_totals(self, ax: Any, y: float, letter: float) -> None:
         """Totals whose probability is not nearly sure, over the whole width, and their probabilities."""
         low, high = (float((logit(p) - self.f_at_zero) / self.f_per_point) for p in (RISKS[0], RISKS[-1]))
         low, high = max(low, 0.0), min(high, self.highest)
@@ -125,16 +128,17 @@ class NomogramDisplay(Display):
         def place(total: float) -> float:
             return MOST * (total - low) / (high - low)
 
-        _ruler(ax, y, [(place(total), written(total)) for total in totals], ends=(0.0, MOST))
+        _ruler(ax, y, [(place(total), written(total)) for total in totals], letter, ends=(0.0, MOST))
         at = [(place((float(logit(p)) - self.f_at_zero) / self.f_per_point), f"{100 * p:g} %") for p in RISKS]
         risks = [(x, text) for x, text in at if -0.01 <= x <= MOST + 0.01]
-        _ruler(ax, y + 1.1, risks, colour=FOR)
+        _ruler(ax, y + 1.1, risks, letter, colour=FOR)
 
 
 def _ruler(
     ax: Any,
     y: float,
     ticks: Sequence[Tick],
+    letter: float,
     *,
     above: bool = False,
     ends: tuple[float, float] | None = None,
@@ -146,9 +150,9 @@ def _ruler(
     ax.plot([low, high], [y, y], color=colour, lw=1.1, solid_capstyle="butt")
     taken: dict[float, float] = {}  # where the last label of each level ends
     for x, text in sorted(tick for tick in ticks if tick[1]):
-        half = LETTER * len(text) / 2
+        half = letter * len(text) / 2
         levels = (-1.0,) if above else (1.0, -1.0)
-        free = [level for level in levels if x - half >= taken.get(level, -math.inf) + LETTER]
+        free = [level for level in levels if x - half >= taken.get(level, -math.inf) + letter]
         side = free[0] if free else levels[0]
         ax.plot([x, x], [y, y + 0.13 * side], color=colour, lw=1.0)
         if free:
