@@ -19,7 +19,7 @@ from rfsc.export import from_json, load, save, to_json
 from rfsc.export.json_file import ModelFileError
 from rfsc.monitor import monitor, with_reference
 from rfsc.monitor.shift import LEAST_ROWS
-from rfsc.monitor.tables import BY_CHANCE, LARGE_CHANGE, STABLE
+from rfsc.monitor.shift_tables import BY_CHANCE, LARGE_CHANGE, STABLE
 
 from ..export.test_json_file import SCHEMA
 

@@ -32,7 +32,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Measured:
     """A measure of how good predictions are."""
 
     measure: str
@@ -49,4 +49,4 @@ class Reference:
     is_left_out: bool  # whether scores and figures are of rows that the predicting model was not fitted to
     scores: tuple[Spread, ...]  # probability of the second of two classes, else of every class
     columns: tuple[Spread, ...]  # that the model reads
-    figures: tuple[Figure, ...]  # empty if the classes were not known
+    figures: tuple[Measured, ...]  # empty if the classes were not known

@@ -12,12 +12,12 @@ from scipy import stats
 from .._model import Predictor
 from .._model.access import as_predictor
 from .._model.recipe import NumberOf, Recipe, is_missing
-from .._model.reference import Figure, Reference, Spread
+from .._model.reference import Measured, Reference, Spread
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.validation import codes_of
-from .performance import AUC, INTERCEPT, LOG_LOSS, SLOPE, figures_of, scored_classes
+from .measured import AUC, INTERCEPT, LOG_LOSS, SLOPE, figures_of, scored_classes
 from .shift import LEAST_ROWS, largest_by_chance, outside_range, spread_like, spread_of, stability_index
-from .tables import LEVEL, DecileTable, Monitoring, PerformanceTable, ShiftTable, verdict_of
+from .shift_tables import LEVEL, DecileTable, Monitoring, PerformanceTable, ShiftTable, verdict_of
 
 REACH = float(stats.norm.ppf(0.975))  # of a 95 % interval, in standard errors
 NO_REFERENCE = (
@@ -202,7 +202,7 @@ def _new_levels(reference: Spread, values: Any, missing: BoolArray) -> tuple[str
 # ---- known classes
 
 
-def _performance(figures: Sequence[Figure], at_fit: Sequence[Figure]) -> PerformanceTable:
+def _performance(figures: Sequence[Measured], at_fit: Sequence[Measured]) -> PerformanceTable:
     before = {(one.measure, one.label): one for one in at_fit}
     old = [before.get((one.measure, one.label)) for one in figures]
     now, error = (np.array([getattr(one, name) for one in figures], dtype=np.float64) for name in FIGURE)
@@ -230,7 +230,7 @@ WORDS = {  # of a measure that is below and above what it is compared with
 }
 
 
-def _verdict(new: Figure, old: Figure | None) -> str:
+def _verdict(new: Measured, old: Measured | None) -> str:
     """What a measure says, beside its ideal or beside the fit."""
     ideal = IDEAL.get(new.measure)
     before, before_error = (

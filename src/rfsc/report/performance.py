@@ -9,8 +9,8 @@ import numpy as np
 from scipy import stats
 from scipy.special import expit, logit
 
+from .._model import measures
 from .._utils.arrays import BoolArray, FloatArray
-from .honest_score import SMALLEST_PROBABILITY
 from .subject import MIN_ROWS
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -19,9 +19,7 @@ N_ROC = 100  # points of the ROC curve at most
 LEVEL = 0.95
 DIGITS = 5  # of the points of curves
 RARE = 0.2  # share of a class below which calibration is shown before accuracy
-NO_VARIANCE = 1e-24  # what rounding leaves of zero
-MAX_STEPS = 50  # of Newton's method
-SEPARATED = 1e-6  # mean log-loss below which the probabilities separate the classes, and no slope is the best
+NO_ERROR = 1e-12  # what rounding leaves of zero
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,50 +41,20 @@ class Outcomes:
 
     def auc(self) -> tuple[float, float, float]:
         """Area under the ROC curve with its 95 % interval by DeLong, on the logit scale; NaN for what is unknown."""
-        own, others = self.event, ~self.event
-        if own.sum() < 2 or others.sum() < 2:
+        area, error = measures.auc(self.event, self.probability, self.weight)
+        if area is None or error is None:
             return (float("nan"),) * 3
-        values, rank = np.unique(self.probability, return_inverse=True)
-        mass = [np.bincount(rank, self.weight * which, values.size) for which in (own, others)]
-        below, above = (np.cumsum(m) - m / 2 for m in (mass[1], mass[0][::-1]))
-        parts = ((own, below / mass[1].sum()), (others, above[::-1] / mass[0].sum()))
-        area, variance = float("nan"), 0.0
-        for which, share in parts:  # of the other class that each row is ranked rightly against
-            placed, weight = share[rank[which]], self.weight[which] / self.weight[which].sum()
-            area = float(weight @ placed)
-            variance += float(weight**2 @ (placed - area) ** 2) * placed.size / (placed.size - 1)
-        if not 0.0 < area < 1.0 or variance < NO_VARIANCE:
+        if not 0.0 < area < 1.0 or error < NO_ERROR:
             return area, float("nan"), float("nan")
-        reach = stats.norm.ppf(0.5 + LEVEL / 2) * np.sqrt(variance) / (area * (1 - area))
+        reach = stats.norm.ppf(0.5 + LEVEL / 2) * error / (area * (1 - area))
         return area, float(expit(logit(area) - reach)), float(expit(logit(area) + reach))
 
     def calibration(self) -> tuple[float, float]:
         """Slope and intercept: of a logistic regression on the logit of the predictions, and with a slope of one."""
-        log_odds = logit(np.clip(self.probability, SMALLEST_PROBABILITY, 1 - 1e-15))
-        both = self._logistic(np.stack([np.ones(log_odds.size), log_odds]), np.zeros(log_odds.size))
-        large = self._logistic(np.ones((1, log_odds.size)), log_odds)
-        return float(both[1]), float(large[0])
-
-    def _logistic(self, columns: FloatArray, offset: FloatArray) -> FloatArray:
-        """Coefficients of a logistic regression of the event, by Newton's method with halved steps; NaN if none."""
-        coef = np.zeros(len(columns))
-        lost = self._loss(coef @ columns + offset)
-        for _ in range(MAX_STEPS):
-            p = expit(coef @ columns + offset)
-            curve = self.weight * p * (1 - p)
-            try:
-                step = np.linalg.solve((columns * curve) @ columns.T, columns @ (self.weight * (self.event - p)))
-            except np.linalg.LinAlgError:
-                return np.full(len(columns), np.nan)
-            while (new := self._loss((coef + step) @ columns + offset)) > lost and np.abs(step).max() > 1e-12:
-                step = step / 2
-            coef, lost = coef + step, new
-            if np.abs(step).max() < 1e-10:
-                return coef if lost > SEPARATED * self.weight.sum() else np.full(len(columns), np.nan)
-        return np.full(len(columns), np.nan)
-
-    def _loss(self, log_odds: FloatArray) -> float:
-        return float(self.weight @ np.logaddexp(0.0, np.where(self.event, -log_odds, log_odds)))
+        rows = self.event, self.probability, self.weight
+        found = measures.calibration_slope(*rows)[0], measures.calibration_intercept(*rows)[0]
+        slope, intercept = (float("nan") if value is None else value for value in found)
+        return slope, intercept
 
     def roc(self) -> dict[str, list[float]]:
         """False and true positive rates by falling threshold, thinned out."""
