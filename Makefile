@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-all house system lint audit docs bench bench-gpu bench-scale torture accuracy calibrate reproduce clean
+.PHONY: help demo test test-all house system lint audit docs bench bench-gpu bench-scale torture accuracy calibrate cards reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -90,6 +90,10 @@ accuracy: $(VENV)/extra-experiments  ## measure the accuracy bars (hours); write
 # MOST=20 runs twenty tables of each cell; finished tables are kept in docs/certificate/tables.csv
 calibrate: $(VENV)/extra-calibration  ## how often certificates are wrong on simulated tables (ten hours); writes docs/certificate.md
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper calibrate $(if $(MOST),--most $(MOST)) --output docs/certificate --write docs/certificate.md
+
+cards: $(VENV)/extra-experiments  ## score cards beside FasterRisk on the paper's sets (half an hour); writes docs/card.md
+	-$(MAKE) .venv-fasterrisk/created
+	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper.cards --write docs/card.md
 
 reproduce: $(VENV)/extra-experiments  ## the paper's tables and figures beside ours; writes docs/reproduction
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper reproduce --output docs/reproduction

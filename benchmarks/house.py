@@ -27,9 +27,11 @@ PUBLIC = (
     "rfsc",
     "rfsc.atlas",
     "rfsc.bases",
+    "rfsc.card",
     "rfsc.certify",
     "rfsc.explain",
     "rfsc.export",
+    "rfsc.monitor",
     "rfsc.plots",
     "rfsc.report",
 )

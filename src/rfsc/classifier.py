@@ -17,12 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._engines import ENGINES, Criterion, choose_engine
 from ._fit.encoding import columns_of, feature_names
-from ._fit.fitting import FEW_OBSERVATIONS, FitResult, advice_on, fit_rows, gather, open_checkpoint, settings_of
+from ._fit.fitting import FEW_OBSERVATIONS, FitResult, fit_rows, gather, open_checkpoint, settings_of, undecided_message
 from ._fit.rows import Rows, read_rows
 from ._model.predictor import FormulaPredictions, Predictor
 from ._model.sparse_model import SparseModel
 from ._search.context import INTERRUPTED, fit_context, strongest_reason
-from ._search.loop import CUTOFF, SearchSettings
+from ._search.loop import SearchSettings
 from ._utils.arrays import BoolArray, FloatArray
 from ._utils.compat import Interval, RealNotInt, StrOptions
 from ._utils.manifest import manifest_of
@@ -246,10 +246,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Numbers, text or categories; cells may be missing (NaN, None). The median takes the place of a missing
-            number, and ``age missing``, 0 or 1, is a feature too. Every level in at least 5 rows, and 1 % of them, is a
-            feature such as ``sex=male``; the others count as one, and so do levels that only new rows have.
-            A dask array or data frame, or a memory-mapped array too large for memory, must hold numbers only. It is
-            searched on a sample and the answer is fitted to all rows, chunk by chunk.
+            number, and ``age missing``, 0 or 1, is a feature too. A level in at least 5 rows and 1 % of them is a
+            feature such as ``sex=male``; all others, new ones too, count as one. A dask array or data frame, or a
+            memory-mapped array too large for memory, must hold numbers only; it is searched on a sample.
         y : array-like of shape (n_samples,)
             Class labels; of dask with the same partitions as X, or in memory.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -289,10 +288,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
 
     def _publish(self, rows: Rows, found: FitResult) -> None:
         """Set the fitted attributes."""
-        fits, choice = found.outputs, found.choice
-        classes = rows.targets.classes
-        labels = classes[1:] if classes.size == 2 else classes
-        self.classes_ = classes
+        fits, choice, self.classes_ = found.outputs, found.choice, rows.targets.classes
+        labels = self.classes_[1:] if self.classes_.size == 2 else self.classes_
         self.basis_, self.basis_losses_ = found.bases, dict(choice.losses or {})
         names = feature_names(self)
         self._paths = [fit.sparse_models(rows, names, label) for fit, label in zip(fits, labels, strict=True)]
@@ -315,9 +312,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     def support_(self) -> BoolArray:
         """Columns of X that some model uses."""
         check_is_fitted(self)
-        support: BoolArray = np.zeros(self.n_features_in_, dtype=np.bool_)
-        support[columns_of(self, [p for model in self.models_ for p in model.features])] = True
-        return support
+        used = columns_of(self, [p for model in self.models_ for p in model.features])
+        return np.isin(np.arange(self.n_features_in_), used)
 
     @property
     def front_(self) -> Any:
@@ -354,14 +350,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
 
     def _warn_unless_settled(self) -> None:
         """Warn of an interrupted fit, and of outputs for which no restart came to a decision."""
-        if self.stop_reason_ == INTERRUPTED:
-            warnings.warn("The fit was interrupted; this is the best model so far.", ConvergenceWarning, stacklevel=3)
-        for output in self._undecided:
-            msg = (
-                f"No term of output {output} reached an inclusion probability of {CUTOFF} within "
-                f"max_iter={settings_of(self).max_iter} iterations; the best model visited is returned. "
-                f"{advice_on(self, output)}"
-            )
+        msgs = ["The fit was interrupted; this is the best model so far."] if self.stop_reason_ == INTERRUPTED else []
+        for msg in [*msgs, *(undecided_message(self, output) for output in self._undecided)]:
             warnings.warn(msg, ConvergenceWarning, stacklevel=3)
 
     @property

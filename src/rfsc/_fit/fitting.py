@@ -15,7 +15,7 @@ from .._engines import Criterion, FitOptions
 from .._model.sparse_model import Evidence, FilterEvidence, SparseModel, Trace
 from .._search.context import EARLY, TIME_LIMIT, Context, Verdict
 from .._search.history import IterationRecord, SearchResult
-from .._search.loop import SearchSettings
+from .._search.loop import CUTOFF, SearchSettings
 from .._search.subsamples import LEAST_OF_A_CLASS
 from .._terms import Basis, Term
 from .._utils.arrays import FloatArray, IntArray
@@ -343,8 +343,16 @@ def _worth_tracing(n_model: int, traces: Sequence[Trace]) -> tuple[int, ...]:
     return (*range(n_model), *sorted(int(j) for j in rest[:MOST_OTHERS] if peak[j] >= NOTABLE))
 
 
-def advice_on(estimator: Any, output: int) -> str:
-    """What a user can do about a search that came to no decision."""
+def undecided_message(estimator: Any, output: int) -> str:
+    """That the searches of an output came to no decision, and what a user can do about it."""
+    return (
+        f"No term of output {output} reached an inclusion probability of {CUTOFF} within "
+        f"max_iter={settings_of(estimator).max_iter} iterations; the best model visited is returned. "
+        f"{_advice_on(estimator, output)}"
+    )
+
+
+def _advice_on(estimator: Any, output: int) -> str:
     n = estimator.models_[output].n_observations
     if estimator.n_terms_[output] == 1:
         if estimator.constant_features_.size == estimator.n_features_in_:

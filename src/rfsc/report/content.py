@@ -7,7 +7,7 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
@@ -53,15 +53,22 @@ NAIVE_COLUMNS = ("standard_error", "t", "p_value", "low", "high")  # of a table 
 MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line
 
 
+@dataclass(frozen=True, slots=True)
+class PageWords:
+    """What the caller says of the table and the fit."""
+
+    target: str
+    title: str
+    source: str | None = None  # where the rows come from
+    warnings: Sequence[str] = ()
+
+
 def collect(
     subject: Subject,
     X: Any,
     score: HonestScore,
+    words: PageWords,
     *,
-    target: str,
-    title: str,
-    source: str | None = None,
-    warnings: Sequence[str] = (),
     certificate: Certificate | None = None,
     atlas: Atlas | None = None,
 ) -> dict[str, Any]:
@@ -72,7 +79,7 @@ def collect(
     if certificate is not None:
         models = [_without_naive(model) for model in models]
     indices = [model["stability"]["terms"]["index"] if model["stability"] else None for model in models]
-    cautions = find_cautions(subject, columns, score, indices, warnings)
+    cautions = find_cautions(subject, columns, score, indices, words.warnings)
     is_separable = any(caution.key in ("separation", "partial_separation") for caution in cautions)
     for found, model in zip(models, subject.models, strict=True):
         found["odds_ratios"] = odds_ratios(subject, model, intervals=certificate is None and not is_separable)
@@ -81,8 +88,8 @@ def collect(
         "kind": "rfsc report",
         "version": VERSION,
         "created": datetime.now(UTC).date().isoformat(),
-        "title": title,
-        "task": _task(subject, len(columns), target) | {"source": source},
+        "title": words.title,
+        "task": _task(subject, len(columns), words.target) | {"source": words.source},
         "score": _score(score, subject),
         "performance": _performance(score, subject),
         "optimism": _optimism(score, subject),

@@ -21,7 +21,7 @@ from .._utils.words import fixed, listed, minus_sign, number, percent, plural
 from ..atlas import Atlas
 from ..certify import Certificate
 from ..explain import definitions, equation
-from .content import collect, original_equation
+from .content import PageWords, collect, original_equation
 from .figures import MAX_OUTPUTS, Figure, draw_figures
 from .honest_score import HonestScore, cross_validated, default_baselines, on_given_rows
 from .page_tables import make_tables, markdown_block, markdown_code, markdown_table, markdown_text
@@ -124,8 +124,8 @@ class Report:
         score = _score(subject, X, progress=partial(print, file=sys.stderr) if verbose else None, **options)
         target = target or str(getattr(y, "name", None) or "the target")
         title = title or f"A readable model of {target}"
-        words: dict[str, Any] = {"target": target, "title": title, "source": source, "warnings": warnings}
-        content = collect(subject, X, score, **words, certificate=certificate, atlas=atlas)
+        words = PageWords(target, title, source, warnings)
+        content = collect(subject, X, score, words, certificate=certificate, atlas=atlas)
         figures = draw_figures(subject, X, score, show_rows=show_rows, certificate=certificate, atlas=atlas)
         return cls(content, tuple(subject.models), tuple(figures))
 
