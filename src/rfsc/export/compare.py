@@ -25,7 +25,8 @@ def compared_text(source: Any) -> str:
     """The text of a model file without what may differ between two equal fits: timings, threads, who watched."""
     document = json.loads(to_json(source, history=False, timings=False))
     document["settings"] = {key: value for key, value in document["settings"].items() if key not in IDLE}
-    document["manifest"] = (document["manifest"] or {}) | {"versions": {}, "target": None, "group": None, "units": {}}
+    idle = {"versions": {}, "target": None, "group": None, "columns": []}
+    document["manifest"] = (document["manifest"] or {}) | idle
     return json.dumps(document)
 
 
