@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
 from rfsc._tables.example_table import patients
 from rfsc._tables.table_files import read_table
-from rfsc._tables.training_data import ColumnChoice, encoder_of, training_table
+from rfsc._tables.training_data import ColumnChoice, training_table
 from rfsc.cli import main
 from rfsc.explain import equation
 from rfsc.export import from_json, load, to_json
@@ -57,7 +57,7 @@ def test_messages(hospital, capsys):
 def test_saved_model_is_the_pipeline(hospital):
     training = training_table(read_table(str(hospital / "patients.csv")), "diagnosis", DROP)
     search = quick_search()
-    pipeline = make_pipeline(encoder_of(training.columns), search).fit(training.X, training.y)
+    pipeline = make_pipeline(training.encoder, search).fit(training.X, training.y)
     model = load(hospital / "model.json")
     X = training.X
     np.testing.assert_allclose(model.decision_function(X), pipeline.decision_function(X), rtol=1e-12)
@@ -73,7 +73,7 @@ def test_score_is_that_of_held_out_rows(hospital, capsys):
     search = quick_search()
     scores = []
     for train, test in RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0).split(X, y):
-        model = make_pipeline(encoder_of(training.columns), search).fit(X.iloc[train], y[train])
+        model = make_pipeline(training.encoder, search).fit(X.iloc[train], y[train])
         scores.append(accuracy_score(y[test], model.predict(X.iloc[test])))
     ours = result["score"]["methods"]["RFSC"]["accuracy"]
     assert ours["mean"] == pytest.approx(np.mean(scores))

@@ -86,7 +86,8 @@ def number_in(text: str, cells: CellFormat) -> tuple[float, str]:
 def number_of_cell(cell: Any) -> float:
     """A cell that is no text as a finite number, NaN if it is none."""
     try:
-        value = float(cell) if isinstance(cell, Number | Decimal | np.bool_) else math.nan
+        value: Any = cell if isinstance(cell, Number | Decimal | np.bool_) else math.nan
+        value = float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
     return value if math.isfinite(value) else math.nan

@@ -28,8 +28,8 @@ from .._utils.arrays import FloatArray
 from .recipe import Ingredient, Level, LevelOf, MissingIn, NumberOf, RawColumn, Recipe, is_missing
 
 SUPPORTED = (
-    "TableEncoder, ColumnTransformer, Pipeline, SimpleImputer, OneHotEncoder, StandardScaler, MinMaxScaler, RobustScaler, "
-    "MaxAbsScaler, feature selectors, 'passthrough' and 'drop'"
+    "TableEncoder, ColumnTransformer, Pipeline, SimpleImputer, OneHotEncoder, StandardScaler, MinMaxScaler, "
+    "RobustScaler, MaxAbsScaler, feature selectors, 'passthrough' and 'drop'"
 )
 
 
@@ -75,7 +75,9 @@ def read_recipe(transformer: Any, columns: Sequence[str]) -> Reading:
     named = hasattr(transformer, "get_feature_names_out")
     names = transformer.get_feature_names_out() if named else columns
     numbers = {feature.column for feature in features if _reads_numbers(feature)}
-    raw = {c: RawColumn(str(name), "number" if c in numbers else "text", known.get(c)) for c, name in enumerate(columns)}
+    raw = {
+        c: RawColumn(str(name), "number" if c in numbers else "text", known.get(c)) for c, name in enumerate(columns)
+    }
     raw |= {one.made.column: replace(one.raw, name=raw[one.made.column].name) for one in made if one.raw is not None}
     recipe = Recipe(tuple(raw.values()), features, tuple(str(name) for name in names))
     return Reading(recipe, np.array([column.minus for column in made]), np.array([column.over for column in made]))

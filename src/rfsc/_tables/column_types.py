@@ -13,7 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from .._model.cells import PLAIN, SPACES, THOUSANDS, CellFormat, level_key, number_in, read_numbers, split_limit, trimmed
+from .._model.cells import (
+    PLAIN,
+    SPACES,
+    THOUSANDS,
+    CellFormat,
+    level_key,
+    number_in,
+    read_numbers,
+    split_limit,
+    trimmed,
+)
 from .._model.recipe import is_missing
 from .._utils.arrays import BoolArray
 

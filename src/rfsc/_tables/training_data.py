@@ -13,9 +13,9 @@ import numpy as np
 from .._utils.arrays import IntArray
 from .._utils.optional import require
 from .._utils.words import listed, plural
+from ..tables import COMMAS, NEARLY_NUMBERS, TableEncoder
 from .column_checks import check_names, check_target, far_from_others, repeated_subjects, suspicion, useless
 from .column_types import Column, column_of_kind, comma_meaning, infer_column, objects_of, share_of_numbers, text_column
-from .table_encoder import COMMAS, NEARLY_NUMBERS, TableEncoder
 from .table_files import RawTable, array_frame, mapped_array
 
 if TYPE_CHECKING:

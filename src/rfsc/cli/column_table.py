@@ -31,12 +31,13 @@ def describe_columns(table: TrainingTable) -> list[dict[str, str]]:
     """What was read, changed and doubted, for every column."""
     from sklearn.base import clone
 
-    return clone(table.encoder).fit(table.X).columns_.rows() + dropped_columns(table.dropped)
+    found: list[dict[str, str]] = clone(table.encoder).fit(table.X).columns_.rows()
+    return found + dropped_columns(table.dropped)
 
 
 def plain_columns(names: Sequence[str]) -> list[dict[str, str]]:
     """The same for columns of numbers without blanks."""
-    from .._tables.table_encoder import AS_IT_IS
+    from ..tables import AS_IT_IS
 
     return [_row(name, "number", AS_IT_IS) for name in names]
 
@@ -57,7 +58,7 @@ def shown_columns(rows: list[dict[str, str]]) -> tuple[list[str], list[list[str]
 
 def show_columns(messages: Messages, rows: list[dict[str, str]]) -> None:
     """A table of the columns; of very many, only those that are changed or dropped."""
-    from .._tables.table_encoder import AS_IT_IS
+    from ..tables import AS_IT_IS
 
     is_long = len(rows) > MOST_COLUMNS_SHOWN
     shown = [row for row in rows if row["use"] != AS_IT_IS][:MOST_COLUMNS_SHOWN] if is_long else rows

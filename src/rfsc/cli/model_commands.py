@@ -238,7 +238,11 @@ def info(model: Model, as_json: Json = False) -> None:
         table_text(["column", "kind", ""], columns),
     ]
     if manifest and manifest["columns"]:
-        head += ["", "what the fit did with every column of its table:", table_text(*shown_columns(manifest["columns"]))]
+        head += [
+            "",
+            "what the fit did with every column of its table:",
+            table_text(*shown_columns(manifest["columns"])),
+        ]
     settings = ", ".join(f"{key}={value}" for key, value in facts["settings"].items())
     parts = ["\n".join(head), *summaries(predictor), f"settings: {settings}"]
     if manifest:

@@ -131,11 +131,12 @@ def to_c(source: Any, name: str = "rfsc_predict") -> str:
     Returns
     -------
     str
-        A file for the compiler, without a header. ``<name>_row`` is a struct of the columns: doubles, NAN for a missing
-        cell, and texts in UTF-8, NULL for a missing cell. C reads no texts as numbers: a cell such as ``<5 mg/L`` is 5,
-        with ``<column>_limit`` set to -1 if the model asks whether it is a limit. ``<name>(&row, decision, probability)`` returns the place
-        of the class in ``<name>_labels``, or -1 if a cell that it needs is missing; it fills the two arrays unless
-        they are NULL. To get the same bits on every machine, compile with ``-ffp-contract=off``.
+        A file for the compiler, without a header. ``<name>_row`` is a struct of the columns: doubles, NAN for a
+        missing cell, and texts in UTF-8, NULL for a missing cell. C reads no texts as numbers: a cell such as ``<5
+        mg/L`` is 5, with ``<column>_limit`` set to -1 if the model asks whether it is a limit. ``<name>(&row,
+        decision, probability)`` returns the place of the class in ``<name>_labels``, or -1 if a cell that it needs is
+        missing; it fills the two arrays unless they are NULL. To get the same bits on every machine, compile with
+        ``-ffp-contract=off``.
     """
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or name.lower() in TAKEN:
         msg = f"name must be a name that C allows for a function, got {name!r}."
@@ -177,7 +178,12 @@ def _comment(text: str) -> str:
 
 
 def _head(program: Program, fields: dict[int, str], name: str) -> list[str]:
-    lines = ["/* Made by rfsc: a classifier in C99. Link with -lm. Numbers are doubles, without units and signs of limits. */", "#include <math.h>", "#include <string.h>", ""]
+    lines = [
+        "/* Made by rfsc: a classifier in C99. Link with -lm. Numbers have no units and no signs of limits. */",
+        "#include <math.h>",
+        "#include <string.h>",
+        "",
+    ]
     lines += [
         f"enum {{ {name}_n_classes = {len(program.classes)}, {name}_n_decisions = {len(program.models)} }};",
         "",
@@ -189,7 +195,9 @@ def _head(program: Program, fields: dict[int, str], name: str) -> list[str]:
         note = f", in {raw.cells.unit}" if raw.cells is not None and raw.cells.unit else ""
         lines.append(f"    {'double ' if raw.kind == 'number' else 'const char *'}{field}; {_comment(raw.name + note)}")
         if program.reads_limits(j):
-            lines.append(f"    int {field}_limit; /* -1 if the number is a limit such as <5, 1 if such as >5, else 0 */")
+            lines.append(
+                f"    int {field}_limit; /* -1 if the number is a limit such as <5, 1 if such as >5, else 0 */"
+            )
     if not fields:
         lines.append("    char nothing; /* the model reads no column */")
     labels = ", ".join(text_literal(str(plain_label(label))) for label in program.classes)

@@ -25,7 +25,7 @@ def compared_text(source: Any) -> str:
     """The text of a model file without what may differ between two equal fits: timings, threads, who watched."""
     document = json.loads(to_json(source, history=False, timings=False))
     document["settings"] = {key: value for key, value in document["settings"].items() if key not in IDLE}
-    idle = {"versions": {}, "target": None, "group": None, "columns": []}
+    idle: dict[str, Any] = {"versions": {}, "target": None, "group": None, "columns": []}
     document["manifest"] = (document["manifest"] or {}) | idle
     return json.dumps(document)
 

@@ -101,8 +101,8 @@ def _inputs_of(predictor: Predictor) -> list[tuple[str, Any]]:
     program = Program.of(predictor)
     limits = [program.columns[c].name for c in program.read if program.reads_limits(c)]
     if limits:
-        msg = f"the model asks whether {limits[0]!r} is a limit such as <5, which no number in ONNX says. Use Python or SQL."
-        raise ValueError(msg)
+        msg = f"the model asks whether {limits[0]!r} is a limit such as <5, which a number in ONNX cannot say."
+        raise ValueError(f"{msg} Export it as Python or SQL.")
     is_array = not predictor.named and all(raw.kind == "number" for raw in program.columns)
     if predictor.recipe_ is None or is_array:
         return _one_input(len(program.columns))

@@ -28,7 +28,7 @@ def _number(value):
 def _trimmed(text):
     """A text in small letters, without spaces around it."""
     text = text.replace("\\xa0", " ").strip({SPACES!r})
-    small = [{ascii(SMALL_LETTERS)}.get(letter, letter.lower()) for letter in text]
+    small = [{SMALL_LETTERS!a}.get(letter, letter.lower()) for letter in text]
     return "".join(low if len(low) == 1 else letter for low, letter in zip(small, text))
 ''',
     "_measured": f'''
@@ -148,8 +148,7 @@ def to_python(source: Any, name: str = "predict") -> str:
 
 def _body(program: Program) -> list[str]:
     lines = ['"""Class of one row: a mapping from column names to cells; None if a cell that is needed is missing."""']
-    for j in program.read:
-        lines.append(_read(j, program.columns[j], has_limits=program.reads_limits(j)))
+    lines += [_read(j, program.columns[j], has_limits=program.reads_limits(j)) for j in program.read]
     if program.required:
         lines += [f"if {' or '.join(f'c{j} is None' for j in program.required)}:", "    return None"]
     used = program.features_used

@@ -2,8 +2,8 @@
 
 A formula may have 8,192 characters. If one would be longer, scaled features and terms get cells of their own. Columns
 that hold texts such as <0.5 or 12 mg/L are read in cells of their own, with NUMBERVALUE, whatever the language of the
-program. An empty text looks like an empty cell, so it counts as missing. Spreadsheets refuse sines of huge numbers: if a model has waves,
-rows beyond some ten million training ranges show an error.
+program. An empty text looks like an empty cell, so it counts as missing. Spreadsheets refuse sines of huge numbers: if
+a model has waves, rows beyond some ten million training ranges show an error.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._model.cells import ABOVE, BELOW, SMALL_LETTERS, CellFormat, trimmed
+from .._model.cells import ABOVE, BELOW, SMALL_LETTERS, trimmed
 from .._model.recipe import LimitIn
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
@@ -123,7 +123,8 @@ class Sheet(CodePrinter):
             body, digits = f'SUBSTITUTE({text},",","")', '"0123456789.,e"'
             conditions.append(_grouped(text))
         rest = f'SUBSTITUTE(SUBSTITUTE({text},"e-","e"),"e+","e")'
-        conditions.append(f"SUMPRODUCT(--ISERROR(FIND(MID({rest},{places},1),{digits})))=0")
+        letters = f'MID({rest}&REPT("0",{LONGEST_NUMBER}),{places},1)'
+        conditions.append(f"SUMPRODUCT(--ISERROR(FIND({letters},{digits})))=0")
         value = f'NUMBERVALUE({body},".","{NO_SEPARATOR}")'
         return f'IF(ISNUMBER({cell}),{cell},IF(AND({",".join(conditions)}),IFERROR({value},""),""))'
 
@@ -237,18 +238,17 @@ class _Layout:
                 continue
             unit = trimmed(raw.cells.unit)
             if raw.kind == "text":
-                text = sheet.trimmed(cell, "".join(self.program.levels_of(j)))
-                self.inputs[j] = self.put(f"{raw.name} (level)", self.level(text, raw.cells))
+                self.inputs[j] = self.put(
+                    f"{raw.name} (level)", sheet.trimmed(cell, "".join(self.program.levels_of(j)))
+                )
+                words = [word for word in raw.cells.blanks if word]
+                if words and self.program.reads_blanks(j):
+                    is_blank = ",".join(f"{self.inputs[j]}={_text(word)}" for word in words)
+                    self.inputs[j] = self.put(f"{raw.name} (known)", f'IF(OR({is_blank}),"",{self.inputs[j]})')
                 continue
             self.signs[j] = self.put(f"{raw.name} (text)", sheet.trimmed(cell, unit))
             rest = self.put(f"{raw.name} (digits)", sheet.bare(self.signs[j], unit))
             self.inputs[j] = self.put(f"{raw.name} (number)", sheet.measured(cell, rest, raw.cells.comma))
-
-    @staticmethod
-    def level(text: str, form: CellFormat) -> str:
-        """A level; empty if it is one of the words for a missing cell."""
-        words = ",".join(f"{text}={_text(word)}" for word in form.blanks if word)
-        return f'IF(OR({words}),"",{text})' if words else text
 
     def formula(self, printer: Sheet, output: int, *, helpers: bool) -> str:
         """One output; empty if a number that it needs is missing."""

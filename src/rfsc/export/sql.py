@@ -1,7 +1,7 @@
 """A model as SQL: one expression per class, or a SELECT of formulas, probabilities and classes of all rows.
 
-The query is a chain of small steps: columns as they are read (c0, c1, ...; l0 for the sign of a limit), features made of them (x0, ...), features
-on [0, 1] (s0, ...), formulas (f0, ...). NULL in a column that a formula needs gives NULL.
+The query is a chain of small steps: columns as they are read (c0, c1, ...; l0 for the sign of a limit), features made
+of them (x0, ...), features on [0, 1] (s0, ...), formulas (f0, ...). NULL in a column that a formula needs gives NULL.
 """
 
 from __future__ import annotations

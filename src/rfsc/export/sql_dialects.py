@@ -59,7 +59,7 @@ class SQLite(CodePrinter):
         return f"CAST({column} AS {self.text})"
 
     def reading(self, j: int, column: str) -> list[dict[str, str]]:
-        """Steps, by the name of what they give, that read a column into ``c<j>``, and the sign of limits into ``l<j>``."""
+        """Steps, each by the names of its results, that read a column: ``c<j>``, and ``l<j>`` for the signs of limits."""
         raw = self.program.columns[j]
         if raw.cells is None:
             return [{f"c{j}": self.read_number(column) if raw.kind == "number" else self.read_text(column)}]
@@ -67,7 +67,7 @@ class SQLite(CodePrinter):
             steps = self.measured(j, column, raw.cells)
             if self.program.reads_limits(j):
                 first = f"substr(t{j}, 1, 1)"
-                signs = [f"WHEN {first} IN ('{a}', '{b}') THEN '{a}'" for a, b in (BELOW, ABOVE)]
+                signs = [f"WHEN {first} IN ('{both[0]}', '{both[1]}') THEN '{both[0]}'" for both in (BELOW, ABOVE)]
                 steps[1][f"l{j}"] = f"CASE {' '.join(signs)} END"
                 for step in steps[2:]:
                     step[f"l{j}"] = f"l{j}"
@@ -200,7 +200,9 @@ class DuckDB(SQLite):
     def small(self, text: str, capitals: dict[str, str]) -> str:
         if not capitals:
             return f"lower({text})"
-        return f"translate(lower({text}), {self.literal(''.join(capitals))}, {self.literal(''.join(capitals.values()))})"
+        return (
+            f"translate(lower({text}), {self.literal(''.join(capitals))}, {self.literal(''.join(capitals.values()))})"
+        )
 
     def measured(self, j: int, column: str, form: CellFormat) -> list[dict[str, str]]:
         unit = trimmed(form.unit)

@@ -77,7 +77,7 @@ class Subject:
         return [column.name for column in recipe.columns] if recipe else list(self.models[0].feature_names)
 
     def as_read(self, X: Any) -> Any:
-        """The raw table with its cells as the model reads them, if it says how: numbers, and one spelling of a level."""
+        """The raw table with its cells as the model reads them: numbers, and one spelling of a level."""
         recipe = self.predictor.recipe_
         if recipe is None or all(column.cells is None for column in recipe.columns):
             return X
