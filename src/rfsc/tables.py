@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._model.cells import level_key
 from ._model.recipe import Ingredient, LevelOf, LimitIn, MissingIn, NumberOf, RawColumn, Recipe
+from ._tables.column_checks import LEAST_ROWS_OF_LEVEL, LEAST_SHARE_OF_LEVEL, far_from_others, useless
+from ._tables.column_types import Column, column_of_kind, comma_meaning, infer_column, share_of_numbers
 from ._utils.arrays import FloatArray
 from ._utils.validation import check_choice
 from ._utils.words import listed, plural
 from .explain.term_table import ReadableTable
-from ._tables.column_checks import LEAST_ROWS_OF_LEVEL, LEAST_SHARE_OF_LEVEL, far_from_others, useless
-from ._tables.column_types import Column, column_of_kind, comma_meaning, infer_column, share_of_numbers
 
 __all__ = ["ColumnTable", "TableEncoder"]
 
@@ -245,7 +245,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _levels(self, j: int, column: Column) -> dict[str, Ingredient]:
         """An indicator for each frequent level, then one for the rare ones; two need one only."""
         counts = Counter(column.values.tolist())
-        order = sorted((level for level in counts if level is not None), key=str) + [None] * (None in counts)
+        order = sorted((level for level in counts if level is not None), key=level_key) + [None] * (None in counts)
         frequent = [level for level in order if counts[level] >= self._least(column)]
         if len(frequent) + (len(frequent) < len(order)) > self.max_categories:
             ranked = sorted(frequent, key=lambda level: -counts[level])[: self.max_categories - 1]

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfsc._tables.column_checks import far_from_others
 from rfsc._model.cells import CellFormat, number_in, read_numbers
+from rfsc._tables.column_checks import far_from_others
 from rfsc._tables.column_types import infer_column
 from rfsc.cli import main
 

@@ -59,7 +59,7 @@ class SQLite(CodePrinter):
         return f"CAST({column} AS {self.text})"
 
     def reading(self, j: int, column: str) -> list[dict[str, str]]:
-        """Steps, each by the names of its results, that read a column: ``c<j>``, and ``l<j>`` for the signs of limits."""
+        """Steps, each by the names of its results, that read a column: ``c<j>``, and ``l<j>`` for signs of limits."""
         raw = self.program.columns[j]
         if raw.cells is None:
             return [{f"c{j}": self.read_number(column) if raw.kind == "number" else self.read_text(column)}]
