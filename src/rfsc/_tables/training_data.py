@@ -116,6 +116,7 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
     _check_signs(choice.signed, {column.name: column.kind for column in used}, dropped, sizes.size)
     X = table.frame.loc[rows, [column.name for column in used]].reset_index(drop=True)
     encoder = TableEncoder(kinds={column.name: column.kind for column in used}, decimal=table.decimal)
+    encoder.set_output(transform="pandas")  # the classifier needs the names
     return TrainingTable(X, encoder, labels, dropped, int((~rows).sum()), nearly, roles, doubtful)
 
 

@@ -106,7 +106,7 @@ def _numbers(messages: Messages, raw: RawColumn, column: Any, decimal: str | Non
 
     form = raw.cells or CellFormat()
     cells = objects_of(column)
-    if decimal == "," and form.comma is None:  # the file says how it is written
+    if decimal == "," and form.comma != ".":  # the file says how it is written
         cells = np.array([c.replace(",", ".") if isinstance(c, str) else c for c in cells], dtype=object)
     if raw.cells is None:
         truth = {"true": 1.0, "false": 0.0}
