@@ -90,7 +90,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     --------
     >>> import pandas as pd
     >>> from rfsc.tables import TableEncoder
-    >>> cells = {"CRP": ["<0.5", "12", "n.d.", "3.5"] * 5, "sex": ["F", "m", "f ", "M"] * 5}
+    >>> cells = {"CRP": ["<0.5", "12", "n.d.", "3.5"] * 5, "sex": ["F", "m", "f ", "m"] * 5}
     >>> encoder = TableEncoder().set_output(transform="pandas").fit(pd.DataFrame(cells))
     >>> encoder.transform(pd.DataFrame({"CRP": ["<1", ""], "sex": ["F", "m"]}))
        CRP  CRP missing  CRP below limit  sex=m

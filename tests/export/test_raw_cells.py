@@ -211,7 +211,7 @@ def test_pipeline_from_raw_table_to_exports(databases):
     table = training_table()
     score = np.array([float(t.strip("%")) for t in table["share"]]) - 50 + 30 * table["sex"].str.startswith("m")
     y = np.where(score > 0, "sick", "fit")
-    search = RFSCClassifier(basis="polynomial", n_restarts=1, max_iter=20, n_models=40, random_state=0)
+    search = RFSCClassifier(basis="polynomial", size=3, n_restarts=1, random_state=0)
     pipeline = make_pipeline(TableEncoder(), search).fit(table, y)
     predictor = as_predictor(pipeline)
     np.testing.assert_allclose(predictor.decision_function(table), pipeline.decision_function(table), atol=1e-9)

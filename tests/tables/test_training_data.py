@@ -114,7 +114,7 @@ def test_text_columns_with_many_numbers_are_reported(share, found):
     encoder = training.encoder.fit(training.X)
     n_other = 120 - round(share * 120)
     assert encoder.columns_.doubtful[0] == f"{n_other} cells without a number count as blank"
-    assert encoder.transform(training.X)[:70, 0].tolist() == [float(age % 30) for age in range(70)]
+    assert encoder.transform(training.X)["age"][:70].tolist() == [float(age % 30) for age in range(70)]
 
 
 def test_post_codes_are_not_reported_as_numbers():
