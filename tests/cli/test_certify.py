@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from rfsc import RFSCClassifier, SearchSettings
 from rfsc._tables.example_table import patients
 from rfsc._tables.table_files import read_table
-from rfsc._tables.training_data import ColumnChoice, encoder_of, training_table
+from rfsc._tables.training_data import ColumnChoice, training_table
 from rfsc.certify import Certificate
 from rfsc.certify import certify as certify_in_python
 from rfsc.cli import main
@@ -60,7 +60,7 @@ def test_the_certificate_is_that_of_the_pipeline_of_fit(hospital, certify, tmp_p
     table = read_table(str(hospital / "patients.csv"))
     training = training_table(table, "diagnosis", ColumnChoice(drop=["patient"]))
     search = RFSCClassifier(**SEARCH | {"search": SearchSettings(max_iter=15, n_models=40)})
-    pipeline = make_pipeline(encoder_of(training.columns), search)
+    pipeline = make_pipeline(training.encoder, search)
     same = certify_in_python(pipeline, training.X, training.y, n_pairs=2, random_state=3, n_jobs=1)
     assert found.out == same.text() + "\n"
     assert found.err == f"Saved the certificate to {tmp_path / 'c.json'}\n"

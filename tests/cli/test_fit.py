@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
 from rfsc._tables.example_table import patients
 from rfsc._tables.table_files import read_table
-from rfsc._tables.training_data import ColumnChoice, encoder_of, training_table
+from rfsc._tables.training_data import ColumnChoice, training_table
 from rfsc.cli import main
 from rfsc.explain import equation
 from rfsc.export import from_json, load, to_json
@@ -57,7 +57,7 @@ def test_messages(hospital, capsys):
 def test_saved_model_is_the_pipeline(hospital):
     training = training_table(read_table(str(hospital / "patients.csv")), "diagnosis", DROP)
     search = quick_search()
-    pipeline = make_pipeline(encoder_of(training.columns), search).fit(training.X, training.y)
+    pipeline = make_pipeline(training.encoder, search).fit(training.X, training.y)
     model = load(hospital / "model.json")
     X = training.X
     np.testing.assert_allclose(model.decision_function(X), pipeline.decision_function(X), rtol=1e-12)
@@ -73,7 +73,7 @@ def test_score_is_that_of_held_out_rows(hospital, capsys):
     search = quick_search()
     scores = []
     for train, test in RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0).split(X, y):
-        model = make_pipeline(encoder_of(training.columns), search).fit(X.iloc[train], y[train])
+        model = make_pipeline(training.encoder, search).fit(X.iloc[train], y[train])
         scores.append(accuracy_score(y[test], model.predict(X.iloc[test])))
     ours = result["score"]["methods"]["RFSC"]["accuracy"]
     assert ours["mean"] == pytest.approx(np.mean(scores))
@@ -87,7 +87,8 @@ def test_json(hospital, capsys, tmp_path):
     assert fit(hospital / "patients.csv", "--drop", "patient", "--json", "-o", model) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["model"], result["rows"], result["classes"]) == (str(model), 160, ["healthy", "sick"])
-    assert {"column": "patient", "kind": "", "use": "dropped (--drop)"} in result["columns"]
+    dropped = {"column": "patient", "kind": "", "use": "dropped (--drop)", "changed": "", "doubtful": ""}
+    assert dropped in result["columns"]
     assert result["settings"]["n_restarts"] == 1
     assert result["outputs"][0]["equation"].startswith("f = ")
     assert all(isinstance(term["coef"], float) for term in result["outputs"][0]["terms"])
@@ -154,7 +155,10 @@ def test_decimal_commas_beside_words_for_blanks(hospital, tmp_path, capsys):
         tmp_path / "de.csv", index=False, sep=";"
     )
     assert fit(tmp_path / "de.csv", "--drop", "patient", "-o", tmp_path / "m.json", "--quiet") == 0
-    assert compared_text(load(tmp_path / "m.json")) == compared_text(load(hospital / "model.json"))
+    found = [json.loads(compared_text(load(path))) for path in (tmp_path / "m.json", hospital / "model.json")]
+    commas = [{c["name"]: (c.pop("cells") or {}).get("comma") for c in one["recipe"]["columns"]} for one in found]
+    assert found[0] == found[1]
+    assert (commas[0]["CRP"], commas[1]["CRP"]) == (".", "")  # the model knows how its table was written
     capsys.readouterr()
     model = str(hospital / "model.json")
     assert main(["predict", model, str(tmp_path / "de.csv"), "--proba", "--quiet"]) == 0
@@ -176,7 +180,7 @@ def test_a_text_column_with_many_numbers(tmp_path, capsys):
     assert "Warning" not in found.err
     column = json.loads(found.out)["columns"][0]
     assert column["kind"] == "number"
-    assert column["use"].endswith("32 cells without a number count as blank")
+    assert column["doubtful"] == "32 cells without a number count as blank"
 
 
 def test_awkward_names(tmp_path, capsys):
@@ -329,7 +333,7 @@ def test_no_file_and_a_folder(tmp_path, refused):
 def test_names_that_collide(tmp_path, refused):
     patients(160, 5).assign(**{"sex=male": np.arange(160) % 7}).to_csv(tmp_path / "t.csv", index=False)
     said = refused("fit", tmp_path / "t.csv", "-t", "diagnosis", "--drop", "patient", *QUICK)
-    assert "two features would have the same name" in said
+    assert "two features would have the name 'sex=male'" in said
 
 
 # ---- files are whole, and not overwritten without --force

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 
@@ -71,6 +72,11 @@ def computed(tmp_path_factory):
         for name, predictor, rows, cut in cases():
             patch.setattr(module, "MAX_FORMULA", 900 if cut else 8192)
             fill(book.create_sheet(name), predictor, rows)
+    return {sheet.title: columns(sheet) for sheet in converted(book, folder)}
+
+
+def converted(book, folder):
+    """The workbook with the values that LibreOffice gives its formulas."""
     book.save(folder / "book.xlsx")
     (folder / "out").mkdir()
     command = [OFFICE, f"-env:UserInstallation=file://{folder}/profile", "--headless", "--convert-to", "xlsx"]
@@ -78,8 +84,7 @@ def computed(tmp_path_factory):
     done = subprocess.run(command, capture_output=True, text=True, timeout=180)
     if not (folder / "out" / "book.xlsx").exists():
         pytest.skip(f"LibreOffice did not convert the workbook: {(done.stdout + done.stderr).strip()[-300:]}")
-    result = openpyxl.load_workbook(folder / "out" / "book.xlsx", data_only=True)
-    return {sheet.title: columns(sheet) for sheet in result}
+    return openpyxl.load_workbook(folder / "out" / "book.xlsx", data_only=True)
 
 
 def fill(sheet, predictor, rows):
@@ -89,7 +94,8 @@ def fill(sheet, predictor, rows):
         names = [c.name for c in predictor.recipe_.columns] if predictor.recipe_ else predictor.models_[0].feature_names
         known = dict(zip(names, row, strict=True))
         for cell in cells:
-            value = cell.formula or known[cell.heading]
+            # in a file, functions that Excel has had since 2013 only need a prefix
+            value = re.sub("(UNICHAR|NUMBERVALUE)", r"_xlfn.\1", cell.formula) or known[cell.heading]
             sheet[f"{cell.column}1"] = cell.heading
             sheet[f"{cell.column}{i}"] = None if value is None or value != value else value
 

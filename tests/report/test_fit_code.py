@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
-from rfsc._tables.training_data import level_name
+from rfsc._tables.column_checks import useless
 from rfsc.bases import Hinge, Polynomial
 from rfsc.report.content import fit_code, restored_classifier
 
@@ -54,9 +54,9 @@ def test_the_code_makes_the_same_estimator(estimator):
 
 
 def test_functions_are_imported_and_lambdas_left_open():
-    code = fit_code(OneHotEncoder(feature_name_combiner=level_name), "3 rows")
-    assert "from rfsc._tables.training_data import level_name" in code
-    assert "feature_name_combiner=level_name" in code
+    code = fit_code(OneHotEncoder(feature_name_combiner=useless), "3 rows")
+    assert "from rfsc._tables.column_checks import useless" in code
+    assert "feature_name_combiner=useless" in code
     assert "func=...)" in fit_code(FunctionTransformer(lambda x: x), "3 rows")
 
 

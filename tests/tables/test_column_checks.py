@@ -16,7 +16,7 @@ THREE = RNG.integers(0, 3, N)
 
 
 def reason(name, cells, code=CODE):
-    return suspicion(infer_column(pd.Series(list(map(str, cells)), dtype=object, name=name)), code)
+    return suspicion(infer_column(name, pd.Series(list(map(str, cells)), dtype=object)), code)
 
 
 @pytest.mark.parametrize(

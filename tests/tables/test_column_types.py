@@ -15,7 +15,7 @@ from rfsc._tables.column_types import column_of_kind, infer_column
 
 
 def column(cells, dtype=object):
-    return infer_column(pd.Series(cells, dtype=dtype, name="x"))
+    return infer_column("x", pd.Series(cells, dtype=dtype))
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def column(cells, dtype=object):
         (["1"] * 19 + ["abc"], "number"),
         (["1"] * 18 + ["abc", "def"], "text"),
         (["1", "n/a", "-", "?", "unknown"], "number"),
-        (["True", "FALSE", ""], "number"),
+        (["True", "FALSE", ""], "text"),
         (["yes", "no"], "text"),
         (["01234", "99999"], "text"),  # post codes
         (["0", "0.5", "00.5"], "number"),
@@ -64,23 +64,23 @@ def test_cells_that_are_not_numbers_are_counted():
 
 def test_values():
     np.testing.assert_array_equal(column(["1", " -2.5 ", "n/a", ""]).values, [1, -2.5, np.nan, np.nan])
-    np.testing.assert_array_equal(column(["true", "False", "?"]).values, [1, 0, np.nan])
+    assert column(["true", "False", "?", "TRUE", "true"]).values.tolist() == ["true", "False", None, "true", "true"]
     assert column([" a ", "?", "none", "NA"]).values.tolist() == ["a", None, "none", None]
 
 
 def test_column_of_a_given_kind():
     series = pd.Series(["1", "a", "none", ""], dtype=object, name="x")
-    numbers, texts = column_of_kind(series, "number"), column_of_kind(series, "text")
+    numbers, texts = column_of_kind("x", series, "number"), column_of_kind("x", series, "text")
     np.testing.assert_array_equal(numbers.values, [1, np.nan, np.nan, np.nan])
     assert numbers.n_not_numbers == 1
     assert texts.values.tolist() == ["1", "a", "none", None]
-    assert column_of_kind(pd.Series([1.0, 2.5, None], name="x"), "text").values.tolist() == ["1", "2.5", None]
+    assert column_of_kind("x", pd.Series([1.0, 2.5, None]), "text").values.tolist() == ["1", "2.5", None]
 
 
 @given(st.lists(st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.none()), min_size=1))
 def test_numbers_survive_being_written(values):
     cells = ["" if value is None else repr(value) for value in values]
-    found = column_of_kind(pd.Series(cells, dtype=object, name="x"), "number")
+    found = column_of_kind("x", pd.Series(cells, dtype=object), "number")
     np.testing.assert_array_equal(found.values, np.array(values, dtype=float))
     if any(value is not None for value in values):
         assert column(cells).kind == "number"

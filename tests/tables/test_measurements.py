@@ -1,18 +1,20 @@
 """Numbers as laboratories write them: limits, percent signs, units; and values that are probably mistakes."""
 
+import io
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from rfsc._model.cells import CellFormat, number_in, read_numbers
 from rfsc._tables.column_checks import far_from_others
-from rfsc._tables.column_types import column_of_kind, infer_column, number_of
+from rfsc._tables.column_types import infer_column
 from rfsc.cli import main
 
 
 def column(cells):
-    return infer_column(pd.Series(cells, name="x"))
+    return infer_column("x", pd.Series(cells))
 
 
 @pytest.mark.parametrize(
@@ -37,14 +39,16 @@ def column(cells):
         ("1e999 kg", "kg", None),
     ],
 )
-def test_number_of(cell, unit, expected):
-    assert number_of(cell, unit) == expected
+def test_number_in_a_cell(cell, unit, expected):
+    value, sign = number_in(cell, CellFormat(unit))
+    np.testing.assert_equal(value, np.nan if expected is None else expected)
+    assert sign == ("" if expected is None or cell[0] not in "<>≥" else "<" if cell[0] == "<" else ">")
 
 
 def test_limits_are_numbers_at_the_limit_and_never_blank():
     found = column(["<0.5", "0.7", "1.2", ">9", "n.d.", "-"])
     assert found.kind == "number"
-    assert (found.n_limits, found.n_not_numbers, found.unit) == (2, 0, "")
+    assert (found.below.sum(), found.above.sum(), found.n_not_numbers, found.cells.unit) == (1, 1, 0, "")
     np.testing.assert_array_equal(found.values, [0.5, 0.7, 1.2, 9.0, np.nan, np.nan])
 
 
@@ -55,14 +59,31 @@ def test_levels_and_mixed_units_stay_text(cells):
 
 def test_a_few_cells_in_another_unit_are_counted_as_blank():
     found = column(["3 mg/L"] * 30 + ["4"] * 9 + ["0.1 g/L"])
-    assert (found.kind, found.unit, found.n_not_numbers) == ("number", "mg/L", 1)
+    assert (found.kind, found.cells.unit, found.n_not_numbers) == ("number", "mg/L", 1)
     assert np.isnan(found.values[-1])
 
 
 def test_the_unit_of_a_saved_model_decides():
-    cells = pd.Series(["3 g/L", "4 g/L", "5"], name="x")
-    np.testing.assert_array_equal(column_of_kind(cells, "number", unit="mg/L").values, [np.nan, np.nan, 5.0])
-    np.testing.assert_array_equal(column_of_kind(cells, "number", unit="G/l").values, [3.0, 4.0, 5.0])
+    cells = ["3 g/L", "4 g/L", "5"]
+    np.testing.assert_array_equal(read_numbers(cells, CellFormat("mg/L"))[0], [np.nan, np.nan, 5.0])
+    np.testing.assert_array_equal(read_numbers(cells, CellFormat("G/l"))[0], [3.0, 4.0, 5.0])
+
+
+@pytest.mark.parametrize(
+    ("cell", "comma", "expected"),
+    [
+        ("1,234", "", 1234.0),
+        ("-1,234,567.5", "", -1234567.5),
+        ("12,34", "", np.nan),
+        ("0,123", "", np.nan),
+        ("1234,567", "", np.nan),
+        ("1,234", ".", 1.234),
+        ("1.234,5", ".", np.nan),
+        ("1,5", None, np.nan),
+    ],
+)
+def test_commas(cell, comma, expected):
+    np.testing.assert_equal(number_in(cell, CellFormat("", comma))[0], expected)
 
 
 def test_mistakes_are_found_and_skewed_columns_are_left_alone():
@@ -81,22 +102,25 @@ def test_fit_and_predict_read_cells_alike(tmp_path, capsys):
     outcome = np.where(np.log(crp) - 1 + (age - 55) / 20 + rng.logistic(size=300) / 3 > 0, "dead", "alive")
     plain = pd.DataFrame({"crp": np.maximum(crp, 0.5), "age": age, "outcome": outcome})
     written = plain.assign(crp=["<0,5" if v <= 0.5 else f"{v} mg/L".replace(".", ",") for v in plain["crp"]])
-    found = {}
     for name, table in {"plain": plain, "written": written}.items():
         table.to_csv(tmp_path / f"{name}.csv", sep=";", index=False)
+    table, model = str(tmp_path / "written.csv"), tmp_path / "model.json"
+    options = ["--cv", "0", "--basis", "polynomial", "--keep", "crp", "-o", str(model)]
+    assert main(["fit", table, "-t", "outcome", *options]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "unit mg/L; decimal commas" in said
+    saved = json.loads(model.read_text())
+    assert saved["recipe"]["columns"][0]["cells"] | {"blanks": []} == {"unit": "mg/L", "comma": ".", "blanks": []}
+    assert saved["manifest"]["columns"][0]["changed"].startswith("unit mg/L; decimal commas; ")
+    found = {}
     for name in ("plain", "written"):
-        table, model = str(tmp_path / f"{name}.csv"), tmp_path / f"{name}.json"
-        options = ["--cv", "0", "--basis", "polynomial", "--keep", "crp", "-o", str(model)]
-        assert main(["fit", table, "-t", "outcome", *options]) == 0
-        said = " ".join(capsys.readouterr().err.split())
-        assert main(["predict", str(model), table, "--proba"]) == 0
-        found[name] = said, json.loads(model.read_text())["manifest"]["units"], capsys.readouterr().out
-    assert found["plain"][1:] == ({}, found["written"][2])
-    assert found["written"][1] == {"crp": "mg/L"}
-    assert "unit mg/L" in found["written"][0]
-    assert "count as the limit" in found["written"][0]
-    assert main(["predict", str(tmp_path / "plain.json"), str(tmp_path / "written.csv")]) == 0
-    assert "are not numbers and count as blank" in capsys.readouterr().err  # units are never guessed
+        assert main(["predict", str(model), str(tmp_path / f"{name}.csv"), "--proba"]) == 0
+        found[name] = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    is_limit = plain["crp"] <= 0.5  # only the written table says so
+    pd.testing.assert_frame_equal(found["plain"][~is_limit], found["written"][~is_limit])
+    plain.assign(crp="12 g/L").to_csv(table, sep=";", index=False)
+    assert main(["predict", str(model), table]) == 0
+    assert "are not numbers in mg/L, the unit of the fit, and count as blank" in capsys.readouterr().err
 
 
 def test_mistakes_are_named_before_the_fit(tmp_path, capsys):

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rfsc._tables.column_types import infer_column
 from rfsc._tables.table_files import read_table
+from rfsc.tables import COMMAS
 
 ROWS = [["age", "job", "sick"], ["52", "cook", "yes"], ["", "day, night", "no"], ["7.5", "?", "no"]]
 HEADED = "@relation r\n@attribute age real\n@attribute job string\n@attribute sick {yes,no}\n@data\n"
@@ -115,25 +117,27 @@ def test_row_names_are_dropped(write):
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("x;y\n1,5;a,b\n-0,25;1,5\n;c\n7;d\n", ["1.5", "-0.25", "", "7"]),
-        ("x;y\n1,5;a\n1,234;b\n", ["1.5", "1.234"]),
+        ("x;y\n1,5;a,b\n-0,25;1,5\n;c\n7;d\n", [1.5, -0.25, None, 7.0]),
+        ("x;y\n1,5;a\n1,234;b\n", [1.5, 1.234]),
         ("x;y\n1,234;a\n2,345;b\n", ["1,234", "2,345"]),  # thousands or thousandths: nobody knows
-        ('x,y\n"1,234",a\n"2,345.5",b\n12,c\n', ["1234", "2345.5", "12"]),
+        ('x,y\n"1,234",a\n"2,345.5",b\n12,c\n', [1234.0, 2345.5, 12.0]),
         ("x;y\n1,5;a\nnight;b\n1,2;c\n", ["1,5", "night", "1,2"]),  # not a column of numbers
-        ("x;y\n1,5;\n?;0,3\n", ["1.5", "?"]),
-        ("x;y\n1,5;a\nn/a;b\nNULL;c\n-;d\nNA;e\n0,8;f\n", ["1.5", "n/a", "NULL", "-", "NA", "0.8"]),
-        ("x\ty\n1,5\ta\n0,234\tb\nunknown\tc\n", ["1.5", "0.234", "unknown"]),
+        ("x;y\n1,5;\n?;0,3\n", [1.5, None]),
+        ("x;y\n1,5;a\nn/a;b\nNULL;c\n-;d\nNA;e\n0,8;f\n", [1.5, None, None, None, None, 0.8]),
+        ("x\ty\n1,5\ta\n0,234\tb\nunknown\tc\n", [1.5, 0.234, None]),
+        ("x;y\n0,234;a\n1,234;b\n", [0.234, 1.234]),  # the leading zero decides
     ],
 )
 def test_commas_in_numbers(write, text, wanted):
     table = read_table(write(text))
-    assert table.frame["x"].tolist() == wanted
-    assert ("read with decimal commas" in table.notes) == ("1,5" in text)
+    assert values(table) == wanted
+    assert ("read with decimal commas" in table.notes) == ("1,5" in text or "0,2" in text)
 
 
-def test_a_leading_zero_decides_what_a_comma_means(write):
-    table = read_table(write("x;y\n0,234;a\n1,234;b\n"))
-    assert table.frame["x"].tolist() == ["0.234", "1.234"]
+def values(table):
+    """The cells of x as a fit would read them, None for blanks."""
+    found = infer_column("x", table.frame["x"], COMMAS[table.decimal])
+    return [None if blank else value for value, blank in zip(found.values.tolist(), found.blank, strict=True)]
 
 
 @given(
@@ -144,8 +148,9 @@ def test_decimal_commas_are_points(tmp_path_factory, column, delimiter):
     path = tmp_path_factory.mktemp("commas") / "t.csv"
     lines = [f"{str(cell).replace('.', ',')}{delimiter}text" for cell in column]
     path.write_text("\n".join([f"x{delimiter}y", *lines]))
-    table = read_table(str(path))
-    assert table.frame["x"].tolist() == [str(cell) for cell in column]
+    wanted = [None if isinstance(cell, str) else float(cell) for cell in column]
+    if any(cell is not None for cell in wanted):
+        assert values(read_table(str(path))) == wanted
 
 
 # ---- files that are not tables

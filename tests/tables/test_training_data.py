@@ -18,10 +18,9 @@ def table(**changes):
 def test_example():
     training = training_table(table(), "diagnosis", ColumnChoice(drop=["patient"]))
     assert training.dropped == {"patient": "--drop", "country": "the same value everywhere"}
-    kinds = {column.name: column.kind for column in training.columns}
-    assert kinds == dict.fromkeys(["age", "body mass", "CRP", "haemoglobin"], "number") | dict.fromkeys(
-        ["sex", "smokes", "ward"], "text"
-    )
+    assert training.encoder.kinds == dict.fromkeys(
+        ["age", "body mass", "CRP", "haemoglobin"], "number"
+    ) | dict.fromkeys(["sex", "smokes", "ward"], "text")
     assert set(training.y) == {"sick", "healthy"}
     assert training.X.shape == (120, 7)
 
@@ -111,11 +110,11 @@ def test_a_table_with_another_delimiter():
 def test_text_columns_with_many_numbers_are_reported(share, found):
     training = training_table(table(age=nearly(share)), "diagnosis", ColumnChoice(drop=["patient"]))
     assert training.nearly_numbers == ({"age": pytest.approx(share, abs=0.01)} if found else {})
-    column = training_table(
-        table(age=nearly(share)), "diagnosis", ColumnChoice(drop=["patient"], number=["age"])
-    ).columns[0]
-    assert (column.name, column.kind, column.n_not_numbers) == ("age", "number", 120 - round(share * 120))
-    assert column.values[:70].tolist() == [float(age % 30) for age in range(70)]
+    training = training_table(table(age=nearly(share)), "diagnosis", ColumnChoice(drop=["patient"], number=["age"]))
+    encoder = training.encoder.fit(training.X)
+    n_other = 120 - round(share * 120)
+    assert encoder.columns_.doubtful[0] == f"{n_other} cells without a number count as blank"
+    assert encoder.transform(training.X)["age"][:70].tolist() == [float(age % 30) for age in range(70)]
 
 
 def test_post_codes_are_not_reported_as_numbers():

@@ -20,7 +20,7 @@ from .._terms.expression import Condition, Number, Positive, Scaled, Sum
 from .._terms.naming import rounded, shown_in
 from .._utils.arrays import FloatArray
 from .predictor import FormulaPredictions, Predictor
-from .recipe import LevelOf, MissingIn, Recipe
+from .recipe import NumberOf, Recipe
 from .recipe_reader import continued, read_recipe
 from .sparse_model import Evidence, SparseModel
 
@@ -170,7 +170,7 @@ def yes_or_no_features(recipe: Recipe | None) -> frozenset[int]:
     """Features that are 0 or 1 whatever the table holds; nothing is known of them without a recipe."""
     if recipe is None:
         return frozenset()
-    return frozenset(p for p, made in enumerate(recipe.features) if isinstance(made, LevelOf | MissingIn))
+    return frozenset(p for p, made in enumerate(recipe.features) if not isinstance(made, NumberOf))
 
 
 def simplified(model: SparseModel, of: Collection[int]) -> SparseModel:

@@ -6,18 +6,21 @@ levels of text columns come from single rows.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray
-from .._utils.words import listed, plural
+from .._utils.words import listed, number, plural
+from .cells import CellFormat, level_key, read_numbers
 
 Level = str | float | None  # None stands for a missing cell
 LEAST_ROWS_OF_LEVEL = 5  # rarer levels are grouped ...
 LEAST_SHARE_OF_LEVEL = 0.01  # ... in long tables, those with a smaller share
 MAX_LEVELS = 20  # features that one column of levels may become
 NUMERIC_KINDS = frozenset("biuf")  # of a NumPy type
+UNCHANGED = "unchanged"
+MOST_LEVELS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class RawColumn:
     name: str  # its header
     kind: str  # what its cells hold: "number" or "text"
     levels: tuple[Level, ...] | None = None  # the only levels that are allowed; None allows any
+    # how cells that are texts are read; None: numbers are numbers, and levels are written in one way only
+    cells: CellFormat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +54,27 @@ class MissingIn:
 
 
 @dataclass(frozen=True, slots=True)
+class LimitIn:
+    """1 if the cell of a column of numbers is a limit, such as <0.5, else 0."""
+
+    json_kind: ClassVar = "limit"
+
+    column: int
+    above: bool  # > or ≥; else < or ≤
+
+
+@dataclass(frozen=True, slots=True)
 class LevelOf:
     """1 if the cell is one of the levels, else 0; the other way round for `other`."""
 
     json_kind: ClassVar = "level"
 
     column: int
-    levels: tuple[Level, ...]  # None stands for a missing cell
+    levels: tuple[Level, ...]  # None stands for a missing cell; in small letters if the column has a cell format
     other: bool = False  # 1 if the cell is none of the levels: rare levels, and those not seen in training
 
 
-Ingredient = NumberOf | MissingIn | LevelOf
+Ingredient = NumberOf | MissingIn | LimitIn | LevelOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +91,13 @@ class Recipe:
         if not (kinds_known and columns_known and len(self.features) == len(self.names)):
             msg = "every feature of a recipe needs a name and a column that exists, of kind 'number' or 'text'"
             raise ValueError(msg)
+        read = [self.columns[feature.column] for feature in self.features if isinstance(feature, LimitIn)]
+        if any(column.kind != "number" or column.cells is None for column in read):
+            msg = "limits of a recipe need a column of numbers with a cell format"
+            raise ValueError(msg)
+        if any(column.cells is not None and column.cells.comma not in ("", ".", None) for column in self.columns):
+            msg = "a comma in the cells of a recipe becomes '.' or nothing"
+            raise ValueError(msg)
 
     @classmethod
     def identity(cls, names: Sequence[str]) -> Self:
@@ -83,16 +105,29 @@ class Recipe:
         columns = tuple(RawColumn(name, "number") for name in names)
         return cls(columns, tuple(NumberOf(j) for j in range(len(columns))), tuple(names))
 
+    def __str__(self) -> str:
+        """One line for each feature: its name, its column, and how it is made."""
+        made = zip(self.names, self.features, strict=True)
+        rows = [(name, self.columns[feature.column].name, definition(feature)) for name, feature in made]
+        rows.insert(0, ("feature", "column", "value"))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+        return "\n".join([lines[0].rstrip(), "-" * len(lines[0]), *map(str.rstrip, lines[1:])])
+
+    def raw_columns(self, X: Any) -> list[np.ndarray[Any, Any]]:
+        """The cells of every column as they are, by name if X has names."""
+        return _columns(X, [column.name for column in self.columns])
+
     def table(self, X: Any) -> FloatArray:
         """The features of every row, shape (n_samples, n_features), with NaN for what is missing.
 
         The columns of a data frame are found by their names, others by their position.
         """
         raw = self.cells(X, {feature.column for feature in self.features})
-        n_samples = len(next(iter(raw.values()))[0]) if raw else len(X)
+        n_samples = len(next(iter(raw.values())).values) if raw else len(X)
         out = np.empty((n_samples, len(self.features)))
         for j, feature in enumerate(self.features):
-            out[:, j] = _values(feature, *raw[feature.column])
+            out[:, j] = _values(feature, raw[feature.column])
         return out
 
     def complete_table(self, X: Any) -> FloatArray:
@@ -114,10 +149,10 @@ class Recipe:
         names = tuple(feature_name(feature, columns[feature.column]) for feature in self.features)
         return replace(self, columns=raw, names=names)
 
-    def cells(self, X: Any, wanted: Iterable[int]) -> dict[int, tuple[np.ndarray[Any, Any], BoolArray]]:
+    def cells(self, X: Any, wanted: Iterable[int]) -> "dict[int, Cells]":
         """The cells of some columns, numbers as floats with NaN for missing ones, and which are missing."""
-        cells = _columns(X, [column.name for column in self.columns])
-        return {c: _cells(cells[c], self.columns[c]) for c in wanted}
+        cells = self.raw_columns(X)
+        return {c: read_cells(cells[c], self.columns[c]) for c in wanted}
 
 
 def feature_name(feature: Ingredient, column: str) -> str:
@@ -132,6 +167,15 @@ def feature_name(feature: Ingredient, column: str) -> str:
         case LevelOf(_, (float(level),)):
             return f"{column}={repr(level).removesuffix('.0')}"
     return f"{column} missing"
+
+
+class Cells(NamedTuple):
+    """The cells of one column, as features are made of them."""
+
+    values: np.ndarray[Any, Any]  # numbers with NaN for missing ones, or levels
+    missing: BoolArray
+    below: BoolArray | None = None  # limits
+    above: BoolArray | None = None
 
 
 def _columns(X: Any, names: Sequence[str]) -> list[Any]:
@@ -163,12 +207,18 @@ def columns_lacking(what: str, missing: Sequence[str], n_columns: int) -> str:
     return f"the {what} lacks {len(missing)} of the {n_columns} columns that the model was fitted to: {shown}."
 
 
-def _cells(column: Any, raw: RawColumn) -> tuple[np.ndarray[Any, Any], BoolArray]:
-    """The cells of a column, numbers as floats with NaN for missing ones, and which are missing."""
+def read_cells(column: np.ndarray[Any, Any], raw: RawColumn) -> Cells:
+    """The cells of a column as its recipe reads them."""
+    if raw.cells is not None and raw.kind == "number":
+        values, below, above = read_numbers(column, raw.cells)
+        return Cells(values, np.isnan(values), below, above)
     if column.dtype.kind in NUMERIC_KINDS:
         missing: BoolArray = np.isnan(column)
     else:
         missing = np.array([is_missing(cell) for cell in column], dtype=np.bool_)
+    if raw.cells is not None:
+        keys = np.array(["" if gone else level_key(cell) for cell, gone in zip(column, missing, strict=True)], object)
+        return Cells(keys, missing | np.isin(keys, raw.cells.blanks))
     if raw.levels is not None:
         known = set(raw.levels)
         n_strange = sum((None if gone else cell) not in known for cell, gone in zip(column, missing, strict=True))
@@ -179,7 +229,7 @@ def _cells(column: Any, raw: RawColumn) -> tuple[np.ndarray[Any, Any], BoolArray
             )
             raise ValueError(msg)
     if raw.kind == "text":
-        return column, missing
+        return Cells(column, missing)
     values = np.full(len(column), np.nan)
     try:
         values[~missing] = np.asarray(column[~missing], dtype=np.float64)
@@ -189,7 +239,7 @@ def _cells(column: Any, raw: RawColumn) -> tuple[np.ndarray[Any, Any], BoolArray
     if not is_number:  # outside of the handler, whose error quotes a cell
         msg = f"column {raw.name!r} must hold numbers, got a cell that is neither a number nor missing."
         raise ValueError(msg)
-    return values, missing
+    return Cells(values, missing)
 
 
 def is_missing(cell: Any) -> bool:
@@ -197,16 +247,39 @@ def is_missing(cell: Any) -> bool:
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or bool(cell != cell)
 
 
-def _values(feature: Ingredient, cells: np.ndarray[Any, Any], missing: BoolArray) -> FloatArray:
+def _values(feature: Ingredient, cells: Cells) -> FloatArray:
+    values, missing = cells.values, cells.missing
     match feature:
         case NumberOf(_, fill):
-            return np.asarray(cells if fill is None else np.where(missing, fill, cells), dtype=np.float64)
+            return np.asarray(values if fill is None else np.where(missing, fill, values), dtype=np.float64)
         case MissingIn():
             return missing.astype(np.float64)
+        case LimitIn(_, above):
+            return np.asarray(cells.above if above else cells.below, dtype=np.float64)
         case LevelOf(_, levels, other):
             known = {level for level in levels if level is not None}
             inside = np.array(
-                [None in levels if gone else cell in known for cell, gone in zip(cells, missing, strict=True)],
+                [None in levels if gone else cell in known for cell, gone in zip(values, missing, strict=True)],
                 dtype=bool,
             )
             return np.asarray(inside != other, dtype=np.float64)
+
+
+def definition(feature: Ingredient) -> str:
+    """How a feature is made of its column, in words."""
+    match feature:
+        case NumberOf(_, None):
+            return UNCHANGED
+        case NumberOf(_, fill):
+            return f"{UNCHANGED}; missing values become {number(fill)}"
+        case MissingIn():
+            return "1 if missing, else 0"
+        case LimitIn(_, above):
+            return f"1 if {'above a limit such as >5' if above else 'below a limit such as <5'}, else 0"
+        case LevelOf(_, levels, other):
+            named = listed([_shown(level) for level in levels], MOST_LEVELS_SHOWN)
+            return f"1 if none of {named}, else 0" if other else f"1 if {named}, else 0"
+
+
+def _shown(level: Level) -> str:
+    return "missing" if level is None else f"“{level}”" if isinstance(level, str) else number(level)

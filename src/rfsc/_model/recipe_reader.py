@@ -28,8 +28,8 @@ from .._utils.arrays import FloatArray
 from .recipe import Ingredient, Level, LevelOf, MissingIn, NumberOf, RawColumn, Recipe, is_missing
 
 SUPPORTED = (
-    "ColumnTransformer, Pipeline, SimpleImputer, OneHotEncoder, StandardScaler, MinMaxScaler, RobustScaler, "
-    "MaxAbsScaler, feature selectors, 'passthrough' and 'drop'"
+    "TableEncoder, ColumnTransformer, Pipeline, SimpleImputer, OneHotEncoder, StandardScaler, MinMaxScaler, "
+    "RobustScaler, MaxAbsScaler, feature selectors, 'passthrough' and 'drop'"
 )
 
 
@@ -49,6 +49,7 @@ class _Column:
     minus: float = 0.0
     over: float = 1.0
     known: tuple[Level, ...] | None = None  # the only levels that its encoder accepts
+    raw: RawColumn | None = None  # how the cells are read, if a TableEncoder said it
 
 
 _State = list[_Column]
@@ -74,10 +75,11 @@ def read_recipe(transformer: Any, columns: Sequence[str]) -> Reading:
     named = hasattr(transformer, "get_feature_names_out")
     names = transformer.get_feature_names_out() if named else columns
     numbers = {feature.column for feature in features if _reads_numbers(feature)}
-    raw = tuple(
-        RawColumn(str(name), "number" if c in numbers else "text", known.get(c)) for c, name in enumerate(columns)
-    )
-    recipe = Recipe(raw, features, tuple(str(name) for name in names))
+    raw = {
+        c: RawColumn(str(name), "number" if c in numbers else "text", known.get(c)) for c, name in enumerate(columns)
+    }
+    raw |= {one.made.column: replace(one.raw, name=raw[one.made.column].name) for one in made if one.raw is not None}
+    recipe = Recipe(tuple(raw.values()), features, tuple(str(name) for name in names))
     return Reading(recipe, np.array([column.minus for column in made]), np.array([column.over for column in made]))
 
 
@@ -126,6 +128,8 @@ def _after(step: Any, state: _State) -> _State:
     """What the columns are after a step."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return state
+    if isinstance(getattr(step, "recipe_", None), Recipe):
+        return _after_table_encoder(step, state)
     for kind, follow in _STEPS.items():
         if isinstance(step, kind):
             check_is_fitted(step)
@@ -188,6 +192,17 @@ def _after_selector(step: Any, state: _State) -> _State:
     if list(step.get_feature_names_out()) != list(names[step.get_support()]):
         raise _unsupported(step, "columns of its own")  # such as RFSCSelector(output="terms")
     return [one for one, keep in zip(state, step.get_support(), strict=True) if keep]
+
+
+def _after_table_encoder(step: Any, state: _State) -> _State:
+    """What has a recipe of its own, as `rfsc.tables.TableEncoder`."""
+    recipe: Recipe = step.recipe_
+    places = [one.made.column for one in state if one.made == _Cell(one.made.column)]
+    if len(places) < len(state):
+        raise _unsupported(step, "columns that were filled, scaled or encoded before")
+    return [
+        _Column(replace(made, column=places[made.column]), raw=recipe.columns[made.column]) for made in recipe.features
+    ]
 
 
 # ---- missing cells

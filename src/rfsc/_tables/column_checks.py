@@ -154,8 +154,8 @@ def _separates_classes(blank: BoolArray, code: IntArray) -> bool:
 # ---- columns without information
 
 
-def useless(column: Column) -> str | None:
-    """Why nothing can be learned from a column; None if something may be."""
+def useless(column: Column, least: float | None = None) -> str | None:
+    """Why nothing can be learned from a column; None if something may be. A level needs at least so many rows."""
     if column.kind == "other":
         return "neither numbers nor text"
     n_rows, n_blank = len(column.values), int(column.blank.sum())
@@ -163,7 +163,8 @@ def useless(column: Column) -> str | None:
         return "all blank"
     if column.n_distinct == 1 and not n_blank:
         return "the same value everywhere"
-    least = max(LEAST_ROWS_OF_LEVEL, LEAST_SHARE_OF_LEVEL * n_rows)
+    if least is None:
+        least = max(LEAST_ROWS_OF_LEVEL, LEAST_SHARE_OF_LEVEL * n_rows)
     if column.kind == "text" and max(Counter(column.values).values()) < least:
         return f"{column.n_distinct} levels, each in fewer than {np.ceil(least):.0f} rows"
     return None

@@ -1,37 +1,45 @@
-"""What a column holds: numbers, text or dates; which of its cells are blank; how laboratories write numbers."""
+"""What a column holds: numbers, text or dates; which of its cells are blank; how its numbers are written."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._model.cells import (
+    PLAIN,
+    SPACES,
+    THOUSANDS,
+    CellFormat,
+    level_key,
+    number_in,
+    read_numbers,
+    split_limit,
+    trimmed,
+)
+from .._model.recipe import is_missing
 from .._utils.arrays import BoolArray
 
-if TYPE_CHECKING:
-    from pandas import Series
-
-BLANK_TEXTS = frozenset({"", "?", "na", "n/a", "nan", "null", "<null>", "<na>", "#n/a"})
+BLANK_TEXTS = ("", "#n/a", "<na>", "<null>", "?", "n/a", "na", "nan", "null")
 # more words than in text columns, where "none" or "unknown" may be a level of its own
-BLANK_NUMBERS = BLANK_TEXTS | {
-    *("-", "--", ".", "none", "n.a.", "n.d.", "unknown", "missing", "#null!", "#value!", "#div/0!")
-}
+BLANK_NUMBERS = (
+    *BLANK_TEXTS,
+    *("#div/0!", "#null!", "#value!", "-", "--", ".", "missing", "n.a.", "n.d.", "none", "unknown"),
+)
 LEAST_SHARE = 0.95  # of the cells that are not blank must be numbers, or dates, for a column of these
-TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 CODE = re.compile(r"0\d+")  # a post code rather than a number: the leading zero matters
 DATE = re.compile(r"(?:\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2}))(?:[T ].*)?")
-LIMIT, UNIT = r"(?P<limit>(?:[<>]=?|[≤≥])\s*)?", r"(?:\s*(?P<unit>%|[°µμ]?[A-Za-z][\w^/.·]{0,15}))?"
-MEASUREMENT = re.compile(rf"{LIMIT}(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?){UNIT}")
-DECIMAL_COMMA = re.compile(rf"{LIMIT}[+-]?\d*,\d+(?:[eE][+-]?\d+)?{UNIT}")
-THOUSANDS = re.compile(rf"{LIMIT}[+-]?[1-9]\d{{0,2}}(?:,\d{{3}})+(?:\.\d*)?{UNIT}")
+NUMBER = r"[+-]?[0-9.,]+(?:[eE][+-]?\d+)?"
+MEASUREMENT = re.compile(rf"(?:[<>]=?|[≤≥])?\s*{NUMBER}\s*(?P<unit>%|[°µμ]?[A-Za-z][\w^/.·]{{0,15}})?")
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+CATEGORIES = ("category", "Categorical", "Enum")  # how pandas and polars call their types
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,9 +49,11 @@ class Column:
     name: str
     kind: str  # "number" (true and false are 1 and 0), "text", "date" or "other"
     values: np.ndarray[Any, Any]  # floats with NaN for blanks, or texts with None for blanks
+    cells: CellFormat | None = None  # how its texts are read; None if they are plain numbers, or none
     n_not_numbers: int = 0  # cells of a column of numbers that hold something else and count as blank
-    unit: str = ""  # that its numbers are written with
-    n_limits: int = 0  # cells such as <0.5, which count as the limit
+    below: BoolArray | None = None  # cells such as <0.5, which count as the limit, ...
+    above: BoolArray | None = None  # ... and such as >1000
+    n_merged: int = 0  # spellings of levels that differ from others in case or blanks only
 
     @property
     def blank(self) -> BoolArray:
@@ -57,119 +67,105 @@ class Column:
         return len(set(self.values[~self.blank].tolist()))
 
     def take(self, rows: BoolArray) -> Column:
-        return replace(self, values=self.values[rows])
+        below, above = (None if limit is None else limit[rows] for limit in (self.below, self.above))
+        return replace(self, values=self.values[rows], below=below, above=above)
 
 
-def infer_column(series: Series) -> Column:
-    """A column of the kind that its cells suggest."""
-    name, cells = str(series.name), _objects(series)
+def infer_column(name: str, column: Any, comma: str | None = None) -> Column:
+    """A column of the kind that its cells suggest; `comma` is what a comma in its numbers means."""
+    cells = objects_of(column)
+    if str(getattr(column, "dtype", "")).startswith(CATEGORIES):
+        return _merged(text_column(name, cells))
     present = [cell for cell in cells if not _is_blank(cell, BLANK_NUMBERS)]
     are_texts = [isinstance(cell, str) for cell in present]
     if any(are_texts) != all(are_texts):
         kind = "other"
     elif any(are_texts):
-        kind = _kind_of_texts(Counter(text.strip() for text in present))
+        kind = _kind_of_texts(Counter(text.strip() for text in present), comma)
     else:
         kind = _kind_of_objects(present)
     if kind == "number":
-        return _number_column(name, cells)
+        return number_column(name, cells, comma)
     # words such as "none" that are blank for numbers may be levels: a column of texts if nothing else is in it
     is_text = all(cell is None or isinstance(cell, str) for cell in cells)
     if kind in ("text", "other") and is_text:
-        return _text_column(name, cells)
-    return Column(name, kind, _text_column(name, cells).values if is_text else cells)
+        return _merged(text_column(name, cells))
+    return Column(name, kind, text_column(name, cells).values if is_text else cells)
 
 
-def column_of_kind(series: Series, kind: str, comma: str | None = None, unit: str | None = None) -> Column:
-    """A column of numbers or text, as the user or a saved model says; numbers with another unit are none."""
-    name, cells = str(series.name), _objects(series)
-    if kind != "number":
-        return _text_column(name, cells)
-    for i, cell in enumerate(cells):
-        if isinstance(cell, str):
-            cells[i] = _with_point(cell.strip(), comma)
-    return _number_column(name, cells, unit)
+def column_of_kind(name: str, column: Any, kind: str, comma: str | None = None) -> Column:
+    """A column of numbers or text, as the user says."""
+    cells = objects_of(column)
+    return number_column(name, cells, comma) if kind == "number" else _merged(text_column(name, cells))
 
 
-def share_of_numbers(column: Column) -> float:
-    """Which share of a text column's cells, blanks not counted, are numbers."""
-    present = [text for text in column.values if not _is_blank(text, BLANK_NUMBERS)]
-    if column.kind != "text" or not present or any(CODE.fullmatch(text) for text in present):
-        return 0.0
-    if 2 * sum(map(_has_limit, present)) > len(present):
-        return 0.0
-    unit = common_unit(Counter(present))
-    return sum(number_of(text, unit) is not None for text in present) / len(present)
+def objects_of(column: Any) -> np.ndarray[Any, Any]:
+    """Cells as Python objects, None if missing; a copy."""
+    cells = np.array(column, dtype=object)
+    cells[[is_missing(cell) for cell in cells]] = None
+    return cells
 
 
-def number_of(cell: str, unit: str = "") -> float | None:
-    """The finite number in a cell, with that unit or none; that of <0.5 is 0.5. None for anything else."""
-    try:
-        value = math.nan if "_" in cell else float(cell)
-    except ValueError:
-        found = MEASUREMENT.fullmatch(cell.strip())
-        value = float(found["number"]) if found and _plain(found["unit"]) in ("", _plain(unit)) else math.nan
-    return value if math.isfinite(value) else None
+# ---- numbers
+
+
+def number_column(name: str, cells: np.ndarray[Any, Any], comma: str | None = None) -> Column:
+    """Numbers; cells that hold none are blank, and counted unless they are words for a blank."""
+    texts = Counter(cell for cell in cells if isinstance(cell, str))
+    form = CellFormat(common_unit(texts), comma, BLANK_NUMBERS)
+    values, below, above = read_numbers(cells, form)
+    blank = np.array([_is_blank(cell, BLANK_NUMBERS) for cell in cells], dtype=bool)
+    is_plain = all(PLAIN.fullmatch(trimmed(text)) for text in texts) and (comma != "." or not texts)
+    n_not_numbers = int((np.isnan(values) & ~blank).sum())
+    return Column(name, "number", values, None if is_plain else form, n_not_numbers, below, above)
 
 
 def common_unit(counts: Counter[str]) -> str:
     """The unit that at least half of the numbers have; empty without one."""
     units: Counter[str] = Counter()
     for text, n in counts.items():
-        if found := MEASUREMENT.fullmatch(text):
+        if found := MEASUREMENT.fullmatch(text.strip()):
             units[found["unit"] or ""] += n
     unit, n_with = units.most_common(1)[0] if units else ("", 0)
     return unit if 2 * n_with >= units.total() else ""
 
 
-def _plain(unit: str | None) -> str:
-    """A unit without differences of spelling."""
-    return (unit or "").lower().replace("μ", "µ")
+def comma_meaning(columns: Iterable[Iterable[Any]]) -> str | None:
+    """What replaces a comma in a number: "." if a single 1,5 shows that it is decimal; None if that is unknown."""
+    for column in columns:
+        for text in {cell for cell in column if isinstance(cell, str) and "," in cell}:
+            number = MEASUREMENT.fullmatch(text.strip())
+            found = DECIMAL_COMMA.search(text) if number else None
+            if found and not THOUSANDS.fullmatch(found[0]):
+                return "."
+    return None
 
 
-def _has_limit(text: str) -> bool:
-    return text.lstrip()[:1] in ("<", ">", "≤", "≥")
+def share_of_numbers(column: Column, comma: str | None) -> float:
+    """Which share of a text column's cells, blanks not counted, are numbers."""
+    present = Counter(text for text in column.values if not _is_blank(text, BLANK_NUMBERS))
+    if column.kind != "text" or not present or any(CODE.fullmatch(text) for text in present):
+        return 0.0
+    numbers = _numbers_of(present, comma)
+    return 0.0 if _are_levels(numbers) else numbers.total() / present.total()
 
 
-# ---- commas in numbers
+def _numbers_of(counts: Counter[str], comma: str | None) -> Counter[str]:
+    """The texts that are numbers."""
+    form = CellFormat(common_unit(counts), comma)
+    return Counter({text: n for text, n in counts.items() if number_in(text, form)[0] == number_in(text, form)[0]})
 
 
-def comma_meaning(delimiter: str, columns: Iterable[Iterable[str]]) -> str | None:
-    """What replaces a comma in a number: "." if it is decimal, "" if it separates thousands, None if unknown."""
-    if delimiter == ",":
-        return ""
-    # a single 1,5 decides what 1,234 means; without one such cells stay as they are
-    decided = any(DECIMAL_COMMA.fullmatch(c) and not THOUSANDS.fullmatch(c) for cells in columns for c in cells)
-    return "." if decided else None
+def _are_levels(numbers: Counter[str]) -> bool:
+    """Whether most numbers are limits: "<50" and ">50" alone are levels."""
+    return 2 * sum(n for text, n in numbers.items() if split_limit(trimmed(text))[0]) > numbers.total()
 
 
-def with_points(cells: Sequence[str], comma: str | None) -> list[str]:
-    """A column with decimal points, if that makes it a column of numbers; else as it was."""
-    found = [_with_point(cell, comma) for cell in cells]
-    present = [cell for cell in found if cell.lower() not in BLANK_NUMBERS]
-    unit = common_unit(Counter(present))
-    n_numbers = sum(number_of(cell, unit) is not None for cell in present) if found != list(cells) else 0
-    return found if n_numbers >= LEAST_SHARE * len(present) else list(cells)
+# ---- kinds
 
 
-def _with_point(cell: str, comma: str | None) -> str:
-    if comma is None or "," not in cell:
-        return cell
-    return cell.replace(",", comma) if (DECIMAL_COMMA if comma else THOUSANDS).fullmatch(cell) else cell
-
-
-# ---- cells
-
-
-def _objects(series: Series) -> np.ndarray[Any, Any]:
-    """Cells as Python objects, None if missing; a copy."""
-    cells = np.array(series.astype(object), dtype=object)
-    cells[np.asarray(series.isna(), dtype=bool)] = None
-    return cells
-
-
-def _is_blank(cell: Any, words: frozenset[str]) -> bool:
-    return cell is None or (isinstance(cell, str) and cell.strip().lower() in words)
+def _is_blank(cell: Any, words: Iterable[str]) -> bool:
+    return cell is None or (isinstance(cell, str) and trimmed(cell) in words)
 
 
 def _kind_of_objects(present: list[Any]) -> str:
@@ -178,47 +174,34 @@ def _kind_of_objects(present: list[Any]) -> str:
     return "date" if present and all(isinstance(cell, date | timedelta) for cell in present) else "other"
 
 
-def _kind_of_texts(counts: Counter[str]) -> str:
+def _kind_of_texts(counts: Counter[str], comma: str | None) -> str:
     enough = LEAST_SHARE * counts.total()
-    if all(text.lower() in TRUTH_VALUES for text in counts):
-        return "number"
     if any(CODE.fullmatch(text) for text in counts):
         return "text"
-    unit = common_unit(counts)
-    numbers = Counter({text: n for text, n in counts.items() if number_of(text, unit) is not None})
-    # "<50" and ">50" alone are levels
-    if numbers.total() >= enough and 2 * sum(n for text, n in numbers.items() if _has_limit(text)) <= numbers.total():
+    numbers = _numbers_of(counts, comma)
+    if numbers.total() >= enough and not _are_levels(numbers):
         return "number"
     return "date" if sum(n for text, n in counts.items() if DATE.fullmatch(text)) >= enough else "text"
 
 
-def _number_column(name: str, cells: np.ndarray[Any, Any], unit: str | None = None) -> Column:
-    """Numbers; cells that hold none are blank, and counted unless they are words for a blank."""
-    if unit is None:
-        unit = common_unit(Counter(cell.strip() for cell in cells if isinstance(cell, str)))
-    values = np.array([_to_float(cell, unit) for cell in cells], dtype=np.float64)
-    blank = np.array([_is_blank(cell, BLANK_NUMBERS) for cell in cells], dtype=bool)
-    at_limit = [isinstance(cell, str) and _has_limit(cell) for cell in cells] & ~np.isnan(values)
-    return Column(name, "number", values, int((np.isnan(values) & ~blank).sum()), unit, int(at_limit.sum()))
+# ---- texts
 
 
-def _to_float(cell: Any, unit: str) -> float:
-    """A cell as a finite number, NaN if it is none."""
-    if isinstance(cell, str):
-        found = number_of(cell, unit)
-        return TRUTH_VALUES.get(cell.strip().lower(), math.nan) if found is None else found
-    try:
-        value = math.nan if cell is None else float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
-    return value if math.isfinite(value) else math.nan
-
-
-def _text_column(name: str, cells: np.ndarray[Any, Any]) -> Column:
-    """Texts; whole numbers of a float column are written without a point."""
+def text_column(name: str, cells: np.ndarray[Any, Any]) -> Column:
+    """Texts as they are written; whole numbers of a float column without a point."""
     values = np.empty(len(cells), dtype=object)
     for i, cell in enumerate(cells):
         if not _is_blank(cell, BLANK_TEXTS):
             whole = isinstance(cell, float) and cell.is_integer()
-            values[i] = str(int(cell)) if whole else str(cell).strip()
-    return Column(name, "text", values)
+            values[i] = str(int(cell)) if whole else str(cell).replace("\xa0", " ").strip(SPACES)
+    return Column(name, "text", values, CellFormat(blanks=BLANK_TEXTS))
+
+
+def _merged(column: Column) -> Column:
+    """A text column in which levels that differ in case or blanks only have one spelling, the most frequent."""
+    counts = Counter(text for text in column.values if text is not None)
+    shown: dict[str, str] = {}
+    for text in sorted(counts, key=lambda text: (-counts[text], text)):
+        shown.setdefault(level_key(text), text)
+    values = np.array([None if text is None else shown[level_key(text)] for text in column.values], dtype=object)
+    return replace(column, values=values, n_merged=len(counts) - len(shown))

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.format import open_memmap
 
+from .._model.cells import PLAIN, trimmed
 from .._utils.optional import require
 from .._utils.words import listed, plural
-from .column_types import comma_meaning, number_of, with_points
+from .column_types import comma_meaning
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -39,7 +40,7 @@ class RawTable:
     frame: DataFrame  # texts without surrounding spaces; other types if the file has types
     name: str  # of the file, for messages
     notes: tuple[str, ...] = ()  # what was guessed or dropped, for the user
-    comma: str | None = None  # what a comma in a number means, see `comma_meaning`
+    decimal: str | None = None  # the sign in its numbers, if that is known; with "." commas may separate thousands
 
 
 def read_table(source: str) -> RawTable:
@@ -113,10 +114,10 @@ def _from_csv(path: Path, text: str, notes: list[str]) -> RawTable:
     if not columns:
         msg = f"{path.name}: expected several columns, got one without a name. Check the delimiter."
         raise ValueError(msg)
-    comma = comma_meaning(delimiter, columns.values())
-    if comma == ".":
+    decimal = "." if delimiter == "," else "," if comma_meaning(columns.values()) else None
+    if decimal == ",":
         notes.append("read with decimal commas")
-    return _as_table(path, {name: with_points(cells, comma) for name, cells in columns.items()}, notes, comma)
+    return _as_table(path, columns, notes, decimal)
 
 
 def _is_json(text: str) -> bool:
@@ -164,7 +165,7 @@ def _csv_rows(path: Path, text: str, delimiter: str) -> list[list[str]]:
 
 def _check_header(path: Path, line: int, header: list[str]) -> None:
     """Every column needs a name of its own; if some are numbers, the line may be a row, which is not shown."""
-    numbers = [number_of(name) is not None for name in header]
+    numbers = [PLAIN.fullmatch(trimmed(name)) is not None for name in header]
     repeated = [repr(name) for name, n in Counter(header).items() if n > 1 and name]
     seen: dict[str, int] = {}
     first = next((k for k, name in enumerate(header, start=1) if not name or seen.setdefault(name, k) < k), 0)
@@ -289,7 +290,7 @@ def _has_repeated_names(path: Path) -> bool:
     return len(set(names)) < len(names)
 
 
-def _as_table(path: Path, columns: dict[str, list[str]], notes: list[str], comma: str | None = None) -> RawTable:
+def _as_table(path: Path, columns: dict[str, list[str]], notes: list[str], decimal: str | None = None) -> RawTable:
     from pandas import DataFrame
 
-    return RawTable(DataFrame(columns, dtype=object), path.name, tuple(notes), comma)
+    return RawTable(DataFrame(columns, dtype=object), path.name, tuple(notes), decimal)

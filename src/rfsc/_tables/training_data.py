@@ -1,42 +1,26 @@
-"""From a table to features and labels, in memory or by Dask in chunks; suspicious columns are refused.
-
-The preprocessing of text columns and blanks gives features whose names can be read in a formula.
-"""
+"""From a table to raw columns and labels, in memory or by Dask in chunks; suspicious columns are refused."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import OneHotEncoder
 
-from .._model.recipe import LEAST_ROWS_OF_LEVEL, LEAST_SHARE_OF_LEVEL, MAX_LEVELS, MissingIn, NumberOf, Recipe
 from .._utils.arrays import IntArray
 from .._utils.optional import require
 from .._utils.words import listed, plural
-from .column_checks import (
-    check_names,
-    check_target,
-    far_from_others,
-    repeated_subjects,
-    suspicion,
-    useless,
-)
-from .column_types import Column, column_of_kind, infer_column, share_of_numbers
+from ..tables import COMMAS, NEARLY_NUMBERS, TableEncoder
+from .column_checks import check_names, check_target, far_from_others, repeated_subjects, suspicion, useless
+from .column_types import Column, column_of_kind, comma_meaning, infer_column, objects_of, share_of_numbers, text_column
 from .table_files import RawTable, array_frame, mapped_array
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-AS_IT_IS = "used as it is"
-NEARLY_NUMBERS = 0.7  # share of numbers in a text column from which numbers were probably meant
 IN_MEMORY_SHARE = 0.25  # of the memory may be taken by a raw table: it is copied while it is read and fitted
 NUMBER_BYTES, TEXT_BYTES = 8, 64  # of a cell in memory
 ASSUMED_MEMORY = 8 * 2**30  # bytes, if the system does not say
@@ -78,9 +62,10 @@ class LeakError(ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingTable:
-    """Features and labels of the rows that have a label."""
+    """Raw columns and labels of the rows that have a label."""
 
-    columns: tuple[Column, ...]
+    X: DataFrame
+    encoder: TableEncoder  # that turns them into features, not fitted yet
     y: np.ndarray[Any, Any]  # labels, as texts
     dropped: dict[str, str]  # other columns, with the reason
     n_unlabelled: int  # rows without a label, which were dropped
@@ -89,12 +74,9 @@ class TrainingTable:
     doubtful: dict[str, IntArray] = field(default_factory=dict)  # rows of the table with values far from the others
 
     @property
-    def X(self) -> DataFrame:
-        from pandas import DataFrame
-
-        return DataFrame({column.name: column.values for column in self.columns})
-
-    sample = X  # of a table in memory, all rows
+    def sample(self) -> DataFrame:
+        """Of a table in memory, all rows."""
+        return self.X
 
     @property
     def n_rows(self) -> int:
@@ -104,20 +86,22 @@ class TrainingTable:
 def training_table(table: RawTable, target: str, choice: ColumnChoice | None = None) -> TrainingTable:
     """Look at every column of a table, and take those that can be learned from."""
     choice = choice or ColumnChoice()
+    if table.decimal is None and comma_meaning(table.frame[name] for name in table.frame.columns):
+        table = replace(table, decimal=",")
     names = [str(name) for name in table.frame.columns]
     check_names(names, [target, *choice.names], table.name)
-    label_column = column_of_kind(table.frame[target], "text")
+    label_column = text_column(target, objects_of(table.frame[target]))
     rows = ~label_column.blank
     labels = label_column.values[rows].astype(str)
     _, code, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    check_target(target, sizes, is_number=infer_column(table.frame[target]).kind == "number")
+    check_target(target, sizes, is_number=infer_column(target, table.frame[target]).kind == "number")
     features = [name for name in names if name != target]
     dropped = choice.dropped(features)
     roles = {role: _role(table, name, role)[rows] for role, name in choice.roles.items()}
     columns = [_read_column(table, name, choice) for name in features if name not in dropped]
     doubtful = {column.name: far for column in columns if (far := far_from_others(column)).size}
     columns = [column.take(rows) for column in columns]
-    nearly = {column.name: share_of_numbers(column) for column in columns}
+    nearly = {column.name: share_of_numbers(column, COMMAS[table.decimal]) for column in columns}
     nearly = {name: share for name, share in nearly.items() if share >= NEARLY_NUMBERS}
     _refuse_leaks([column for column in columns if column.name not in choice.keep], code, nearly)
     dropped |= {column.name: reason for column in columns if (reason := useless(column))}
@@ -130,7 +114,10 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
         msg = f"{table.name}: no column is left to learn from. Check the table, its delimiter, --only and --drop."
         raise ValueError(msg)
     _check_signs(choice.signed, {column.name: column.kind for column in used}, dropped, sizes.size)
-    return TrainingTable(used, labels, dropped, int((~rows).sum()), nearly, roles, doubtful)
+    X = table.frame.loc[rows, [column.name for column in used]].reset_index(drop=True)
+    encoder = TableEncoder(kinds={column.name: column.kind for column in used}, decimal=table.decimal)
+    encoder.set_output(transform="pandas")  # the classifier needs the names
+    return TrainingTable(X, encoder, labels, dropped, int((~rows).sum()), nearly, roles, doubtful)
 
 
 def _role(table: RawTable, name: str, role: str) -> np.ndarray[Any, Any]:
@@ -138,7 +125,7 @@ def _role(table: RawTable, name: str, role: str) -> np.ndarray[Any, Any]:
     from pandas import to_datetime
 
     if role == "time":
-        column = infer_column(table.frame[name])
+        column = infer_column(name, table.frame[name], COMMAS[table.decimal])
         if column.kind not in ("number", "date") or column.blank.any():
             got = "has blanks" if column.blank.any() else f"holds {column.kind}"
             msg = f"{table.name}: --time expects a column of numbers or dates without blanks, but {name!r} {got}."
@@ -150,7 +137,7 @@ def _role(table: RawTable, name: str, role: str) -> np.ndarray[Any, Any]:
             msg = f"{table.name}: some dates of {name!r} cannot be read. Write them as 2026-01-31."
             raise ValueError(msg)
         return np.asarray(dates.asi8)
-    texts = column_of_kind(table.frame[name], "text").values
+    texts = text_column(name, objects_of(table.frame[name])).values
     keys = [(str(text),) if text is not None else (i if role == "group" else -1,) for i, text in enumerate(texts)]
     numbers = {key: k for k, key in enumerate(dict.fromkeys(keys))}
     if len(numbers) == 1:
@@ -160,9 +147,10 @@ def _role(table: RawTable, name: str, role: str) -> np.ndarray[Any, Any]:
 
 
 def _read_column(table: RawTable, name: str, choice: ColumnChoice) -> Column:
+    comma = COMMAS[table.decimal]
     if name not in choice.number:
-        return infer_column(table.frame[name])
-    column = column_of_kind(table.frame[name], "number", table.comma)
+        return infer_column(name, table.frame[name], comma)
+    column = column_of_kind(name, table.frame[name], "number", comma)
     if column.blank.all():
         msg = f"{table.name}: {name!r} holds no number, so it cannot be read as numbers. Remove --number {name}."
         raise ValueError(msg)
@@ -195,66 +183,6 @@ def _check_signs(signed: Sequence[str], kinds: dict[str, str], dropped: dict[str
             what = f"{name!r} is {reason}. Choose another column"
         msg = f"{start} expect columns of numbers that are used, but {what}, or leave the option out."
         raise ValueError(msg)
-
-
-# ---- preprocessing
-
-
-class BlankFiller(SimpleImputer):  # type: ignore[misc]
-    """A SimpleImputer whose indicator of the column `age` is called `age missing`."""
-
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        names = super().get_feature_names_out(input_features)
-        gone = self.feature_names_in_[self.indicator_.features_]
-        kept = names[: len(names) - len(gone)]
-        return np.array([*kept, *(f"{name} missing" for name in gone)], dtype=object)
-
-
-def level_name(column: str, level: Any) -> str:
-    """Name of the indicator of a level."""
-    if level == "infrequent_sklearn":
-        return f"{column}: other"
-    return f"{column} missing" if level is None or level != level else f"{column}={level}"
-
-
-def encoder_of(columns: Sequence[Column]) -> ColumnTransformer:
-    """The preprocessing for a table, not fitted yet."""
-    numbers = [column.name for column in columns if column.kind == "number"]
-    texts = [column.name for column in columns if column.kind == "text"]
-    is_long = len(columns[0].values) * LEAST_SHARE_OF_LEVEL > LEAST_ROWS_OF_LEVEL
-    levels = OneHotEncoder(
-        drop="if_binary",
-        min_frequency=LEAST_SHARE_OF_LEVEL if is_long else LEAST_ROWS_OF_LEVEL,
-        max_categories=MAX_LEVELS,
-        handle_unknown="infrequent_if_exist",
-        sparse_output=False,
-        feature_name_combiner=level_name,
-    )
-    return ColumnTransformer(
-        [("numbers", BlankFiller(strategy="median", add_indicator=True), numbers), ("texts", levels, texts)],
-        verbose_feature_names_out=False,
-    ).set_output(transform="pandas")
-
-
-def fitted_encoder(encoder: ColumnTransformer, X: DataFrame) -> ColumnTransformer:
-    """A fitted copy of a preprocessing."""
-    try:
-        return clone(encoder).fit(X)
-    except ValueError as error:
-        if "Output feature names" not in str(error):
-            raise
-    msg = "two features would have the same name, such as a column 'sex=male' beside a column sex. Rename one of them."
-    raise ValueError(msg)
-
-
-def description(recipe: Recipe, column: int) -> str:
-    """How a column is used, for the user."""
-    made = [(name, f) for name, f in zip(recipe.names, recipe.features, strict=True) if f.column == column]
-    numbers = [feature for _, feature in made if isinstance(feature, NumberOf)]
-    if not numbers:
-        return f"indicator{'s' if len(made) > 1 else ''} {', '.join(name for name, _ in made)}"
-    flags = [name for name, feature in made if isinstance(feature, MissingIn)]
-    return f"blanks become {numbers[0].fill:.6g}, with indicator {flags[0]}" if flags else AS_IT_IS
 
 
 # ---- tables larger than memory
@@ -326,9 +254,9 @@ def _checked_chunks(path: Path, target: str, choice: ColumnChoice) -> ChunkedTab
         msg = f"the target {target!r} holds more than {MOST_LABELS:,} labels, but this is a classifier. Choose another."
         raise ValueError(msg)
     n_rows, n_blank, sizes = dask.compute(frame.shape[0], (~np.isfinite(X)).sum(), y.value_counts())
-    check_target(target, sizes.to_numpy(), is_number=infer_column(sample[target]).kind == "number")
+    check_target(target, sizes.to_numpy(), is_number=infer_column(target, sample[target]).kind == "number")
     _check_no_blanks(name, n_blank[n_blank > 0].to_dict())
-    columns = [infer_column(sample[column]) for column in wanted if column not in choice.keep]
+    columns = [infer_column(column, sample[column]) for column in wanted if column not in choice.keep]
     _refuse_leaks(columns, np.unique(sample[target].astype(str), return_inverse=True)[1], {})
     _check_signs(choice.signed, dict.fromkeys(wanted, "number"), dropped, len(sizes))
     n_labelled = int(sizes.sum())
@@ -376,10 +304,10 @@ def _check_no_blanks(name: str, n_blank: dict[str, int]) -> None:
 
 def _labelled_rows(part: DataFrame, target: str) -> DataFrame:
     """The rows that have a label, with the label as text."""
-    from pandas import Series, factorize
+    from pandas import factorize
 
     code, distinct = factorize(part[target])
-    texts = [*column_of_kind(Series(distinct, name=target), "text").values, None]  # the last for code -1
+    texts = [*text_column(target, objects_of(distinct)).values, None]  # the last for code -1
     return part.assign(**{target: np.array(texts, dtype=object)[code]}).dropna(subset=[target])
 
 

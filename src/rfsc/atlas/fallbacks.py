@@ -68,7 +68,7 @@ def _often_blank(predictor: Predictor, recipe: Recipe, X: Any) -> list[int]:
     columns = sorted(
         {one.column for one in read if isinstance(one, NumberOf) and MissingIn(one.column) in recipe.features}
     )
-    blank = {c: int(missing.sum()) for c, (_, missing) in recipe.cells(X, columns).items()}
+    blank = {c: int(found.missing.sum()) for c, found in recipe.cells(X, columns).items()}
     often = sorted((c for c in columns if blank[c] >= LEAST_BLANKS), key=lambda c: -blank[c])
     return sorted(often[:MOST_COLUMNS])
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._utils.words import plural
 from .console import Messages
 
 if TYPE_CHECKING:
-    from .._tables.column_types import Column
     from .._tables.training_data import TrainingTable
 
 MOST_COLUMNS_SHOWN = 40
@@ -28,43 +27,44 @@ def refusal(reasons: dict[str, str], subjects: Sequence[str]) -> str:
     return "\n".join([head, *lines, *groups, f"{'Or drop' if groups else 'Drop'} {them} with {drops}", keep])
 
 
-def describe_columns(table: TrainingTable, encoder: Any) -> list[dict[str, str]]:
-    """What happens to every column."""
-    from .._model.recipe_reader import read_recipe
-    from .._tables.training_data import description, fitted_encoder
+def describe_columns(table: TrainingTable) -> list[dict[str, str]]:
+    """What was read, changed and doubted, for every column."""
+    from sklearn.base import clone
 
-    fitted = fitted_encoder(encoder, table.X)
-    recipe = read_recipe(fitted, [column.name for column in table.columns]).recipe
-    rows = []
-    for j, column in enumerate(table.columns):
-        rows.append({"column": column.name, "kind": column.kind, "use": description(recipe, j) + _odd_cells(column)})
-    return rows + dropped_columns(table.dropped)
+    found: list[dict[str, str]] = clone(table.encoder).fit(table.X).columns_.rows()
+    return found + dropped_columns(table.dropped)
 
 
-def _odd_cells(column: Column) -> str:
-    """How cells that are no plain numbers were read."""
-    number = f"a number in {column.unit}" if column.unit else "a number"
-    counts = {"with < or >": (column.n_limits, "the limit"), f"without {number}": (column.n_not_numbers, "blank")}
-    said = [f"unit {column.unit}"] if column.unit else []
-    for which, (n, meaning) in counts.items():
-        if n:
-            said.append(f"{plural(n, 'cell')} {which} {'counts' if n == 1 else 'count'} as {meaning}")
-    return "".join(f"; {one}" for one in said)
+def plain_columns(names: Sequence[str]) -> list[dict[str, str]]:
+    """The same for columns of numbers without blanks."""
+    from ..tables import AS_IT_IS
+
+    return [_row(name, "number", AS_IT_IS) for name in names]
 
 
 def dropped_columns(dropped: dict[str, str]) -> list[dict[str, str]]:
-    return [{"column": name, "kind": "", "use": f"dropped ({reason})"} for name, reason in dropped.items()]
+    return [_row(name, "", f"dropped ({reason})") for name, reason in dropped.items()]
+
+
+def _row(column: str, kind: str, use: str) -> dict[str, str]:
+    return {"column": column, "kind": kind, "use": use, "changed": "", "doubtful": ""}
+
+
+def shown_columns(rows: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of the table, without columns that are empty: most tables have nothing to doubt."""
+    names = [name for name in rows[0] if any(row[name] for row in rows)]
+    return names, [[row[name] for name in names] for row in rows]
 
 
 def show_columns(messages: Messages, rows: list[dict[str, str]]) -> None:
     """A table of the columns; of very many, only those that are changed or dropped."""
-    from .._tables.training_data import AS_IT_IS
+    from ..tables import AS_IT_IS
 
     is_long = len(rows) > MOST_COLUMNS_SHOWN
     shown = [row for row in rows if row["use"] != AS_IT_IS][:MOST_COLUMNS_SHOWN] if is_long else rows
     dim = [i for i, row in enumerate(shown) if row["use"].startswith("dropped")]
     if shown:
-        messages.table(["column", "kind", "use"], [list(row.values()) for row in shown], dim=dim)
+        messages.table(*shown_columns(shown), dim=dim)
     if is_long:
         n_plain = sum(row["use"] == AS_IT_IS for row in rows)
         more = f"... and {plural(len(rows) - len(shown), 'more column', 'more columns')}; "

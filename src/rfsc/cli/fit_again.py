@@ -39,7 +39,7 @@ def unfitted(
     from sklearn.pipeline import make_pipeline
 
     from .._tables.table_files import read_table
-    from .._tables.training_data import ColumnChoice, chunked_table, encoder_of, is_larger_than_memory, training_table
+    from .._tables.training_data import ColumnChoice, chunked_table, is_larger_than_memory, training_table
 
     target = target or record_of(predictor)["target"]
     if target is None:
@@ -58,7 +58,7 @@ def unfitted(
         return search, X if predictor.named else X.to_numpy(), labels, None
     names = [str(name) for name in table.frame.columns if name not in (target, group)]
     training = training_table(table, target, ColumnChoice(keep=names, roles={"group": group} if group else {}))
-    pipeline = make_pipeline(encoder_of(training.columns), search)
+    pipeline = make_pipeline(training.encoder, search)
     return pipeline, training.X, training.y, training.roles.get("group")
 
 

@@ -35,7 +35,7 @@ from .arguments import (
     sign_restrictions,
 )
 from .certify_command import certificate_of
-from .column_table import describe_columns, dropped_columns, refusal, show_columns
+from .column_table import describe_columns, dropped_columns, plain_columns, refusal, show_columns
 from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
 from .fit_again import fit_with_groups
 from .fit_model import fallback_text, model_text, model_with_fallbacks
@@ -268,7 +268,7 @@ def _prepare(job: FitJob) -> Prepared:
     from sklearn.pipeline import make_pipeline
 
     from .._tables.table_files import read_table
-    from .._tables.training_data import encoder_of, training_table
+    from .._tables.training_data import training_table
 
     raw = read_table(job.data)
     n_rows, n_columns = raw.frame.shape
@@ -285,8 +285,8 @@ def _prepare(job: FitJob) -> Prepared:
         where = f"{'row' if rows.size == 1 else 'rows'} {listed([str(row + 1) for row in rows], MOST_DOUBTFUL_ROWS)}"
         job.messages.warn(f"{name!r} is far from its other values in {where}; check whether this is a mistake")
     folds = fit_score.choose_folds(table, job.cv, job.test_size, job.search.random_state, job.time_limit)
-    pipeline = make_pipeline(encoder_of(table.columns), job.search)
-    columns = describe_columns(table, pipeline[0])
+    pipeline = make_pipeline(table.encoder, job.search)
+    columns = describe_columns(table)
     show_columns(job.messages, columns)
     n_scored = 0 if folds is None else len(folds) if isinstance(folds, list) else folds.get_n_splits()
     all_methods = job.report is not None
@@ -295,7 +295,7 @@ def _prepare(job: FitJob) -> Prepared:
 
 
 def _prepare_chunked(job: FitJob) -> Prepared:
-    from .._tables.training_data import AS_IT_IS, chunked_table
+    from .._tables.training_data import chunked_table
 
     given = {"--report": job.report, "--number": job.columns.number, "--cv": job.cv, "--certify": job.certify}
     given["--fallback"] = job.fallback
@@ -308,7 +308,7 @@ def _prepare_chunked(job: FitJob) -> Prepared:
         table = chunked_table(job.data, job.target, job.columns)
     size = f"{plural(table.n_rows, 'row')}, {plural(len(table.X.columns), 'feature')}"
     job.messages.info(f"{table.name}: {size}; larger than memory, so it is read in chunks", "bold")
-    columns = [{"column": name, "kind": "number", "use": AS_IT_IS} for name in table.X.columns]
+    columns = plain_columns(table.X.columns)
     score = partial(fit_score.held_out_score, job.messages, job.search, table, job.test_size)
     return Prepared(job.search, table, columns + dropped_columns(table.dropped), int(job.cv != 0), score)
 
@@ -326,7 +326,7 @@ def _fit(job: FitJob, prepared: Prepared) -> bool:
     search.set_params(verbose=0, callbacks=limit.callbacks(n_more) or None)
     search.manifest_["target"] = job.target  # labels are an array without a name
     search.manifest_["group"] = job.columns.roles.get("group")
-    search.manifest_["units"] = {c.name: c.unit for c in getattr(table, "columns", ()) if c.unit}
+    search.manifest_["columns"] = prepared.columns
     if search.stop_reason_ == "time_limit":
         job.messages.warn("the time limit ended the search early; with more time the model may differ")
     if not any(model.size for model in search.models_):

@@ -12,6 +12,7 @@ import typer
 
 from .._utils.words import plural
 from .arguments import Data, Force, Json, Model, Output, Quiet, Target, column_option, file_option
+from .column_table import shown_columns
 from .console import (
     CommandError,
     Messages,
@@ -248,6 +249,12 @@ def info(model: Model, as_json: Json = False) -> None:
         f"reads {len(columns)} of {plural(facts['n_columns'], 'column')}:",
         table_text(["column", "kind", ""], columns),
     ]
+    if manifest and manifest["columns"]:
+        head += [
+            "",
+            "what the fit did with every column of its table:",
+            table_text(*shown_columns(manifest["columns"])),
+        ]
     settings = ", ".join(f"{key}={value}" for key, value in facts["settings"].items())
     parts = ["\n".join(head), *summaries(predictor), f"settings: {settings}"]
     if predictor.fallbacks_:

@@ -62,7 +62,7 @@ def _labels(predictor: Predictor, table: RawTable, target: str | None, messages:
     target = target or (predictor.manifest_ or {}).get("target")
     if target is None or (given is None and target not in table.frame.columns):
         return None
-    if given is None and column_of_kind(table.frame[target], "text").blank.all():
+    if given is None and column_of_kind(target, table.frame[target], "text").blank.all():
         messages.info(f"{target!r} is blank in all rows, so only the shifts are shown.")
         return None
     rows, labels = labels_for_model(predictor, table, target)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from .._model.predictor import Predictor
+    from .._model.recipe import Cells, RawColumn
     from .._tables.table_files import RawTable
     from ..export.program import Program
 
@@ -73,11 +74,9 @@ def rows_for_model(messages: Messages, predictor: Predictor, table: RawTable) ->
     from pandas import DataFrame
 
     from .._tables.column_checks import SINGLE_COLUMN
-    from .._tables.column_types import column_of_kind
     from ..export.program import Program
 
     program, frame = Program.of(predictor), table.frame
-    units = (predictor.manifest_ or {}).get("units", {})
     missing = [repr(program.columns[c].name) for c in program.read if program.columns[c].name not in frame.columns]
     if missing:
         hint = f" {SINGLE_COLUMN}" if frame.shape[1] == 1 < len(program.read) else ""
@@ -91,13 +90,32 @@ def rows_for_model(messages: Messages, predictor: Predictor, table: RawTable) ->
         if raw.name not in frame.columns:  # not read by the model: any value will do that is not missing
             cells[raw.name] = [0.0 if raw.kind == "number" else ""] * len(frame)
             continue
-        column = column_of_kind(frame[raw.name], raw.kind, table.comma, units.get(raw.name, ""))
-        cells[raw.name] = column.values
-        if n := column.n_not_numbers:
-            what = "is not a number and counts" if n == 1 else "are not numbers and count"
-            of_fit = f" in {units[raw.name]}, the unit of the fit," if raw.name in units else ""
-            messages.warn(f"{plural(n, 'cell')} of {raw.name!r} {what.replace(' and', f'{of_fit} and')} as blank")
+        column = frame[raw.name]
+        cells[raw.name] = column if raw.kind == "text" else _numbers(messages, raw, column, table.decimal)
     return DataFrame(cells)
+
+
+def _numbers(messages: Messages, raw: RawColumn, column: Any, decimal: str | None) -> Any:
+    """A column of numbers as the model reads it, with a warning about cells that hold none."""
+    import numpy as np
+
+    from .._model.cells import CellFormat, read_numbers, trimmed
+    from .._tables.column_types import BLANK_NUMBERS, objects_of
+
+    form = raw.cells or CellFormat()
+    cells = objects_of(column)
+    if decimal == "," and form.comma != ".":  # the file says how it is written
+        cells = np.array([c.replace(",", ".") if isinstance(c, str) else c for c in cells], dtype=object)
+    if raw.cells is None:
+        truth = {"true": 1.0, "false": 0.0}
+        cells = np.array([truth.get(trimmed(c), c) if isinstance(c, str) else c for c in cells], dtype=object)
+    values = read_numbers(cells, form)[0]
+    blank = [cell is None or (isinstance(cell, str) and trimmed(cell) in BLANK_NUMBERS) for cell in cells]
+    if n := int((np.isnan(values) & ~np.array(blank, dtype=bool)).sum()):
+        what = "is not a number and counts" if n == 1 else "are not numbers and count"
+        of_fit = f" in {form.unit}, the unit of the fit," if form.unit else ""
+        messages.warn(f"{plural(n, 'cell')} of {raw.name!r} {what.replace(' and', f'{of_fit} and')} as blank")
+    return cells if raw.cells is not None else values
 
 
 def labels_for_model(predictor: Predictor, table: RawTable, target: str) -> tuple[Any, Any]:
@@ -105,10 +123,10 @@ def labels_for_model(predictor: Predictor, table: RawTable, target: str) -> tupl
     import numpy as np
 
     from .._tables.column_checks import check_names
-    from .._tables.column_types import column_of_kind
+    from .._tables.column_types import objects_of, text_column
 
     check_names(list(table.frame.columns), [target], table.name)
-    column = column_of_kind(table.frame[target], "text")
+    column = text_column(target, objects_of(table.frame[target]))
     rows = ~column.blank
     known = {str(label): label for label in predictor.classes_.tolist()}
     found = column.values[rows]
@@ -128,12 +146,15 @@ def labels_for_model(predictor: Predictor, table: RawTable, target: str) -> tupl
 
 def unusual(predictor: Predictor, X: DataFrame) -> list[str]:
     """Reasons to doubt predictions of these rows, as sentences for the user."""
+    from .._model.recipe import read_cells
+    from .._tables.column_types import objects_of
     from ..export.program import Program
 
     program = Program.of(predictor)
-    read = [(c, program.columns[c]) for c in program.read]
-    blank = [repr(raw.name) for _, raw in read if X[raw.name].isna().all()]
-    foreign = [repr(raw.name) for c, raw in read if raw.kind == "text" and _has_foreign_levels(program, c, X)]
+    read = {c: read_cells(objects_of(X[program.columns[c].name]), program.columns[c]) for c in program.read}
+    blank = [repr(program.columns[c].name) for c, cells in read.items() if cells.missing.all()]
+    texts = [c for c in read if program.columns[c].kind == "text"]
+    foreign = [repr(program.columns[c].name) for c in texts if _has_foreign_levels(program, c, read[c])]
     found = [_out_of_range(program, predictor.features(X))]
     if blank:
         is_one = len(blank) == 1
@@ -168,13 +189,13 @@ def _out_of_range(program: Program, features: Any) -> str:
     )
 
 
-def _has_foreign_levels(program: Program, column: int, X: DataFrame) -> bool:
+def _has_foreign_levels(program: Program, column: int, read: Cells) -> bool:
     """Whether a text column seems to use other words; a few unknown rare levels are normal."""
     from .._model.recipe import LevelOf
 
     made = [f for f in program.features if isinstance(f, LevelOf) and f.column == column]
     known = {level for feature in made for level in feature.levels}
-    cells = Counter(cell for cell in X[program.columns[column].name] if cell is not None)
+    cells = Counter(read.values[~read.missing].tolist())
     unknown = {level: n for level, n in cells.items() if level not in known}
     n_unnamed = len(made) == 1  # of two levels a recipe names one
     is_most = len(unknown) - n_unnamed >= UNKNOWN_SHARE * len(cells) > 0

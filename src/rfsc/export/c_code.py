@@ -48,6 +48,23 @@ static double NAME_log_sigmoid(double z)
     return fmin(z, 0.0) - log1p(exp(-fabs(z)));
 }
 """,
+    "is_level": """
+/* whether a text is present and is this level: small letters, of which ASCII ones may be capitals in the text; spaces
+   around the text and repeated ones do not count */
+static int NAME_is_level(const char *cell, const char *level)
+{
+    if (cell == NULL) return 0;
+    while (*cell && strchr(" \\t\\n\\r", *cell)) cell++;
+    for (; *cell; cell++) {
+        const char *next = cell;
+        while (*next && strchr(" \\t\\n\\r", *next)) next++;
+        if (!*next) break;
+        if (*cell == ' ' && cell[1] == ' ') continue;
+        if ((*cell >= 'A' && *cell <= 'Z' ? *cell - 'A' + 'a' : *cell) != *level++) return 0;
+    }
+    return *level == 0;
+}
+""",
     "is": """
 /* whether a text is present and is this one */
 static int NAME_is(const char *cell, const char *level)
@@ -83,10 +100,16 @@ class C(CodePrinter):
     def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
         return f"{self.name}_scaled({x}, {half_minimum!r}, {half_span!r})"
 
+    def is_limit(self, cell: str, *, above: bool) -> str:
+        return f"{cell}_limit {'>' if above else '<'} 0"
+
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
+        same = "is" if cell.startswith("row->") else "is_level"  # cells with a format have variables of their own
         return self.any_of(
             [
-                f"{self.name}_is({cell}, {text_literal(level)})" if isinstance(level, str) else f"{cell} == {level!r}"
+                f"{self.name}_{same}({cell}, {text_literal(level)})"
+                if isinstance(level, str)
+                else f"{cell} == {level!r}"
                 for level in levels
             ]
         )
@@ -108,10 +131,12 @@ def to_c(source: Any, name: str = "rfsc_predict") -> str:
     Returns
     -------
     str
-        A file for the compiler, without a header. ``<name>_row`` is a struct of the columns: doubles, NAN for a missing
-        cell, and texts in UTF-8, NULL for a missing cell. ``<name>(&row, decision, probability)`` returns the place
-        of the class in ``<name>_labels``, or -1 if a cell that it needs is missing; it fills the two arrays unless
-        they are NULL. To get the same bits on every machine, compile with ``-ffp-contract=off``.
+        A file for the compiler, without a header. ``<name>_row`` is a struct of the columns: doubles, NAN for a
+        missing cell, and texts in UTF-8, NULL for a missing cell. C reads no texts as numbers: a cell such as ``<5
+        mg/L`` is 5, with ``<column>_limit`` set to -1 if the model asks whether it is a limit. ``<name>(&row,
+        decision, probability)`` returns the place of the class in ``<name>_labels``, or -1 if a cell that it needs is
+        missing; it fills the two arrays unless they are NULL. To get the same bits on every machine, compile with
+        ``-ffp-contract=off``.
     """
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or name.lower() in TAKEN:
         msg = f"name must be a name that C allows for a function, got {name!r}."
@@ -153,7 +178,12 @@ def _comment(text: str) -> str:
 
 
 def _head(program: Program, fields: dict[int, str], name: str) -> list[str]:
-    lines = ["/* Made by rfsc: a classifier in C99. Link with -lm. */", "#include <math.h>", "#include <string.h>", ""]
+    lines = [
+        "/* Made by rfsc: a classifier in C99. Link with -lm. Numbers have no units and no signs of limits. */",
+        "#include <math.h>",
+        "#include <string.h>",
+        "",
+    ]
     lines += [
         f"enum {{ {name}_n_classes = {len(program.classes)}, {name}_n_decisions = {len(program.models)} }};",
         "",
@@ -161,8 +191,13 @@ def _head(program: Program, fields: dict[int, str], name: str) -> list[str]:
         "typedef struct {",
     ]
     for j, field in fields.items():
-        kind = "double " if program.columns[j].kind == "number" else "const char *"
-        lines.append(f"    {kind}{field}; {_comment(program.columns[j].name)}")
+        raw = program.columns[j]
+        note = f", in {raw.cells.unit}" if raw.cells is not None and raw.cells.unit else ""
+        lines.append(f"    {'double ' if raw.kind == 'number' else 'const char *'}{field}; {_comment(raw.name + note)}")
+        if program.reads_limits(j):
+            lines.append(
+                f"    int {field}_limit; /* -1 if the number is a limit such as <5, 1 if such as >5, else 0 */"
+            )
     if not fields:
         lines.append("    char nothing; /* the model reads no column */")
     labels = ", ".join(text_literal(str(plain_label(label))) for label in program.classes)
@@ -180,8 +215,14 @@ def _body(program: Program, fields: dict[int, str], name: str) -> list[str]:
         fill = ["if (decision != NULL)", f"    for (k = 0; k < {n}; k++) decision[k] = NAN;"]
         fill += ["if (probability != NULL)", f"    for (k = 0; k < {n_classes}; k++) probability[k] = NAN;"]
         lines += ["", f"if ({gaps}) {{", *(f"    {line}" for line in fill), "    return -1;", "}"]
+    cells = {j: f"row->{field}" for j, field in fields.items()}
+    for j, form in ((j, program.columns[j].cells) for j in fields if program.columns[j].kind == "text"):
+        if form is not None:
+            blank = printer.is_one_of(f"c{j}", list(form.blanks)).replace(f"(c{j},", f"({cells[j]},")
+            lines.append(f"const char *const c{j} = {blank} ? NULL : {cells[j]};")
+            cells[j] = f"c{j}"
     for p in used:
-        value = printer.scaled_feature(program, p, f"row->{fields[program.features[p].column]}")
+        value = printer.scaled_feature(program, p, cells[program.features[p].column])
         lines.append(f"const double s{p} = {value}; {_comment(program.feature_names[p])}")
     if not used:
         lines.append("(void)row;")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -57,16 +56,16 @@ class Field:
         return [first, *codes, (self.another, code, "Another" if codes else "Known")]
 
 
-def fields_of(program: Program, units: Mapping[str, str]) -> list[Field]:
-    """The columns that the model reads, with units by name."""
-    return [_field(program, j, units) for j in program.read]
+def fields_of(program: Program) -> list[Field]:
+    """The columns that the model reads."""
+    return [_field(program, j) for j in program.read]
 
 
-def _field(program: Program, j: int, units: Mapping[str, str]) -> Field:
+def _field(program: Program, j: int) -> Field:
     column = program.columns[j]
     used = [p for p in program.features_used if program.features[p].column == j]
     made = [program.features[p] for p in used]
-    name, unit = column.name, units.get(column.name, "")
+    name, unit = column.name, "" if column.cells is None else column.cells.unit
     counts = any(isinstance(one, MissingIn) or (isinstance(one, LevelOf) and None in one.levels) for one in made)
     if column.kind == "number" and not any(isinstance(one, LevelOf) for one in made):
         ranges = [program.half_range(p) for p in used if isinstance(program.features[p], NumberOf)]
@@ -123,7 +122,7 @@ def to_html(source: Any) -> str:
     from markupsafe import Markup
 
     predictor, program = as_predictor(source), Program.of(source)
-    fields = fields_of(program, (predictor.manifest_ or {}).get("units", {}))
+    fields = fields_of(program)
     names = class_names(predictor)
     data = {
         "FIELDS": literal([asdict(field) | {"cells": [cell for cell, _, _ in field.options]} for field in fields]),

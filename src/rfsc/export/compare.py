@@ -26,7 +26,8 @@ def compared_text(source: Any) -> str:
     document = json.loads(to_json(source, history=False, timings=False))
     document["settings"] = {key: value for key, value in document["settings"].items() if key not in IDLE}
     document |= {"reference": None, "fallbacks": []}  # made beside the fit
-    document["manifest"] = (document["manifest"] or {}) | {"versions": {}, "target": None, "group": None, "units": {}}
+    idle: dict[str, Any] = {"versions": {}, "target": None, "group": None, "columns": []}
+    document["manifest"] = (document["manifest"] or {}) | idle
     return json.dumps(document)
 
 

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from .._model.cells import ABOVE, BELOW, PLAIN, SMALL_LETTERS, THOUSANDS, trimmed
+from .._model.recipe import RawColumn
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, one_line, plain_label
@@ -35,6 +37,42 @@ function _number(row, name) {
   if (Number.isNaN(number)) throw new TypeError(`column ${name} must hold numbers, or null if one is missing`);
   return cell === null ? null : number;
 }
+""",
+    "_measured": f"""
+// the number in a cell, as laboratories write it, null if there is none; and < or > if it is a limit
+function _measured(cell, unit, comma) {{
+  if (typeof cell !== "string") {{
+    const number = cell === null ? NaN : Number(cell);
+    return [Number.isFinite(number) ? number : null, ""];
+  }}
+  let text = _trimmed(cell);
+  const found = /^([<>]=?|[{BELOW[1]}{ABOVE[1]}]) */.exec(text);
+  const sign = !found ? "" : "{BELOW}".includes(text[0]) ? "<" : ">";
+  if (found) text = text.slice(found[0].length);
+  if (unit && text.endsWith(unit)) text = text.slice(0, -unit.length).replace(/ +$/, "");
+  if (comma === "." || (comma === "" && /^{THOUSANDS.pattern}$/.test(text))) text = text.replaceAll(",", comma);
+  const number = /^{PLAIN.pattern}$/.test(text) ? Number(text) : NaN;
+  return Number.isFinite(number) ? [number, sign] : [null, ""];
+}}
+""",
+    "_level": """
+// a level, whatever its case and blanks, null if it is missing
+function _level(cell, blanks) {
+  if (cell === null) return null;
+  const text = _trimmed(String(cell)).replace(/ +/g, " ");
+  return blanks.includes(text) ? null : text;
+}
+""",
+    "_trimmed": f"""
+// a text in small letters without spaces around it
+function _trimmed(text) {{
+  const same = {json.dumps(SMALL_LETTERS)};
+  const small = (letter) => {{
+    const low = same[letter] ?? letter.toLowerCase();
+    return [...low].length === 1 ? low : letter;
+  }};
+  return [...text.replaceAll("\\xa0", " ").replace(/^[ \\t\\n\\r]+|[ \\t\\n\\r]+$/g, "")].map(small).join("");
+}}
 """,
     "_scaled": f"""
 // a feature in training ranges above its minimum, within absurdly wide bounds
@@ -87,6 +125,9 @@ class JavaScript(CodePrinter):
     def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
         return f"_scaled({x}, {half_minimum!r}, {half_span!r})"
 
+    def is_limit(self, cell: str, *, above: bool) -> str:
+        return f"limit_{cell} === {literal('>' if above else '<')}"
+
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         return f"{literal(levels)}.includes({cell})"
 
@@ -119,6 +160,7 @@ def to_javascript(source: Any, name: str = "predict") -> str:
     body = "\n".join(f"  {line}" for line in _body(program))
     used = {helper for helper in HELPERS if f"{helper}(" in body or f"({helper})" in body}
     used |= {"_cell"} if "_number" in used else set()
+    used |= {"_trimmed"} if {"_measured", "_level"} & used else set()
     helpers = [text for helper, text in HELPERS.items() if helper in used]
     intro = "// Made by rfsc: a classifier in plain JavaScript.\n"
     about = "\n// Class of one row, an object from column names to cells; null if a cell that is needed is missing."
@@ -143,10 +185,7 @@ def _comment(text: str) -> str:
 
 
 def _body(program: Program) -> list[str]:
-    lines = []
-    for j in program.read:
-        column = program.columns[j]
-        lines.append(f"const c{j} = {'_number' if column.kind == 'number' else '_cell'}(row, {literal(column.name)});")
+    lines = [_read(j, program.columns[j], has_limits=program.reads_limits(j)) for j in program.read]
     if program.required:
         lines.append(f"if ({' || '.join(f'c{j} === null' for j in program.required)}) return null;")
     used = program.features_used
@@ -160,6 +199,17 @@ def _body(program: Program) -> list[str]:
         lines += [f"  {text}{name}" for text, name in zip(printer.output(program, k), names, strict=True)]
         lines.append(";")
     return lines + _answer(program)
+
+
+def _read(j: int, column: RawColumn, *, has_limits: bool) -> str:
+    """The line that reads the cell of a column."""
+    cell, form = f"(row, {literal(column.name)})", column.cells
+    if form is None:
+        return f"const c{j} = {'_number' if column.kind == 'number' else '_cell'}{cell};"
+    if column.kind == "text":
+        return f"const c{j} = _level(_cell{cell}, {literal(form.blanks)});"
+    text = f"_measured(_cell{cell}, {literal(trimmed(form.unit))}, {literal(form.comma)})"
+    return f"const [c{j}, limit_c{j}] = {text};" if has_limits else f"const c{j} = {text}[0];"
 
 
 def _answer(program: Program) -> list[str]:

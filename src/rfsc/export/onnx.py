@@ -40,7 +40,9 @@ def to_onnx(source: Any, X: Any = None, *, target_opset: int | dict[str, int] | 
         What to convert. What reads a table of features, or an array of numbers, becomes a graph with one input ``X``
         of shape (n_samples, n_columns). With a recipe for named or text columns, every raw column that the model reads
         is an input of its own, of shape (n_samples, 1), under its name: numbers are doubles with NaN for missing ones,
-        texts have "" for missing ones. A pipeline is read as a recipe if that is possible.
+        texts have "" for missing ones. A pipeline is read as a recipe if that is possible. A graph reads no texts as
+        numbers, and the levels that a `TableEncoder` found are in small letters, without spaces around them; a model
+        that asks whether a number is a limit, such as <5, is refused.
     X : array-like or data frame, default=None
         Some rows, of which only the types are read. Needed only for a pipeline that picks columns by name and has steps
         that no recipe can express, such as PCA: there, every column of X is an input.
@@ -97,6 +99,10 @@ def _converted(estimator: Any, inputs: list[tuple[str, Any]], opset: Any) -> Any
 def _inputs_of(predictor: Predictor) -> list[tuple[str, Any]]:
     """Names and types of the inputs: one for all columns of an array, else one for each column that is read."""
     program = Program.of(predictor)
+    limits = [program.columns[c].name for c in program.read if program.reads_limits(c)]
+    if limits:
+        msg = f"the model asks whether {limits[0]!r} is a limit such as <5, which a number in ONNX cannot say."
+        raise ValueError(f"{msg} Export it as Python or SQL.")
     is_array = not predictor.named and all(raw.kind == "number" for raw in program.columns)
     if predictor.recipe_ is None or is_array:
         return _one_input(len(program.columns))

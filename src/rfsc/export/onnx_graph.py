@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf
+from .._model.recipe import Ingredient, LevelOf, LimitIn, MissingIn, NumberOf
 from .._terms.expression import Expression, Visitor
 from .._terms.scaling import FAR
 from .program import Program
@@ -163,6 +163,8 @@ def feature_of(graph: Graph, ingredient: Ingredient, cells: str, *, is_text: boo
         case LevelOf(_, levels, other):
             inside = _is_level(graph, cells, levels, is_text)
             return graph.node("Sub", graph.constant(1.0), inside) if other else inside
+        case LimitIn():  # refused before
+            raise TypeError
 
 
 def _is_level(graph: Graph, cells: str, levels: Sequence[str | float | None], is_text: bool) -> str:

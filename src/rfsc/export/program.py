@@ -9,7 +9,7 @@ from typing import Any
 
 from .._model import SparseModel
 from .._model.access import as_predictor
-from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
+from .._model.recipe import Ingredient, LevelOf, LimitIn, MissingIn, NumberOf, RawColumn, Recipe
 from .._terms.expression import Divided, Expression, Number, Product, Sum, Visitor, bare, without_sign
 
 LONGEST_COMMENT = 80  # characters of a name that a comment shows
@@ -63,7 +63,25 @@ class Program:
     def is_indicator(self, feature: int) -> bool:
         """Whether a feature is 0 or 1 and so already what scaling would make of it."""
         low, span = self.half_range(feature)
-        return isinstance(self.features[feature], MissingIn | LevelOf) and low == 0.0 and span == 0.5
+        return not isinstance(self.features[feature], NumberOf) and low == 0.0 and span == 0.5
+
+    def made_of(self, column: int) -> list[Ingredient]:
+        """How the features that are used are made of a column."""
+        return [made for made in (self.features[p] for p in self.features_used) if made.column == column]
+
+    def reads_limits(self, column: int) -> bool:
+        """Whether it matters if a cell of a column is a limit."""
+        return any(isinstance(made, LimitIn) for made in self.made_of(column))
+
+    def reads_blanks(self, column: int) -> bool:
+        """Whether a missing level differs from one that is not known."""
+        made = self.made_of(column)
+        return any(isinstance(one, MissingIn) or (isinstance(one, LevelOf) and None in one.levels) for one in made)
+
+    def levels_of(self, column: int) -> list[str]:
+        """The levels of a text column that make a difference."""
+        made = [one for one in self.made_of(column) if isinstance(one, LevelOf)]
+        return sorted({level for one in made for level in one.levels if isinstance(level, str)})
 
     def half_range(self, feature: int) -> tuple[float, float]:
         """Half the minimum and half the training range of a feature."""
@@ -110,6 +128,10 @@ class CodePrinter(Visitor[str]):
         """A cell of numbers with another number if it is missing."""
 
     @abstractmethod
+    def is_limit(self, cell: str, *, above: bool) -> str:
+        """The condition that a cell of a column with a cell format is a limit, such as >5 or <5."""
+
+    @abstractmethod
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         """The condition that a cell is one of the levels, of which there is at least one."""
 
@@ -127,6 +149,8 @@ class CodePrinter(Visitor[str]):
                 return cell if fill is None else self.filled(cell, fill)
             case MissingIn():
                 return self.choose(missing)
+            case LimitIn(_, above):
+                return self.choose(self.is_limit(cell, above=above))
             case LevelOf(_, levels, other):
                 # those that a cell can be: texts of a text column, else numbers
                 known = [level for level in levels if isinstance(level, str if kind == "text" else float)]

@@ -1,10 +1,12 @@
-"""A model as a Python function that needs nothing but the module math."""
+"""A model as a Python function that needs nothing but the modules math and re."""
 
 from __future__ import annotations
 
 import keyword
 from typing import Any
 
+from .._model.cells import ABOVE, BELOW, PLAIN, SMALL_LETTERS, SPACES, THOUSANDS, trimmed
+from .._model.recipe import RawColumn
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, one_line, plain_label
@@ -21,6 +23,40 @@ def _number(value):
     """A cell as a number, None if it is missing."""
     value = _cell(value)
     return None if value is None else float(value)
+''',
+    "_trimmed": f'''
+def _trimmed(text):
+    """A text in small letters, without spaces around it."""
+    text = text.replace("\\xa0", " ").strip({SPACES!r})
+    small = [{SMALL_LETTERS!a}.get(letter, letter.lower()) for letter in text]
+    return "".join(low if len(low) == 1 else letter for low, letter in zip(small, text))
+''',
+    "_measured": f'''
+def _measured(value, unit, comma):
+    """The number in a cell, as laboratories write it, None if there is none; and < or > if it is a limit."""
+    if not isinstance(value, str):
+        value = _number(value)
+        return value if value is not None and math.isfinite(value) else None, ""
+    text = _trimmed(value)
+    found = re.match("([<>]=?|[{BELOW[1]}{ABOVE[1]}]) *", text)
+    sign = "" if not found else "<" if text[0] in "{BELOW}" else ">"
+    text = text[found.end() :] if found else text
+    if unit and text.endswith(unit):
+        text = text[: -len(unit)].rstrip(" ")
+    if comma == "." or (comma == "" and re.fullmatch({THOUSANDS.pattern!r}, text)):
+        text = text.replace(",", comma)
+    number = float(text) if re.fullmatch({PLAIN.pattern!r}, text) else math.nan
+    return (number, sign) if math.isfinite(number) else (None, "")
+''',
+    "_level": '''
+def _level(value, blanks):
+    """A level, whatever its case and blanks, None if it is missing."""
+    value = _cell(value)
+    if value is None:
+        return None
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    text = re.sub(" +", " ", _trimmed(text))
+    return None if text in blanks else text
 ''',
     "_scaled": f'''
 def _scaled(x, half_minimum, half_span):
@@ -69,6 +105,9 @@ class Python(CodePrinter):
     def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
         return f"_scaled({x}, {half_minimum!r}, {half_span!r})"
 
+    def is_limit(self, cell: str, *, above: bool) -> str:
+        return f"limit_{cell} == {'>' if above else '<'!r}"
+
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         return f"{cell} in {tuple(levels)!r}"
 
@@ -93,23 +132,23 @@ def to_python(source: Any, name: str = "predict") -> str:
         "label", the "decision" of every formula and the "probability" of every class; None if a cell that it needs is
         missing (None or NaN).
     """
-    if not name.isidentifier() or keyword.iskeyword(name) or name in (*HELPERS, "math"):
+    if not name.isidentifier() or keyword.iskeyword(name) or name in (*HELPERS, "math", "re"):
         msg = f"name must be a valid Python identifier that the generated code does not already use, got {name!r}."
         raise ValueError(msg)
     program = Program.of(source)
     body = "\n".join(_body(program))
-    helpers = [text for helper, text in HELPERS.items() if f"{helper}(" in body]
-    if "_number(" in body and "_cell(" not in body:
-        helpers.insert(0, HELPERS["_cell"])
-    intro = '"""Made by rfsc: a classifier in plain Python."""\n\nimport math\n'
+    helpers: list[str] = []
+    for helper, text in reversed(HELPERS.items()):  # those that others need stand before them
+        if f"{helper}(" in "".join([body, *helpers]):
+            helpers.insert(0, text)
+    more = "import re\n" if any("re." in text for text in helpers) else ""
+    intro = f'"""Made by rfsc: a classifier in plain Python."""\n\nimport math\n{more}'
     return "\n".join([intro, *helpers, f"\ndef {name}(row):", body]) + "\n"
 
 
 def _body(program: Program) -> list[str]:
     lines = ['"""Class of one row: a mapping from column names to cells; None if a cell that is needed is missing."""']
-    for j in program.read:
-        column = program.columns[j]
-        lines.append(f"c{j} = {'_number' if column.kind == 'number' else '_cell'}(row[{column.name!r}])")
+    lines += [_read(j, program.columns[j], has_limits=program.reads_limits(j)) for j in program.read]
     if program.required:
         lines += [f"if {' or '.join(f'c{j} is None' for j in program.required)}:", "    return None"]
     used = program.features_used
@@ -123,6 +162,17 @@ def _body(program: Program) -> list[str]:
         lines += [f"    {text}{name}" for text, name in zip(printer.output(program, k), names, strict=True)]
         lines.append(")")
     return ["    " + line for line in lines + _answer(program)]
+
+
+def _read(j: int, column: RawColumn, *, has_limits: bool) -> str:
+    """The line that reads the cell of a column."""
+    cell, form = f"row[{column.name!r}]", column.cells
+    if form is None:
+        return f"c{j} = {'_number' if column.kind == 'number' else '_cell'}({cell})"
+    if column.kind == "text":
+        return f"c{j} = _level({cell}, {form.blanks!r})"
+    text = f"_measured({cell}, {trimmed(form.unit)!r}, {form.comma!r})"
+    return f"c{j}, limit_c{j} = {text}" if has_limits else f"c{j} = {text}[0]"
 
 
 def _answer(program: Program) -> list[str]:

@@ -1,8 +1,9 @@
 """A model as formulas of a spreadsheet (Excel, LibreOffice, Google Sheets): one row of cells, to be filled down.
 
-A formula may have 8,192 characters. If one would be longer, scaled features and terms get cells of their own. An empty
-text looks like an empty cell, so it counts as missing. Spreadsheets refuse sines of huge numbers: if a model has waves,
-rows beyond some ten million training ranges show an error.
+A formula may have 8,192 characters. If one would be longer, scaled features and terms get cells of their own. Columns
+that hold texts such as <0.5 or 12 mg/L are read in cells of their own, with NUMBERVALUE, whatever the language of the
+program. An empty text looks like an empty cell, so it counts as missing. Spreadsheets refuse sines of huge numbers: if
+a model has waves, rows beyond some ten million training ranges show an error.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._model.cells import ABOVE, BELOW, SMALL_LETTERS, trimmed
+from .._model.recipe import LimitIn
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
 from .._utils.words import listed
@@ -25,6 +28,8 @@ STEEP = 700.0  # exponentials overflow a little later
 FORMULA_SIGNS = frozenset("=+-@＝＋－＠")  # with which formulas begin, in Japanese sheets too
 CONTROL = r"[\x00-\x1f\x7f]"
 MAX_ARGUMENTS = 200  # of a function; Excel takes 254
+LONGEST_NUMBER = 99  # characters of a text that is read as a number
+NO_SEPARATOR = "¤"  # of groups of digits: no number has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,45 @@ class Sheet(CodePrinter):
         # nothing is that far away if the range itself is huge
         inside = f"MAX(MIN({text},{self.number(far)}),{self.number(-far)})" if far < LARGEST else f"({text})"
         return f"({inside}/{self.number(half_span)})"
+
+    def is_limit(self, cell: str, *, above: bool) -> str:
+        """`cell` holds the trimmed text, and the number in it stands two cells further right."""
+        letters = re.sub("[0-9]+$", "", cell)
+        number = f"{_letters(_number_of(letters) + 2)}{cell.removeprefix(letters)}"
+        signs = ",".join(f'LEFT({cell},1)="{sign}"' for sign in (ABOVE if above else BELOW))
+        return f"AND(ISNUMBER({number}),OR({signs}))"
+
+    def trimmed(self, cell: str, letters: str) -> str:
+        """A text in small letters, as far as these letters matter, with single spaces."""
+        text = f'SUBSTITUTE({cell},UNICHAR(160)," ")'
+        for letter, low in SMALL_LETTERS.items():
+            if low in letters and not low.isascii():
+                text = f"SUBSTITUTE({text},UNICHAR({ord(letter)}),UNICHAR({ord(low)}))"
+        return f"LOWER(TRIM(CLEAN({text})))"
+
+    def bare(self, text: str, unit: str) -> str:
+        """A trimmed text without the sign of a limit and the unit."""
+        one = ",".join(f'LEFT({text},1)="{sign}"' for sign in BELOW + ABOVE)
+        sign = f'IF(OR(LEFT({text},2)="<=",LEFT({text},2)=">="),2,IF(OR({one}),1,0))'
+        end = f"-IF(RIGHT({text},{len(unit)})={_text(unit)},{len(unit)},0)" if unit else ""
+        return f"TRIM(MID({text},1+{sign},MAX(0,LEN({text})-{sign}{end})))"
+
+    def measured(self, cell: str, text: str, comma: str | None) -> str:
+        """The number in a cell, or in what is left of its text; empty if there is none."""
+        places, first = f"ROW($2:${LONGEST_NUMBER})", f"LEFT({text},1)"
+        body, digits = text, '"0123456789.e"'
+        conditions = [f'{text}<>""', f'ISNUMBER(FIND({first},"0123456789.+-"))', f"LEN({text})<{LONGEST_NUMBER}"]
+        if comma == ".":
+            body, digits = f'SUBSTITUTE({text},",",".")', '"0123456789.,e"'
+            conditions[1] = f'ISNUMBER(FIND({first},"0123456789.,+-"))'
+        elif comma == "":
+            body, digits = f'SUBSTITUTE({text},",","")', '"0123456789.,e"'
+            conditions.append(_grouped(text))
+        rest = f'SUBSTITUTE(SUBSTITUTE({text},"e-","e"),"e+","e")'
+        letters = f'MID({rest}&REPT("0",{LONGEST_NUMBER}),{places},1)'
+        conditions.append(f"SUMPRODUCT(--ISERROR(FIND({letters},{digits})))=0")
+        value = f'NUMBERVALUE({body},".","{NO_SEPARATOR}")'
+        return f'IF(ISNUMBER({cell}),{cell},IF(AND({",".join(conditions)}),IFERROR({value},""),""))'
 
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         tests = []
@@ -152,6 +196,7 @@ class _Layout:
     def __init__(self, program: Program, places: Mapping[int, str], start: int, row: int) -> None:
         self.program, self.row, self.next = program, row, start
         self.inputs = {j: f"{letters}{row}" for j, letters in places.items()}
+        self.signs: dict[int, str] = {}  # cells with the trimmed text of a column of numbers
         self.cells: list[SheetCell] = []
 
     def put(self, heading: str, formula: str) -> str:
@@ -165,7 +210,9 @@ class _Layout:
         """All formulas; with helpers, scaled features and terms in cells of their own."""
         program = self.program
         sheet, columns = Sheet({}), {p: program.features[p].column for p in program.features_used}
-        texts = {p: sheet.scaled_feature(program, p, self.inputs[column]) for p, column in columns.items()}
+        self.read(sheet)
+        made = {p: self.signs if isinstance(program.features[p], LimitIn) else self.inputs for p in columns}
+        texts = {p: sheet.scaled_feature(program, p, made[p][column]) for p, column in columns.items()}
         if helpers:
             for p, column in columns.items():
                 needed = [self.inputs[column]] if program.may_be_missing(p) else []
@@ -182,6 +229,26 @@ class _Layout:
             self.put("predicted", f'IF({f}="","",IF({f}>0,{_label(labels[1])},{_label(labels[0])}))')
         else:
             self.several(decisions, labels)
+
+    def read(self, sheet: Sheet) -> None:
+        """Cells that read the columns whose cells are texts; these then stand for the columns."""
+        for j, cell in self.inputs.items():
+            raw = self.program.columns[j]
+            if raw.cells is None:
+                continue
+            unit = trimmed(raw.cells.unit)
+            if raw.kind == "text":
+                self.inputs[j] = self.put(
+                    f"{raw.name} (level)", sheet.trimmed(cell, "".join(self.program.levels_of(j)))
+                )
+                words = [word for word in raw.cells.blanks if word]
+                if words and self.program.reads_blanks(j):
+                    is_blank = ",".join(f"{self.inputs[j]}={_text(word)}" for word in words)
+                    self.inputs[j] = self.put(f"{raw.name} (known)", f'IF(OR({is_blank}),"",{self.inputs[j]})')
+                continue
+            self.signs[j] = self.put(f"{raw.name} (text)", sheet.trimmed(cell, unit))
+            rest = self.put(f"{raw.name} (digits)", sheet.bare(self.signs[j], unit))
+            self.inputs[j] = self.put(f"{raw.name} (number)", sheet.measured(cell, rest, raw.cells.comma))
 
     def formula(self, printer: Sheet, output: int, *, helpers: bool) -> str:
         """One output; empty if a number that it needs is missing."""
@@ -252,6 +319,16 @@ def _letters(number: int) -> str:
         number, rest = divmod(number - 1, 26)
         text = chr(ord("A") + rest) + text
     return text
+
+
+def _grouped(text: str) -> str:
+    """The condition that every comma of a text separates thousands."""
+    end, places = f'FIND(".",{text}&".")', f"ROW($1:${LONGEST_NUMBER})"
+    start = f'IF(OR(LEFT({text},1)="-",LEFT({text},1)="+"),2,1)'
+    is_comma, is_due = f'MID({text},{places},1)=","', f"(MOD({end}-{places},4)=0)*({places}<{end})*({places}>{start})"
+    in_place = f"SUMPRODUCT(--(({is_comma})*1<>{is_due}))=0"
+    no_more = f'ISERROR(FIND("e",{text})),MID({text},{start},1)<>"0"'
+    return f'OR(ISERROR(FIND(",",{text})),AND({in_place},{no_more}))'
 
 
 def _text(text: str) -> str:

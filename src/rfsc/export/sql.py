@@ -1,7 +1,7 @@
 """A model as SQL: one expression per class, or a SELECT of formulas, probabilities and classes of all rows.
 
-The query is a chain of small steps: columns as they are read (c0, c1, ...), features made of them (x0, ...), features
-on [0, 1] (s0, ...), formulas (f0, ...). NULL in a column that a formula needs gives NULL.
+The query is a chain of small steps: columns as they are read (c0, c1, ...; l0 for the sign of a limit), features made
+of them (x0, ...), features on [0, 1] (s0, ...), formulas (f0, ...). NULL in a column that a formula needs gives NULL.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def to_sql(
     names = [table] if isinstance(table, str) else list(table)
     kept = {f"k{j}": f"d.{printer.identifier(name)}" for j, name in enumerate(keep)}
     used = program.features_used
-    steps = {"columns": kept | _columns(printer, used, "d"), **_features(printer, used)}
+    steps = {**_columns(printer, used, "d"), **_features(printer, used)}
+    first = next(iter(steps))
+    steps[first] = kept | steps[first]
     steps["formulas"] = {f"f{k}": _formula(printer, k) for k in range(len(program.models))}
     if output in ("all", "probability") and len(program.models) > 1:
         steps |= _shares(printer)
@@ -92,7 +94,7 @@ def sql_expressions(source: Any, *, dialect: str = "sqlite", table: str = "data"
     out = {}
     for k, label in enumerate(program.output_labels):
         used = list(program.models[k].features)
-        steps = {"columns": _columns(printer, used, printer.identifier(table)), **_features(printer, used)}
+        steps = {**_columns(printer, used, printer.identifier(table)), **_features(printer, used)}
         out[label] = _nested(list(steps.values()), _formula(printer, k), printer.fence)
     return out
 
@@ -102,15 +104,19 @@ def _printer(dialect: str, program: Program) -> SQLite:
     return DIALECTS[dialect](program)
 
 
-def _columns(printer: SQLite, used: Sequence[int], table: str) -> dict[str, str]:
-    """The columns that some features are made of, read as numbers or texts."""
-    out = {}
+def _columns(printer: SQLite, used: Sequence[int], table: str) -> dict[str, dict[str, str]]:
+    """Steps to the columns that some features are made of, read as numbers or texts."""
+    read = {}
     for j in sorted({printer.program.features[p].column for p in used}):
-        column = printer.program.columns[j]
         # with the table's name: SQLite takes a quoted name that it does not know for a text
-        name = f"{table}.{printer.identifier(column.name)}"
-        out[f"c{j}"] = printer.read_number(name) if column.kind == "number" else printer.read_text(name)
-    return out
+        read[j] = printer.reading(j, f"{table}.{printer.identifier(printer.program.columns[j].name)}")
+    steps: list[dict[str, str]] = [{} for _ in range(max(map(len, read.values()), default=1))]
+    for parts in read.values():
+        done = {name: name for name in parts[-1]}  # columns that need fewer steps wait for the others
+        for step, part in zip(steps, [*parts, *[done] * (len(steps) - len(parts))], strict=True):
+            step |= part
+    names = [f"cells_{k}" for k in range(1, len(steps))]
+    return dict(zip([*names, "columns"], steps, strict=True))
 
 
 def _features(printer: SQLite, used: Sequence[int]) -> dict[str, dict[str, str]]:

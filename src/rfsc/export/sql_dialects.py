@@ -7,8 +7,10 @@ doubles overflows or vanishes, so it is given formulas that never do: see `Postg
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 
+from .._model.cells import ABOVE, BELOW, PLAIN, THOUSANDS, CellFormat, capitals_of, trimmed
 from .._terms.expression import Condition, Divided, Expression, Number, Positive, Scaled, Sum, Wave, bare
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, writable
@@ -21,7 +23,8 @@ RELATIVE = 2.0**-54  # two doubles that differ do so by at least this share of e
 class SQLite(CodePrinter):
     """SQLite, and what all dialects share. Column j of the table is ``c<j>``, feature p ``x<p>``, scaled ``s<p>``."""
 
-    double, equals_sign = "REAL", "="
+    double, text, equals_sign = "REAL", "TEXT", "="
+    character = "char"  # the function that gives a character by its number
     greatest, least = "max", "min"
     longest_name: int | None = None  # bytes
     fence = "\nLIMIT -1 OFFSET 0"  # keeps the planner from repeating a step wherever a later one mentions it
@@ -53,7 +56,80 @@ class SQLite(CodePrinter):
 
     def read_text(self, column: str) -> str:
         """A column as texts."""
-        return f"CAST({column} AS TEXT)"
+        return f"CAST({column} AS {self.text})"
+
+    def reading(self, j: int, column: str) -> list[dict[str, str]]:
+        """Steps, each by the names of its results, that read a column: ``c<j>``, and ``l<j>`` for signs of limits."""
+        raw = self.program.columns[j]
+        if raw.cells is None:
+            return [{f"c{j}": self.read_number(column) if raw.kind == "number" else self.read_text(column)}]
+        if raw.kind == "number":
+            steps = self.measured(j, column, raw.cells)
+            if self.program.reads_limits(j):
+                first = f"substr(t{j}, 1, 1)"
+                signs = [f"WHEN {first} IN ('{both[0]}', '{both[1]}') THEN '{both[0]}'" for both in (BELOW, ABOVE)]
+                steps[1][f"l{j}"] = f"CASE {' '.join(signs)} END"
+                for step in steps[2:]:
+                    step[f"l{j}"] = f"l{j}"
+            return steps
+        levels = self.program.levels_of(j)
+        text = self.trimmed(self.read_text(column), "".join(levels))
+        if any(" " in level for level in levels):
+            text = self.single_spaced(text)
+        if not self.program.reads_blanks(j):
+            return [{f"c{j}": text}]
+        blanks = ", ".join(map(self.literal, raw.cells.blanks))
+        return [{f"t{j}": text}, {f"c{j}": f"CASE WHEN t{j} NOT IN ({blanks}) THEN t{j} END"}]
+
+    def trimmed(self, text: str, letters: str) -> str:
+        """A text in small letters, as far as these letters matter, without spaces around it."""
+        char = self.character
+        inside = f"replace({text}, {char}(160), ' ')"
+        return self.small(f"trim({inside}, ' ' || {char}(9) || {char}(10) || {char}(13))", capitals_of(letters))
+
+    def small(self, text: str, capitals: dict[str, str]) -> str:
+        """A text in small letters; those that are not ASCII are given."""
+        out = f"lower({text})"
+        for letter, low in capitals.items():
+            out = f"replace({out}, {self.literal(letter)}, {self.literal(low)})"
+        return out
+
+    def single_spaced(self, text: str) -> str:
+        """A text with single spaces between its words."""
+        mark = f"{self.character}(1)"
+        return f"replace(replace(replace({text}, ' ', ' ' || {mark}), {mark} || ' ', ''), {mark}, '')"
+
+    def measured(self, j: int, column: str, form: CellFormat) -> list[dict[str, str]]:
+        """Steps that read numbers as laboratories write them; the first gives the trimmed text ``t<j>``."""
+        unit = trimmed(form.unit)
+        t, n, u = f"t{j}", f"n{j}", f"u{j}"
+        text = self.trimmed(column, unit)
+        text = f"replace({text}, ',', '.')" if form.comma == "." else text
+        is_number = f"typeof({column}) IN ('integer', 'real')"  # as text they would have fifteen digits
+        rest = [f"WHEN substr({t}, 1, {k}) IN ({{}}) THEN ltrim(substr({t}, {k + 1}), ' ')" for k in (2, 1)]
+        signs = [", ".join(f"'{sign}'" for sign in signs) for signs in (("<=", ">="), BELOW + ABOVE)]
+        without = " ".join(part.format(some) for part, some in zip(rest, signs, strict=True))
+        bare, k = n, len(unit)
+        if unit:
+            has_unit = f"substr({n}, {-k}) = {self.literal(unit)}"
+            bare = f"CASE WHEN {has_unit} THEN rtrim(substr({n}, 1, length({n}) - {k}), ' ') ELSE {n} END"
+        # a text equals the number made of it only if it is written as one
+        number = f"CASE WHEN CAST({u} AS NUMERIC) = {u} AND abs({u}) <= {LARGEST!r} THEN CAST({u} AS REAL) END"
+        steps = [
+            {t: f"CASE WHEN {is_number} THEN {column} ELSE {text} END"},
+            {n: f"CASE {without} ELSE {t} END"},
+            {u: bare},
+            {f"c{j}": number},
+        ]
+        if form.comma == "":
+            whole = f"ltrim(substr({u}, 1, instr({u} || '.', '.') - 1), '+-')"
+            grouped = f"printf('%,d', CAST(replace({whole}, ',', '') AS INTEGER)) = {whole} AND instr({u}, 'e') = 0"
+            plain = f"CASE WHEN typeof({u}) <> 'text' OR instr({u}, ',') = 0 THEN {u}"
+            steps.insert(3, {u: f"{plain} WHEN {grouped} THEN replace({u}, ',', '') END"})
+        return steps
+
+    def is_limit(self, cell: str, *, above: bool) -> str:
+        return f"{cell} IS NOT NULL AND l{cell[1:]} = '{'>' if above else '<'}'"
 
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         # whatever the collation of the column
@@ -110,7 +186,7 @@ class SQLite(CodePrinter):
 class DuckDB(SQLite):
     """DuckDB: numbers without an exponent would be decimals; the greatest of NULL and 1 is 1."""
 
-    double = "DOUBLE"
+    double, text, character = "DOUBLE", "VARCHAR", "chr"
     greatest, least = "greatest", "least"
     fence = ""
 
@@ -121,8 +197,31 @@ class DuckDB(SQLite):
     def read_number(self, column: str) -> str:
         return f"NULLIF(CAST({column} AS DOUBLE), CAST('NaN' AS DOUBLE))"
 
-    def read_text(self, column: str) -> str:
-        return f"CAST({column} AS VARCHAR)"
+    def small(self, text: str, capitals: dict[str, str]) -> str:
+        if not capitals:
+            return f"lower({text})"
+        return (
+            f"translate(lower({text}), {self.literal(''.join(capitals))}, {self.literal(''.join(capitals.values()))})"
+        )
+
+    def measured(self, j: int, column: str, form: CellFormat) -> list[dict[str, str]]:
+        unit = trimmed(form.unit)
+        t = f"t{j}"
+        text = f"replace({t}, ',', '.')" if form.comma == "." else t
+        patterns = [THOUSANDS.pattern] * (form.comma == "") + [PLAIN.pattern]
+        limit, after = f"(?:[<>]=?|[{BELOW[1]}{ABOVE[1]}])?", f"(?:{re.escape(unit)})?" if unit else ""
+        found = self.first_group(text, f"^{limit} *({'|'.join(patterns)}) *{after}$")
+        found = f"replace({found}, ',', '')" if form.comma == "" else found
+        return [{t: self.trimmed(self.read_text(column), unit)}, *self.as_number(j, found)]
+
+    def first_group(self, text: str, pattern: str) -> str:
+        """What the brackets of a regular expression have found; no number without a match."""
+        return f"regexp_extract({text}, {self.literal(pattern)}, 1)"
+
+    def as_number(self, j: int, text: str) -> list[dict[str, str]]:
+        """Steps that turn a text into a finite double, NULL if it is none."""
+        number = f"TRY_CAST({text} AS DOUBLE)"
+        return [{f"n{j}": number}, {f"c{j}": f"CASE WHEN isfinite(n{j}) THEN n{j} END"}]
 
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         return f"{cell} IN ({', '.join(map(self.literal, levels))})"
@@ -140,7 +239,7 @@ class PostgreSQL(DuckDB):
     out. All of that is many orders of magnitude below what an output shows.
     """
 
-    double = "double precision"
+    double, text = "double precision", "text"
     longest_name = 63
     fence = "\nOFFSET 0"
 
@@ -160,8 +259,19 @@ class PostgreSQL(DuckDB):
     def read_number(self, column: str) -> str:
         return f"NULLIF(CAST({column} AS double precision), 'NaN')"
 
-    def read_text(self, column: str) -> str:
-        return f"CAST({column} AS text)"
+    def small(self, text: str, capitals: dict[str, str]) -> str:
+        return super().small(f'{text} COLLATE "C"', capitals)  # in other collations letters may become others
+
+    def first_group(self, text: str, pattern: str) -> str:
+        return f"substring({text} from {self.literal(pattern)})"
+
+    def as_number(self, j: int, text: str) -> list[dict[str, str]]:
+        n = f"n{j}"  # what is too large or too small for a double is an error
+        inside = f"abs({n}) <= 1e308 AND ({n} = 0 OR abs({n}) >= 1e-300)"
+        return [
+            {n: f"CAST({text} AS numeric)"},
+            {f"c{j}": f"CASE WHEN {inside} THEN CAST({n} AS double precision) END"},
+        ]
 
     def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool = False) -> str:
         """(x / 2 - half_minimum) / half_span within FAR and not nearer to zero than NEAR; NULL if x is."""

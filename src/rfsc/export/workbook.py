@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from .spreadsheet import Sheet, SheetCell, sheet_cells
 
 FIRST = 4  # row of the first field
 LEVELS = 4  # row of the first level of each field
+LATER_FUNCTION = re.compile(r"\b(NUMBERVALUE|UNICHAR)\(")
 MAX_PROMPT = 255  # characters of a message of Excel
 TINT, LINE, SOFT, CAUTION = "FFF5DD", "8A96A6", "505C6D", "8A5A00"
 
@@ -43,13 +45,20 @@ def to_xlsx(source: Any, path: str | Path) -> Path:
     return path
 
 
+def _in_file(formula: str) -> str:
+    """A formula as files hold it: functions of later versions have a prefix, but not within a text."""
+    parts = formula.split('"')
+    parts[::2] = [LATER_FUNCTION.sub(r"_xlfn.\1(", part) for part in parts[::2]]
+    return '"'.join(parts)
+
+
 def workbook(source: Any) -> Any:
     """The workbook, not written yet."""
     require("A workbook", ["openpyxl"], "xlsx")
     from openpyxl import Workbook
 
     predictor, program = as_predictor(source), Program.of(source)
-    fields = fields_of(program, (predictor.manifest_ or {}).get("units", {}))
+    fields = fields_of(program)
     cells = sheet_cells(predictor)
     book = Workbook()
     form, model = book.active, book.create_sheet("Model")
@@ -57,7 +66,9 @@ def workbook(source: Any) -> Any:
     for i, cell in enumerate(cells):
         write(model, f"{cell.column}1", cell.heading, bold=True)
         # an empty cell would arrive as 0
-        model[f"{cell.column}2"] = cell.formula or f'=IF(Calculator!B{FIRST + i}="","",Calculator!B{FIRST + i})'
+        model[f"{cell.column}2"] = (
+            _in_file(cell.formula) or f'=IF(Calculator!B{FIRST + i}="","",Calculator!B{FIRST + i})'
+        )
     write(form, "A1", title_of(predictor), bold=True, size=16)
     write(form, "A2", "Enter values in the tinted cells.", color=SOFT)
     for row, (field, cell) in enumerate(zip(fields, cells, strict=False), start=FIRST):

@@ -137,7 +137,7 @@ def _cells_read(predictor: Predictor, X: Any) -> dict[int, Any]:
     """Raw columns that the model reads, their cells, and which are missing."""
     recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)
     read = sorted({recipe.features[p].column for model in predictor.formulas for p in model.features})
-    return {c: (recipe.columns[c], *found) for c, found in recipe.cells(X, read).items()}
+    return {c: (recipe.columns[c], found.values, found.missing) for c, found in recipe.cells(X, read).items()}
 
 
 # ---- shifts

@@ -73,7 +73,7 @@ def collect(
     atlas: Atlas | None = None,
 ) -> dict[str, Any]:
     """All that a report says, without a single row of the table; a certificate replaces what is naive."""
-    columns = summarize_columns(X, subject.column_names())
+    columns = summarize_columns(subject.as_read(X), subject.column_names())
     used = subject.columns_used()
     models = [_model(model, subject) | {"effects": _effects(subject, k)} for k, model in enumerate(subject.models)]
     if certificate is not None:

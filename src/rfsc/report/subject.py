@@ -15,18 +15,16 @@ from sklearn.pipeline import Pipeline
 from .._model import SparseModel
 from .._model.access import as_predictor, models_of
 from .._model.predictor import Predictor
-from .._model.recipe import Ingredient, LevelOf, MissingIn, NumberOf, is_missing
+from .._model.recipe import UNCHANGED, definition, is_missing, read_cells
+from .._tables.column_types import column_of_kind
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.validation import codes_of, labels_of, odd_labels
-from .._utils.words import listed, number
 
 MIN_ROWS = 5  # no quantile or level is shown that describes fewer rows
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 QUANTILE_DIGITS = 4
 HUGE = 1e300  # beyond, differences may overflow
 MAX_LEVELS = 4  # of a text column
-MAX_LEVELS_IN_FEATURE = 5
-UNCHANGED = "unchanged"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +76,17 @@ class Subject:
         recipe = self.predictor.recipe_
         return [column.name for column in recipe.columns] if recipe else list(self.models[0].feature_names)
 
+    def as_read(self, X: Any) -> Any:
+        """The raw table with its cells as the model reads them: numbers, and one spelling of a level."""
+        recipe = self.predictor.recipe_
+        if recipe is None or all(column.cells is None for column in recipe.columns):
+            return X
+        out = np.empty((len(self.code), len(recipe.columns)), dtype=object)
+        for c, (raw, cells) in enumerate(zip(recipe.columns, recipe.raw_columns(X), strict=True)):
+            is_text = raw.kind == "text"
+            out[:, c] = column_of_kind(raw.name, cells, "text").values if is_text else read_cells(cells, raw).values
+        return out
+
     def columns_used(self) -> set[str] | None:
         """Names of the raw columns that some model reads; None if the preprocessing hides them."""
         recipe = self.predictor.recipe_
@@ -91,7 +100,7 @@ class Subject:
         if recipe is None:
             return []
         made = [(recipe.names[p], recipe.features[p]) for p in self.features_read]
-        found = [(name, recipe.columns[feature.column].name, _definition(feature)) for name, feature in made]
+        found = [(name, recipe.columns[feature.column].name, definition(feature)) for name, feature in made]
         return [
             {"name": name, "column": column, "definition": definition}
             for name, column, definition in found
@@ -112,23 +121,6 @@ def _read_features(source: Any, X: Any) -> tuple[Predictor, FloatArray, bool]:
         predictor = Predictor(models_of(source), last.classes_, None, last.settings_, named=False)
         return predictor, source[-1]._table(source[:-1].transform(X)), False
     return predictor, predictor.features(X), True
-
-
-def _definition(feature: Ingredient) -> str:
-    match feature:
-        case NumberOf(_, None):
-            return UNCHANGED
-        case NumberOf(_, fill):
-            return f"{UNCHANGED}; missing values become {number(fill)}"
-        case MissingIn():
-            return "1 if missing, else 0"
-        case LevelOf(_, levels, other):
-            named = listed([_level(level) for level in levels], MAX_LEVELS_IN_FEATURE)
-            return f"1 if none of {named}, else 0" if other else f"1 if {named}, else 0"
-
-
-def _level(level: str | float | None) -> str:
-    return "missing" if level is None else f"“{level}”" if isinstance(level, str) else number(level)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,310 @@
+"""Tables as people keep them, with text, blanks and laboratory values, turned into named columns of numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._model.cells import level_key
+from ._model.recipe import (
+    LEAST_ROWS_OF_LEVEL,
+    LEAST_SHARE_OF_LEVEL,
+    Ingredient,
+    LevelOf,
+    LimitIn,
+    MissingIn,
+    NumberOf,
+    RawColumn,
+    Recipe,
+)
+from ._tables.column_checks import far_from_others, useless
+from ._tables.column_types import Column, column_of_kind, comma_meaning, infer_column, share_of_numbers
+from ._utils.arrays import FloatArray
+from ._utils.validation import check_choice
+from ._utils.words import listed, plural
+from .explain.term_table import ReadableTable
+
+__all__ = ["ColumnTable", "TableEncoder"]
+
+AS_IT_IS = "used as it is"
+NEARLY_NUMBERS = 0.7  # share of numbers in a text column from which numbers were probably meant
+COMMAS: dict[str | None, str | None] = {".": "", ",": ".", None: None}  # what a comma in a number becomes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnTable(ReadableTable):
+    """What was read, changed and doubted, one row for each column of a table."""
+
+    formats: ClassVar = {"column": "", "kind": "", "use": "", "changed": "", "doubtful": ""}
+    heads: ClassVar = {}
+    to_left: ClassVar = frozenset({"kind", "use", "changed", "doubtful"})
+    sentences: ClassVar = to_left
+    notes: ClassVar = ()
+
+    column: tuple[str, ...]
+    kind: tuple[str, ...]
+    use: tuple[str, ...]
+    changed: tuple[str, ...]
+    doubtful: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[str]]) -> ColumnTable:
+        columns = list(zip(*rows, strict=True)) or [()] * len(cls.formats)
+        return cls(*columns)
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn a table with text, categories, blanks and laboratory values into named columns of numbers.
+
+    Every column is looked at as a whole. Numbers may be written as laboratories do: ``<0.5`` and ``>1000`` count as the
+    limit, with an indicator such as ``CRP below limit``; ``45.3%`` and ``12 mg/L`` are numbers if at least half of the
+    column has that unit; ``n.d.``, ``-``, ``NA`` and ``?`` are blanks. Blanks become the median, with an indicator such
+    as ``CRP missing``. Text becomes one indicator for each level, such as ``smokes=current``; levels that differ only
+    in case or blanks are one level, and rare levels are grouped. Columns without information are dropped.
+
+    What was done is plain data, `recipe_`: a pipeline with this encoder and an `RFSCClassifier` can be saved, explained
+    and exported, and all of these read raw cells in the same way.
+
+    Parameters
+    ----------
+    kinds : mapping of str to {"number", "text"}, default=None
+        Kinds of columns, by name, that the cells should not decide. Cells of a column of numbers that hold none count
+        as blank.
+    decimal : {".", ","}, default=None
+        The decimal sign; with ``"."`` commas may separate thousands. With None, a single cell such as ``1,5`` anywhere
+        in the table shows that commas are decimal; without one, texts with commas are no numbers.
+    min_frequency : int or float, default=None
+        Least number of rows, or share of the rows, of a level or limit that becomes a feature. None is 5 rows, or 1 %
+        of the rows if that is more.
+    max_categories : int, default=20
+        Most features that a text column may become.
+
+    Attributes
+    ----------
+    recipe_ : Recipe
+        How every feature is made from the raw columns; ``print(encoder.recipe_)`` shows it as a table.
+    columns_ : ColumnTable
+        What was read, changed and doubted, for every column; with ``rows()``, ``text()`` and ``to_frame()``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if the table has names.
+    n_features_in_ : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from rfsc.tables import TableEncoder
+    >>> cells = {"CRP": ["<0.5", "12", "n.d.", "3.5"] * 5, "sex": ["F", "m", "f ", "m"] * 5}
+    >>> encoder = TableEncoder().set_output(transform="pandas").fit(pd.DataFrame(cells))
+    >>> encoder.transform(pd.DataFrame({"CRP": ["<1", ""], "sex": ["F", "m"]}))
+       CRP  CRP missing  CRP below limit  sex=m
+    0  1.0          0.0              1.0    0.0
+    1  3.5          1.0              0.0    1.0
+    >>> print(encoder.recipe_)
+    feature          column  value
+    --------------------------------------------------------------
+    CRP              CRP     unchanged; missing values become 3.5
+    CRP missing      CRP     1 if missing, else 0
+    CRP below limit  CRP     1 if below a limit such as <5, else 0
+    sex=m            sex     1 if “m”, else 0
+    """
+
+    def __init__(
+        self,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        decimal: str | None = None,
+        min_frequency: float | None = None,
+        max_categories: int = 20,
+    ) -> None:
+        self.kinds = kinds
+        self.decimal = decimal
+        self.min_frequency = min_frequency
+        self.max_categories = max_categories
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Look at every column, and decide how it becomes numbers.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_columns)
+            The table: pandas, polars, or an array.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        TableEncoder
+            Itself.
+        """
+        names, cells = self._cells(X, reset=True)
+        if self.decimal is not None:
+            check_choice("decimal", self.decimal, (".", ","))
+        kinds = dict(self.kinds or {})
+        unknown = [repr(name) for name in kinds if name not in names]
+        if unknown or set(kinds.values()) - {"number", "text"}:
+            got = f"no column {unknown[0]}" if unknown else "another kind"
+            msg = f"kinds must name columns of the table as 'number' or 'text', got {got}."
+            raise ValueError(msg)
+        comma = COMMAS[self.decimal] if self.decimal else comma_meaning(cells)
+        columns = [
+            column_of_kind(name, column, kinds[name], comma) if name in kinds else infer_column(name, column, comma)
+            for name, column in zip(names, cells, strict=True)
+        ]
+        self._decide(columns, comma)
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Make the features.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_columns)
+            A table with the columns of `fit`; new levels count as rare ones.
+
+        Returns
+        -------
+        ndarray or data frame of shape (n_samples, n_features)
+            Numbers without gaps; `set_output` says in which container.
+        """
+        check_is_fitted(self)
+        self._cells(X, reset=False)
+        return self.recipe_.table(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:  # noqa: ARG002
+        """Names of the features.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used: the names of the columns are those of `fit`.
+
+        Returns
+        -------
+        ndarray of str
+            One for each column of the result.
+        """
+        check_is_fitted(self)
+        return np.array(self.recipe_.names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
+
+    def _cells(self, X: Any, *, reset: bool) -> tuple[list[str], list[Any]]:
+        """Names and cells of the columns, checked as scikit-learn does."""
+        if not hasattr(X, "columns"):
+            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+            return [f"x{j}" for j in range(X.shape[1])], list(X.T)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if reset and not len(X):
+            msg = "the table has no rows (n_samples = 0), but at least one is needed."
+            raise ValueError(msg)
+        names = [str(name) for name in X.columns]
+        return names, [X[name] for name in X.columns] if reset else []
+
+    def _decide(self, columns: Sequence[Column], comma: str | None) -> None:
+        """Make the recipe and the table of what was done."""
+        dates = [repr(column.name) for column in columns if column.kind == "date"]
+        if dates:
+            msg = (
+                f"{listed(dates, 5)} cannot be used: dates are not numbers. Turn them into days or years, or drop them."
+            )
+            raise ValueError(msg)
+        features: list[Ingredient] = []
+        names: list[str] = []
+        rows = []
+        for j, column in enumerate(columns):
+            reason = useless(column, self._least(column))
+            made = {} if reason else self._number(j, column) if column.kind == "number" else self._levels(j, column)
+            names += made
+            features += made.values()
+            use = f"dropped ({reason})" if reason else description(made)
+            rows.append((column.name, column.kind, use, _changed(column), _doubtful(column, comma)))
+        repeated = [repr(name) for name, n in Counter(names).items() if n > 1]
+        if repeated:
+            msg = f"two features would have the name {repeated[0]}, such as a column 'sex=male' beside a column sex. "
+            raise ValueError(msg + "Rename one of the columns.")
+        raw = (RawColumn(c.name, "number" if c.kind == "number" else "text", None, c.cells) for c in columns)
+        self.recipe_ = Recipe(tuple(raw), tuple(features), tuple(names))
+        self.columns_ = ColumnTable.of(rows)
+
+    def _least(self, column: Column) -> float:
+        """How many rows a level or limit needs."""
+        n_rows, given = len(column.values), self.min_frequency
+        if given is None:
+            return max(LEAST_ROWS_OF_LEVEL, LEAST_SHARE_OF_LEVEL * n_rows)
+        return given if isinstance(given, int | np.integer) else given * n_rows
+
+    def _number(self, j: int, column: Column) -> dict[str, Ingredient]:
+        made: dict[str, Ingredient] = {column.name: NumberOf(j, float(np.median(column.values[~column.blank])))}
+        if column.blank.any():
+            made[f"{column.name} missing"] = MissingIn(j)
+        for word, limit in (("below", column.below), ("above", column.above)):
+            if limit is not None and limit.sum() >= self._least(column):
+                made[f"{column.name} {word} limit"] = LimitIn(j, word == "above")
+        return made
+
+    def _levels(self, j: int, column: Column) -> dict[str, Ingredient]:
+        """An indicator for each frequent level, then one for the rare ones; two need one only."""
+        counts = Counter(column.values.tolist())
+        order = sorted((level for level in counts if level is not None), key=level_key) + [None] * (None in counts)
+        frequent = [level for level in order if counts[level] >= self._least(column)]
+        if len(frequent) + (len(frequent) < len(order)) > self.max_categories:
+            ranked = sorted(frequent, key=lambda level: -counts[level])[: self.max_categories - 1]
+            frequent = [level for level in frequent if level in ranked]
+        keys = {level: None if level is None else level_key(level) for level in frequent}
+        made: dict[str, Ingredient] = {
+            f"{column.name} missing" if level is None else f"{column.name}={level}": LevelOf(j, (key,))
+            for level, key in keys.items()
+        }
+        if len(frequent) < len(order):
+            made[f"{column.name}: other"] = LevelOf(j, tuple(keys.values()), other=True)
+        return dict(list(made.items())[len(made) == 2 :])
+
+
+def description(made: Mapping[str, Ingredient]) -> str:
+    """How a column is used, for the user."""
+    flags = [name for name, feature in made.items() if not isinstance(feature, NumberOf)]
+    numbers = [feature.fill for feature in made.values() if isinstance(feature, NumberOf)]
+    shown = f"indicator{'s' if len(flags) > 1 else ''} {', '.join(flags)}"
+    if not numbers:
+        return shown
+    if not flags:
+        return AS_IT_IS
+    has_blanks = any(isinstance(feature, MissingIn) for feature in made.values())
+    return f"blanks become {numbers[0]:.6g}, with {shown}" if has_blanks else f"{AS_IT_IS}, with {shown}"
+
+
+def _changed(column: Column) -> str:
+    """How cells that are no plain numbers, and levels of several spellings, were read."""
+    if column.kind != "number" or column.cells is None:
+        return f"{plural(column.n_merged, 'spelling')} merged with others" if column.n_merged else ""
+    n_limits = sum(int(limit.sum()) for limit in (column.below, column.above) if limit is not None)
+    said = [f"unit {column.cells.unit}"] if column.cells.unit else []
+    said += ["decimal commas"] if column.cells.comma == "." else []
+    said += [f"{plural(n_limits, 'cell')} with < or > {_count(n_limits)} as the limit"] if n_limits else []
+    return "; ".join(said)
+
+
+def _doubtful(column: Column, comma: str | None) -> str:
+    said, n_far = [], far_from_others(column).size
+    if n := column.n_not_numbers:
+        unit = f" in {column.cells.unit}" if column.cells is not None and column.cells.unit else ""
+        said.append(f"{plural(n, 'cell')} without a number{unit} {_count(n)} as blank")
+    if n_far:
+        said.append(f"{plural(n_far, 'value')} far from the others")
+    if (share := share_of_numbers(column, comma)) >= NEARLY_NUMBERS:
+        said.append(f"text, although {share:.0%} of its cells are numbers")
+    return "; ".join(said)
+
+
+def _count(n: int) -> str:
+    return "counts" if n == 1 else "count"

@@ -1,0 +1,222 @@
+"""Raw cells as laboratories write them: the model, its file, Python, C, three databases and a spreadsheet agree."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
+
+from rfsc import RFSCClassifier
+from rfsc._model import Predictor, SparseModel
+from rfsc._model.access import as_predictor
+from rfsc._model.cells import CellFormat, number_in
+from rfsc._model.recipe import LimitIn
+from rfsc._terms import monomial
+from rfsc._terms.scaling import Scaling
+from rfsc.export import from_json, to_json, to_onnx, to_python, to_sql
+from rfsc.tables import TableEncoder
+
+from .test_spreadsheet import OFFICE, columns, converted, fill
+
+DIALECTS = ["sqlite", "duckdb", "postgresql"]
+N_ROWS = 240
+
+# cells that no training row has: new levels, other spellings, words for blanks, and what is nearly a number
+NEW = {
+    "CRP": ["<0,5", "≤ 0.5", "< 12,5 mg/L", ">1000", ">= 1000 MG/L", "12 mg/L", "45 g/L", "n.d.", "-", "?", "", None],
+    "share": ["45.3%", "45,3 %", "45.3", "%", "100 percent", "NA", " 12 % ", "1.2.3", "12 34", "1,5,5", "-3%", "+.5%"],
+    "glucose": ["22,7", "22.7", "1.234,5", "5,", ",5", "1e2", "1e-3", "e5", "1_000", "inf", "0x10", "\u00a07,5\u00a0"],
+    "sex": ["F", "f", " Female", "FEMALE\u00a0", "male", "M", "x", "NA", "", None, "n/a", "femme"],
+    "ward": ["Nord  1", "nord 1", "NORD 1", "süd", "SÜD", "Sud", "?", "west", "\tnord 1\n", None, "Süd 2", ""],
+    "age": [40, 41.5, 42, None, 55, 60, 61, 62, 63, 64, 65, 66],
+}
+
+
+def training_table():
+    rng = np.random.default_rng(3)
+    crp = rng.lognormal(2, 1, N_ROWS).round(1)
+    written = [f"{v:.1f} mg/L".replace(".", ",") if v < 20 else ">20 mg/L" for v in crp]
+    frame = pd.DataFrame(
+        {
+            "CRP": np.where(crp < 3, "<3", written),
+            "share": [f"{v:.1f}%" for v in rng.uniform(0, 100, N_ROWS)],
+            "glucose": [f"{v:.1f}".replace(".", ",") for v in rng.normal(20, 5, N_ROWS)],
+            "sex": rng.choice(["F", "f ", "female", "Female", "m"], N_ROWS, p=[0.3, 0.1, 0.3, 0.1, 0.2]),
+            "ward": rng.choice(["Nord 1", "nord  1", "Süd", "SÜD", "ost"], N_ROWS, p=[0.3, 0.1, 0.3, 0.1, 0.2]),
+            "age": rng.integers(20, 90, N_ROWS).astype(float),
+        }
+    )
+    for name, word in {"CRP": "n.d.", "glucose": "-", "sex": "NA", "ward": "", "age": np.nan}.items():
+        frame.loc[rng.random(N_ROWS) < 0.1, name] = word
+    return frame
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return TableEncoder().fit(training_table())
+
+
+@pytest.fixture(scope="module")
+def predictor(encoder):
+    """A model of all features, each with a coefficient of its own."""
+    features = encoder.transform(training_table())
+    coef = np.linspace(-1.7, 2.3, features.shape[1])
+    names = tuple(encoder.get_feature_names_out())
+    terms = tuple(monomial([p]) for p in range(len(names)))
+    model = SparseModel(terms, coef, None, Scaling.from_rows(features), names, "sick", float(N_ROWS), None)
+    return Predictor([model], np.array(["fit", "sick"]), encoder.recipe_)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Every new cell of a column beside all kinds of other cells."""
+    rng = np.random.default_rng(0)
+    mixed = {name: [cells[i] for i in rng.integers(0, len(cells), 60)] for name, cells in NEW.items()}
+    return pd.concat([pd.DataFrame(NEW, dtype=object), pd.DataFrame(mixed, dtype=object)], ignore_index=True)
+
+
+def test_features_of_the_training_table(encoder):
+    names = encoder.get_feature_names_out().tolist()
+    assert names[:4] == ["CRP", "CRP missing", "CRP below limit", "CRP above limit"]
+    assert {"sex=F", "sex=female", "sex=m", "sex missing", "ward=Nord 1", "ward=Süd", "age missing"} <= set(names)
+    raw = {column.name: column for column in encoder.recipe_.columns}
+    assert (raw["CRP"].cells.unit, raw["CRP"].cells.comma) == ("mg/L", ".")
+    assert raw["age"].cells is None  # plain numbers stay plain
+
+
+def test_new_cells(encoder, rows):
+    table = pd.DataFrame(encoder.transform(rows), columns=encoder.get_feature_names_out())[: len(NEW["CRP"])]
+    fill = encoder.recipe_.features[0].fill
+    crp = [0.5, 0.5, 12.5, 1000, 1000, 12, *[fill] * 6]
+    np.testing.assert_array_equal(table["CRP"], crp)
+    np.testing.assert_array_equal(table["CRP below limit"], [1, 1, 1, *[0] * 9])
+    np.testing.assert_array_equal(table["CRP above limit"], [0, 0, 0, 1, 1, *[0] * 7])
+    np.testing.assert_array_equal(table["sex=F"], [1, 1, *[0] * 10])
+    np.testing.assert_array_equal(table["sex=female"], [0, 0, 1, 1, *[0] * 8])
+    np.testing.assert_array_equal(table["ward=Süd"], [0, 0, 0, 1, 1, *[0] * 7])
+    np.testing.assert_array_equal(table["ward=Nord 1"], [1, 1, 1, *[0] * 5, 1, 0, 0, 0])
+    glucose = encoder.recipe_.features[list(encoder.recipe_.names).index("glucose")].fill
+    np.testing.assert_array_equal(table["glucose"], [22.7, 22.7, glucose, 5, 0.5, 100, 0.001, *[glucose] * 4, 7.5])
+
+
+def test_model_file(predictor, rows):
+    again = from_json(to_json(predictor))
+    assert again.recipe_ == predictor.recipe_
+    np.testing.assert_array_equal(again.decision_function(rows), predictor.decision_function(rows))
+
+
+def test_python(predictor, rows):
+    scope = {}
+    exec(to_python(predictor), scope)
+    found = [scope["predict"](row)["decision"]["sick"] for row in rows.to_dict("records")]
+    np.testing.assert_allclose(found, predictor.decision_function(rows), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_sql(dialect, predictor, rows, databases):
+    database = databases(dialect)
+    kinds = [(name, "number" if name == "age" else "text") for name in rows.columns]
+    ready = rows.assign(age=[None if cell is None else float(cell) for cell in rows["age"]])
+    database.load([list(row) for row in ready.itertuples(index=False)], kinds)
+    query = to_sql(predictor, dialect=dialect, output="decision", keep="row_number")
+    np.testing.assert_allclose(database.numbers(query)[:, 0], predictor.decision_function(rows), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_columns_of_numbers_in_a_database_are_read_as_they_are(dialect, predictor, databases):
+    database = databases(dialect)
+    values = np.random.default_rng(1).normal(20, 5, (20, 3))
+    rows = [[*numbers, "f", "ost", 50.0] for numbers in values.tolist()]
+    rows[3][0] = None
+    kinds = [(name, "text" if name in ("sex", "ward") else "number") for name in NEW]
+    database.load(rows, kinds)
+    query = to_sql(predictor, dialect=dialect, output="decision", keep="row_number")
+    expected = predictor.decision_function(pd.DataFrame(rows, columns=list(NEW), dtype=object))
+    np.testing.assert_allclose(database.numbers(query)[:, 0], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_spreadsheet(predictor, rows, tmp_path):
+    if OFFICE is None:
+        pytest.skip("LibreOffice is not installed (Debian: apt install libreoffice-calc)")
+    from openpyxl import Workbook
+
+    book = Workbook()
+    fill(book.active, predictor, [list(row) for row in rows.itertuples(index=False)])
+    found = columns(converted(book, tmp_path).active)["decision"]
+    np.testing.assert_allclose(np.array(found, float), predictor.decision_function(rows), rtol=0, atol=1e-9)
+
+
+def test_onnx_refuses_limits_and_reads_the_rest(predictor):
+    pytest.importorskip("skl2onnx")
+    with pytest.raises(ValueError, match="asks whether 'CRP' is a limit"):
+        to_onnx(predictor)
+
+
+NUMBERS = st.one_of(
+    st.floats(-1e6, 1e6).map(lambda v: f"{v:.3f}"), st.integers(-(10**9), 10**9).map(lambda v: f"{v:,}")
+)
+TEXTS = st.one_of(
+    st.text(st.sampled_from(" \u00a0<>=≤≥+-.,0123456789eE%µμgmlL/k\t"), max_size=9),
+    st.tuples(
+        st.sampled_from(["", "<", "> ", "≤", ">="]), NUMBERS, st.sampled_from(["", " mg/L", "%", "µg", "μg"])
+    ).map("".join),
+)
+
+
+@settings(max_examples=60)
+@given(
+    texts=st.lists(TEXTS, min_size=1, max_size=30),
+    unit=st.sampled_from(["", "mg/L", "%", "µg"]),
+    comma=st.sampled_from([None, ".", ""]),
+)
+def test_all_languages_read_any_text_as_the_recipe_does(texts, unit, comma, databases):
+    form = CellFormat(unit, comma)
+    expected = [number_in(text, form) for text in texts]
+    model = one_column(form)
+    scope = {}
+    exec(to_python(model), scope)
+    by_sign = {"": 0.0, "<": 1.0, ">": 2.0}
+    flags = [by_sign[sign] for _, sign in expected]
+    values = [-1e7 if value != value else value for value, _ in expected]
+    wanted = np.array(values) + 1e8 * np.array(flags)
+    value = np.array([scope["predict"]({"x": text})["decision"]["yes"] for text in texts])
+    np.testing.assert_allclose(value, wanted, rtol=1e-9)
+    for dialect in ("sqlite", "duckdb"):
+        database = databases(dialect)
+        database.load([[text] for text in texts], [("x", "text")])
+        found = database.numbers(to_sql(model, dialect=dialect, output="decision", keep="row_number"))
+        np.testing.assert_allclose(found[:, 0], wanted, rtol=1e-9)
+
+
+def one_column(form):
+    """x with -1e7 for what is missing, plus 1e8 below and 2e8 above a limit."""
+    from rfsc._model.recipe import NumberOf, RawColumn, Recipe
+
+    features = (NumberOf(0, -1e7), LimitIn(0, above=False), LimitIn(0, above=True))
+    recipe = Recipe((RawColumn("x", "number", None, form),), features, ("x", "x below limit", "x above limit"))
+    scaling = Scaling(np.zeros(3), np.full(3, 0.5))
+    terms = tuple(monomial([p]) for p in range(3))
+    model = SparseModel(terms, np.array([1.0, 1e8, 2e8]), None, scaling, recipe.names, "yes", 9.0, None)
+    return Predictor([model], np.array(["no", "yes"]), recipe)
+
+
+@pytest.mark.slow
+def test_pipeline_from_raw_table_to_exports(databases):
+    table = training_table()
+    score = np.array([float(t.strip("%")) for t in table["share"]]) - 50 + 30 * table["sex"].str.startswith("m")
+    y = np.where(score > 0, "sick", "fit")
+    search = RFSCClassifier(basis="polynomial", size=3, n_restarts=1, random_state=0)
+    pipeline = make_pipeline(TableEncoder(), search).fit(table, y)
+    predictor = as_predictor(pipeline)
+    np.testing.assert_allclose(predictor.decision_function(table), pipeline.decision_function(table), atol=1e-9)
+    assert json.loads(to_json(pipeline))["recipe"]["columns"][1]["cells"]["unit"] == "%"
+    scope = {}
+    exec(to_python(pipeline), scope)
+    labels = [scope["predict"](row)["label"] for row in table.to_dict("records")]
+    assert labels == pipeline.predict(table).tolist()

@@ -1,0 +1,176 @@
+"""TableEncoder: readable names, grouped rare levels, indicators of blanks and limits, scikit-learn's conventions."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from rfsc._model.cells import capitals_of, level_key, small
+from rfsc._model.recipe_reader import read_recipe
+from rfsc._tables.column_checks import useless
+from rfsc._tables.column_types import infer_column
+from rfsc.tables import TableEncoder
+
+
+@pytest.fixture
+def frame():
+    cells = {
+        "age": [str(20 + i) for i in range(36)] + ["", "?", "n/a", "-"],
+        "sex": ["m", "f"] * 20,
+        "job": ["cook"] * 20 + ["nurse"] * 14 + ["poet"] * 3 + ["clown"] * 3,
+        "ward": [""] * 10 + ["a"] * 15 + ["b"] * 15,
+    }
+    return pd.DataFrame(cells, dtype=object)
+
+
+def test_names_and_values(frame):
+    out = TableEncoder().set_output(transform="pandas").fit_transform(frame)
+    names = ["age", "age missing", "sex=m", "job=cook", "job=nurse", "job: other", "ward=a", "ward=b", "ward missing"]
+    assert list(out.columns) == names
+    assert out["age"].iloc[-1] == np.median(np.arange(20, 56))
+    for name, truth in {
+        "age missing": np.arange(40) >= 36,
+        "sex=m": frame["sex"] == "m",
+        "job=cook": frame["job"] == "cook",
+        "job: other": frame["job"].isin(["poet", "clown"]),
+        "ward missing": frame["ward"] == "",
+    }.items():
+        np.testing.assert_array_equal(out[name], truth)
+
+
+def test_unknown_levels_count_as_other(frame):
+    encoder = TableEncoder().set_output(transform="pandas").fit(frame)
+    out = encoder.transform(pd.DataFrame({"age": [None], "sex": ["x"], "job": ["astronaut"], "ward": ["z"]}))
+    assert out.loc[0, "job: other"] == 1
+    assert out.loc[0, ["sex=m", "ward=a", "ward=b", "ward missing"]].sum() == 0
+
+
+def test_table_of_what_was_done(frame):
+    cells = frame.assign(crp=["<1 mg/L"] * 6 + ["2 mg/L", "3"] * 16 + ["4 g/L", ">9"], sex=["m", "m", "M", "f"] * 10)
+    rows = {row["column"]: row for row in TableEncoder().fit(cells).columns_.rows()}
+    assert {name: row["use"] for name, row in rows.items()} == {
+        "age": "blanks become 37.5, with indicator age missing",
+        "sex": "indicator sex=m",
+        "job": "indicators job=cook, job=nurse, job: other",
+        "ward": "indicators ward=a, ward=b, ward missing",
+        "crp": "blanks become 2, with indicators crp missing, crp below limit",
+    }
+    assert rows["crp"]["changed"] == "unit mg/L; 7 cells with < or > count as the limit"
+    assert rows["crp"]["doubtful"] == "1 cell without a number in mg/L counts as blank"
+    assert rows["sex"]["changed"] == "1 spelling merged with others"
+    assert rows["age"]["changed"] == rows["age"]["doubtful"] == ""
+
+
+def test_many_levels_are_limited():
+    town = pd.DataFrame({"town": [f"t{i % 60}" for i in range(600)]})
+    names = TableEncoder().fit(town).get_feature_names_out()
+    assert (len(names), names[-1]) == (20, "town: other")
+    assert len(TableEncoder(max_categories=4).fit(town).get_feature_names_out()) == 4
+    assert len(TableEncoder(min_frequency=0.01, max_categories=99).fit(town).get_feature_names_out()) == 60
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["1"] * 30, "the same value everywhere"),
+        (["a"] * 30, "the same value everywhere"),
+        (["", "?"] * 15, "all blank"),
+        ([f"t{i // 3}" for i in range(60)], "20 levels, each in fewer than 5 rows"),
+        ([f"t{i // 8}" for i in range(1000)], "125 levels, each in fewer than 10 rows"),
+        ([[1]] * 30, "neither numbers nor text"),
+        (["a"] * 25 + [""] * 5, None),
+        (["1"] * 25 + [""] * 5, None),
+        ([f"t{i // 5}" for i in range(60)], None),
+    ],
+)
+def test_useless_columns(cells, words):
+    assert useless(infer_column("x", pd.Series(cells, dtype=object))) == words
+
+
+def test_data_frames_of_pandas_and_polars_and_arrays_agree():
+    rng = np.random.default_rng(0)
+    cells = {
+        "a": [None if v > 0.9 else v for v in rng.random(60)],
+        "b": rng.choice(["x", "y", "Y"], 60, p=[0.4, 0.4, 0.2]).tolist(),
+        "flag": (rng.random(60) > 0.5).tolist(),
+    }
+    pandas, polars = pd.DataFrame(cells), pl.DataFrame(cells)
+    expected = TableEncoder().fit_transform(pandas)
+    np.testing.assert_array_equal(TableEncoder().fit_transform(polars), expected)
+    np.testing.assert_array_equal(TableEncoder().fit_transform(pandas.astype({"b": "category"})), expected)
+    np.testing.assert_array_equal(TableEncoder().fit_transform(pandas.to_numpy(dtype=object)), expected)
+    out = TableEncoder().set_output(transform="polars").fit_transform(polars)
+    assert out.columns == ["a", "a missing", "b=y", "flag"]
+
+
+def test_numbers_that_are_categories_are_levels():
+    code = pd.DataFrame({"code": pd.Categorical([1, 2, 3] * 10)})
+    assert TableEncoder().fit(code).get_feature_names_out().tolist() == ["code=1", "code=2", "code=3"]
+
+
+def test_kinds_and_decimal_signs_can_be_given():
+    frame = pd.DataFrame({"x": ["1,234", "2,500", "none"] * 10, "code": [1, 2, 3] * 10})
+    encoder = TableEncoder(decimal=".", kinds={"x": "number", "code": "text"}).fit(frame)
+    assert encoder.get_feature_names_out().tolist() == ["x", "x missing", "code=1", "code=2", "code=3"]
+    assert encoder.transform(frame)[0, 0] == 1234.0
+    assert TableEncoder(decimal=",").fit(frame).transform(frame)[0, 0] == 1.234
+    assert "x=1,234" in TableEncoder().fit(frame).get_feature_names_out()  # not known, so not guessed
+    for wrong in ({"decimal": ";"}, {"kinds": {"y": "text"}}, {"kinds": {"x": "date"}}):
+        with pytest.raises(ValueError, match=r"decimal|kinds"):
+            TableEncoder(**wrong).fit(frame)
+
+
+def test_dates_and_repeated_names_are_refused():
+    with pytest.raises(ValueError, match="'day' cannot be used: dates are not numbers"):
+        TableEncoder().fit(pd.DataFrame({"day": [datetime.date(2020, 1, 1 + i) for i in range(9)]}))
+    clash = pd.DataFrame({"sex": ["m", "f"] * 9, "sex=m": np.arange(18.0)})
+    with pytest.raises(ValueError, match="two features would have the name 'sex=m'"):
+        TableEncoder().fit(clash)
+
+
+def test_recipe_is_read_off_pipelines_and_column_transformers(frame):
+    encoder = TableEncoder()
+    some = make_column_transformer((encoder, ["job", "age"]), remainder="drop", verbose_feature_names_out=False)
+    for step in (make_pipeline(encoder, StandardScaler()), some):
+        step.fit(frame)
+        recipe, minus, over = read_recipe(step, list(frame.columns))
+        np.testing.assert_allclose((recipe.table(frame) - minus) / over, step.transform(frame), atol=1e-12)
+    scaled = make_pipeline(StandardScaler(), TableEncoder()).fit(pd.DataFrame({"a": np.arange(20.0)}))
+    with pytest.raises(TypeError, match="filled, scaled or encoded before"):
+        read_recipe(scaled, ["a"])
+
+
+def test_clones_are_not_fitted(frame):
+    encoder = clone(TableEncoder(min_frequency=3, kinds={"age": "text"}).fit(frame))
+    assert (encoder.min_frequency, encoder.kinds, hasattr(encoder, "recipe_")) == (3, {"age": "text"}, False)
+
+
+def test_conventions_of_scikit_learn():
+    failed = {
+        report["check_name"]: str(report["exception"])
+        for report in check_estimator(TableEncoder(), on_fail=None, on_skip=None)
+        if report["status"] == "failed"
+    }
+    assert failed == {}
+
+
+@given(st.text(max_size=12), st.booleans())
+def test_level_keys_do_not_depend_on_case_and_blanks(text, is_loud):
+    key = level_key(text)
+    assert level_key(f" \t{text}\u00a0\n") == key
+    assert level_key(key) == key
+    if is_loud:
+        text = "".join(letter.upper() if len(letter.upper()) == 1 else letter for letter in text)
+    table = str.maketrans({chr(c): chr(c + 32) for c in range(65, 91)} | capitals_of(small(text)))
+    assert text.translate(table) == small(text)  # what SQL does
