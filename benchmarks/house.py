@@ -34,6 +34,7 @@ PUBLIC = (
     "rfsc.monitor",
     "rfsc.plots",
     "rfsc.report",
+    "rfsc.tables",
 )
 NOT_AT_IMPORT = ("rfsc.export", "rfsc.plots", "rfsc.report", "rfsc.cli", "dask")
 LIMITS = {

@@ -331,7 +331,7 @@ def test_explanations_read_raw_rows(fitted):
     np.testing.assert_allclose(parts.values.sum(axis=1), fitted.decision_function(row))
     assert "bmi missing" in str(equation(fitted))
     assert "bmi missing" in str(summary(fitted))
-    assert "bmi" in explain(fitted, row)
+    assert "Bmi missing" in explain(fitted, row)
     assert FeatureEffectsDisplay.from_estimator(fitted).names
 
 

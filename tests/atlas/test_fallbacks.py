@@ -79,11 +79,12 @@ def test_price_is_what_the_missing_measurement_costs(model):
 
 def test_explanations_are_of_the_model_that_predicts(model):
     X, _ = rows(4, 50, blank=())
-    assert explain(model, X.iloc[[0]]).startswith("The model predicts")
+    assert explain(model, X.iloc[[0]]).startswith("The probability of class ")
     without = explain(model, X.iloc[[0]].assign(strong=np.nan))
-    assert without.startswith("Without strong, which is missing, the model predicts")
-    assert "substitute" in without
-    assert "strong = " not in without
+    assert without.startswith("Without strong, which is missing, the probability of class ")
+    assert "substitute" in without.lower()
+    assert "Strong" not in without
+    assert "strong" not in without.removeprefix("Without strong")
 
 
 def test_onnx_predicts_the_same(model):

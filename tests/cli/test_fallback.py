@@ -41,7 +41,7 @@ def test_the_model_file_holds_the_fallback_and_commands_use_it(folder, capsys):
     assert json.loads(capsys.readouterr().out)["fallbacks"][0]["price"] == model.fallbacks_[0].price
     number = int(pd.read_csv(folder / "patients.csv")["CRP"].isna().to_numpy().argmax()) + 1
     assert main(["explain", path, str(folder / "patients.csv"), "--row", str(number), "--quiet"]) == 0
-    assert capsys.readouterr().out.startswith("Without CRP, which is missing, the model predicts class ")
+    assert capsys.readouterr().out.startswith("Without CRP, which is missing, the probability of class ")
     assert main(["verify", path, str(folder / "patients.csv"), "--quiet"]) == 0
     assert main(["monitor", path, str(folder / "patients.csv"), "--quiet"]) == 0
 

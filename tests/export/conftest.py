@@ -1,11 +1,16 @@
-"""The databases, started once for all tests of exports."""
+"""The databases, started once for all tests of exports, and Node.js."""
 
 from __future__ import annotations
 
+import json
+import shutil
 import sqlite3
+import subprocess
 
 import numpy as np
 import pytest
+
+from rfsc.export import to_javascript
 
 from .servers import postgresql
 
@@ -82,3 +87,41 @@ def databases(request):
 def database(request, databases):
     """Each database in turn."""
     return databases(request.param)
+
+
+RUN = """
+import { readFileSync } from "node:fs";
+const out = [];
+for (const [file, rows] of JSON.parse(readFileSync(0, "utf8"))) {
+  const { predict } = await import(file);
+  out.push(rows.map((cells) => {
+    // by pairs, because the order of cells that a parser gives must not matter
+    const row = Object.fromEntries(cells);
+    try {
+      const found = predict(row);
+      return found && [found.label, Object.entries(found.decision), Object.entries(found.probability)];
+    } catch (error) { return { error: error.message }; }
+  }));
+}
+process.stdout.write(JSON.stringify(out));
+"""
+
+
+@pytest.fixture
+def run_javascript(tmp_path):
+    """What generated modules give for rows, all in one process."""
+
+    def run(pairs):
+        (tmp_path / "run.mjs").write_text(RUN, encoding="utf-8")
+        given = []
+        for i, (predictor, names, rows) in enumerate(pairs):
+            path = tmp_path / f"model{i}.mjs"
+            path.write_text(to_javascript(predictor), encoding="utf-8")
+            cells = [[None if cell is None or cell != cell else cell for cell in row] for row in rows]
+            given.append([str(path), [list(zip(names, row, strict=True)) for row in cells]])
+        line = [shutil.which("node"), str(tmp_path / "run.mjs")]
+        done = subprocess.run(line, input=json.dumps(given), capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run

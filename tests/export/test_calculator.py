@@ -14,6 +14,7 @@ import pytest
 
 from rfsc import RFSCClassifier, SearchSettings
 from rfsc._model import Predictor, SparseModel
+from rfsc._model.cells import CellFormat
 from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc._terms import monomial
 from rfsc.export import from_json, to_html, to_json
@@ -41,7 +42,7 @@ def clinic():
     """A model of every kind of column: with and without a fill, text, codes, one that is only known or not."""
     columns = (
         RawColumn("age", "number"),
-        RawColumn("dose", "number"),
+        RawColumn("dose", "number", cells=CellFormat(unit="mg")),
         RawColumn("ward", "text"),
         RawColumn("stage", "number"),
         RawColumn("note", "text"),
@@ -71,7 +72,7 @@ def clinic():
 
 def test_fields():
     predictor = clinic()
-    age, dose, ward, stage, note, sex = fields_of(Program.of(predictor), {"dose": "mg"})
+    age, dose, ward, stage, note, sex = fields_of(Program.of(predictor))
     assert (age.range, age.typical, age.needed) == ("18 to 95", 61.0, False)
     assert age.missing == "A blank counts as 61, and the model takes into account that it is missing."
     assert (dose.range, dose.typical, dose.missing) == ("-2 to 8 mg", 3.0, "Needed.")
@@ -94,14 +95,14 @@ def test_the_page_allows_its_own_script_and_style_only():
     assert not re.search(r"https?:|//[a-z]|@import|url\(", page.replace("http-equiv", ""))
 
 
-def test_units_and_target_of_a_model_file():
+def test_target_of_a_model_file():
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)
     settings = SearchSettings(max_iter=5)
     clf = RFSCClassifier(basis="polynomial", n_restarts=1, search=settings, random_state=0).fit(X, y)
-    clf.manifest_["units"], clf.manifest_["target"] = {"x0": "mmol/L"}, "relapse"
+    clf.manifest_["target"] = "relapse"
     page = to_html(from_json(to_json(clf)))
-    assert '<span class="unit">mmol/L</span>' in page
+    assert '<span class="unit">mg</span>' in to_html(clinic())
     assert "<title>Calculator: relapse</title>" in page
     assert 'const NAMES = ["relapse = 0", "relapse = 1"];' in page
     assert "It was fitted to 60 rows by rfsc " in page

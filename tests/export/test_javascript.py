@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
 
 import numpy as np
 import pytest
@@ -28,46 +26,10 @@ from .random_models import (
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="needs Node.js (Debian: apt install nodejs)")
-RUN = """
-import { readFileSync } from "node:fs";
-const out = [];
-for (const [file, rows] of JSON.parse(readFileSync(0, "utf8"))) {
-  const { predict } = await import(file);
-  out.push(rows.map((cells) => {
-    // by pairs, because the order of cells that a parser gives must not matter
-    const row = Object.fromEntries(cells);
-    try {
-      const found = predict(row);
-      return found && [found.label, Object.entries(found.decision), Object.entries(found.probability)];
-    } catch (error) { return { error: error.message }; }
-  }));
-}
-process.stdout.write(JSON.stringify(out));
-"""
 
 
-@pytest.fixture
-def run(tmp_path):
-    """What generated modules give for rows, all in one process."""
-
-    def run(pairs):
-        (tmp_path / "run.mjs").write_text(RUN, encoding="utf-8")
-        given = []
-        for i, (predictor, names, rows) in enumerate(pairs):
-            path = tmp_path / f"model{i}.mjs"
-            path.write_text(to_javascript(predictor), encoding="utf-8")
-            cells = [[None if cell is None or cell != cell else cell for cell in row] for row in rows]
-            given.append([str(path), [list(zip(names, row, strict=True)) for row in cells]])
-        line = [NODE, str(tmp_path / "run.mjs")]
-        done = subprocess.run(line, input=json.dumps(given), capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return run
-
-
-def check(run, pairs):
-    for (predictor, _, rows), found in zip(pairs, run(pairs), strict=True):
+def check(run_javascript, pairs):
+    for (predictor, _, rows), found in zip(pairs, run_javascript(pairs), strict=True):
         decision, probability, predicted = answers(predictor, rows)
         decision[np.isnan(decision).any(axis=1)] = np.nan  # the function needs all that any formula needs
         labels = [str(label) for label in predictor.classes_]
@@ -84,25 +46,25 @@ def by_label(pairs, labels):
 
 @needs_node
 @pytest.mark.parametrize("classes", [("no", "yes"), (2, 10, 1)], ids=["two", "three"])
-def test_random_models_on_awkward_rows(run, classes):
+def test_random_models_on_awkward_rows(run_javascript, classes):
     pairs = []
     for seed in range(20):
         predictor, rng = random_predictor(seed, classes), np.random.default_rng(seed)
         model = predictor.models_[0]
         X = np.vstack([ordinary_rows(model, rng), awkward_rows(model, rng)])
         pairs.append((predictor, model.feature_names, np.vstack([X, with_gaps(X[::4], rng)]).tolist()))
-    check(run, pairs)
+    check(run_javascript, pairs)
 
 
 @needs_node
 @pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c")], ids=["two", "three"])
-def test_recipes(run, classes):
+def test_recipes(run_javascript, classes):
     pairs = []
     for seed in range(8):
         predictor = recipe_predictor(seed, classes, n_terms=8)
         names = [column.name for column in predictor.recipe_.columns]
         pairs.append((predictor, names, raw_rows(np.random.default_rng(seed))))
-    check(run, pairs)
+    check(run_javascript, pairs)
 
 
 HOSTILE = [
@@ -117,31 +79,31 @@ HOSTILE = [
 
 
 @needs_node
-def test_any_name_is_safe(run):
+def test_any_name_is_safe(run_javascript):
     pairs = []
     for i, text in enumerate(HOSTILE):
         names, labels = [text, HOSTILE[i - 1]], [text, "b", "c"][: 2 + i % 2]
         models = random_models(3, labels[1:] if len(labels) == 2 else labels, ranges=[(0.0, 3.0)] * 2, names=names)
         pairs.append((Predictor(models, np.array(labels, dtype=object)), names, [[1.0, 2.0], [2.5, np.nan]]))
         assert not set(to_javascript(pairs[-1][0])) & set("<\0\u2028")
-    check(run, pairs)
+    check(run_javascript, pairs)
 
 
 @needs_node
-def test_cells_that_are_no_numbers(run):
+def test_cells_that_are_no_numbers(run_javascript):
     model = random_model(5, families=["monomial"], ranges=[(0.0, 7.0)], n_terms=2)
     pairs = [(model, ["x0"], [[3.0], ["3"], [True], ["three"], [" "]]), (model, ["x1"], [[3.0]])]
-    numbers, lacking = run(pairs)
+    numbers, lacking = run_javascript(pairs)
     assert_agree([x[1][0][1] for x in numbers[:3]], model.decision(np.array([[3.0], [3.0], [1.0]])))
     assert numbers[3:] == [{"error": "column x0 must hold numbers, or null if one is missing"}] * 2
     assert lacking == [{"error": "the row lacks the column x0"}]
 
 
 @needs_node
-def test_labels_keep_their_type(run):
+def test_labels_keep_their_type(run_javascript):
     for classes, expected in (([0, 1], 1), ([True, False], False), ([0.5, 1.5], 1.5), ([0, 2**60], str(2**60))):
         model = random_model(5, families=["hinge"], ranges=[(0.0, 7.0)])
-        label = run([(Predictor([model], np.array(classes)), ["x0"], [[1.0], [6.0], [90.0], [-90.0]])])
+        label = run_javascript([(Predictor([model], np.array(classes)), ["x0"], [[1.0], [6.0], [90.0], [-90.0]])])
         assert {type(x[0]) for x in label[0]} <= {type(expected), type(classes[0])}
         assert {x[0] for x in label[0]} <= {classes[0], expected}
 

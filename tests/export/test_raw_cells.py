@@ -1,4 +1,4 @@
-"""Raw cells as laboratories write them: the model, its file, Python, C, three databases and a spreadsheet agree."""
+"""Raw cells as laboratories write them: the model, its file and all exports that read text agree."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from rfsc._terms.scaling import Scaling
 from rfsc.export import from_json, to_json, to_onnx, to_python, to_sql
 from rfsc.tables import TableEncoder
 
+from .test_javascript import needs_node
 from .test_spreadsheet import OFFICE, columns, converted, fill
 
 DIALECTS = ["sqlite", "duckdb", "postgresql"]
@@ -115,6 +116,13 @@ def test_python(predictor, rows):
     exec(to_python(predictor), scope)
     found = [scope["predict"](row)["decision"]["sick"] for row in rows.to_dict("records")]
     np.testing.assert_allclose(found, predictor.decision_function(rows), rtol=0, atol=1e-9)
+
+
+@needs_node
+def test_javascript(predictor, rows, run_javascript):
+    (found,) = run_javascript([(predictor, list(rows.columns), rows.to_numpy(dtype=object).tolist())])
+    decisions = [dict(decision)["sick"] for _, decision, _ in found]
+    np.testing.assert_allclose(decisions, predictor.decision_function(rows), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

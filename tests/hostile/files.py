@@ -140,7 +140,7 @@ CONTENT = [
     File("spreadsheet", lambda: b"PK\x03\x04\x14\0\x06\0" + b"\0" * 99, "a spreadsheet or another zip file"),
     File("pickle", lambda: b"\x80\x04\x95\0\0\0\0.", "binary"),
     File("HTML page", lambda: b"<!doctype html><html><body>404, not found</body></html>\n", "got 1 row\\."),
-    File("JSON", lambda: b'[{"a": 1, "b": "SECRET"}, {"a": 2}]\n', "got 1 row\\."),
+    File("JSON", lambda: b'[{"a": 1, "b": "SECRET"}, {"a": 2}]\n', "got JSON"),
     File("prose", lambda: b"Dear colleague,\n\nplease find attached SECRET.\n", "got an empty or repeated one"),
     File("byte-order mark", lambda: csv_of(frame()).decode().encode("utf-8-sig"), WORKS),
     File("UTF-16", lambda: csv_of(frame()).decode().encode("utf-16"), WORKS),

@@ -174,11 +174,21 @@ DTYPES = [
     x("fractions", lambda: np.vectorize(Fraction, otypes=[object])(good()), WORKS),
     x("numbers as text", lambda: good().astype(str), WORKS),
     x("complex", lambda: good() + 1j, "(?i)complex"),
-    x("text in objects", lambda: with_cell("SECRET", object), "must hold numbers, but column 1 holds text"),
-    x("text in lists", lambda: with_cell("SECRET", object).tolist(), "must hold numbers, but column 1"),
-    x("text array", lambda: with_cell("SECRET", object).astype(str), "must hold numbers, but column 1"),
+    x(
+        "text in objects",
+        lambda: with_cell("SECRET", object),
+        "holds both text and numbers",
+        report="must hold numbers",
+    ),
+    x(
+        "text in lists",
+        lambda: with_cell("SECRET", object).tolist(),
+        "holds both text and numbers",
+        report="must hold numbers",
+    ),
+    x("text array", lambda: with_cell("SECRET", object).astype(str), WORKS),
     x("bytes", lambda: with_cell("SECRET", object).astype("S"), "must hold numbers, but column 1 holds text"),
-    x("None in objects", lambda: with_cell(None, object), "NaN"),
+    x("None in objects", lambda: with_cell(None, object), WORKS),
     x("lists in objects", lambda: with_cell([NUMBER], object), "column 1 holds dates or other objects"),
     x("arrays in objects", lambda: with_cell(np.array([NUMBER, 1.0]), object), "column 1 holds dates or other objects"),
     x("dates", lambda: np.array(["2020-01-01"] * N * 3, dtype="datetime64[D]").reshape(N, 3), "dates or durations"),
@@ -189,14 +199,19 @@ DTYPES = [
 ]
 
 FRAMES = [
-    x("text in pandas", lambda: pd.DataFrame(text_column()), "must hold numbers, but column b holds text"),
-    x("category in pandas", lambda: pd.DataFrame(text_column()).astype({"b": "category"}), "column b holds text"),
+    x("text in pandas", lambda: pd.DataFrame(text_column()), WORKS),
+    x("category in pandas", lambda: pd.DataFrame(text_column()).astype({"b": "category"}), WORKS),
     x("dates in pandas", lambda: named(["a", "b"]).assign(on=pd.Timestamp("2020-01-01")), "column on holds dates"),
-    x("text in unnamed pandas", lambda: pd.DataFrame(with_cell("SECRET", object)), "must hold numbers"),
+    x(
+        "text in unnamed pandas",
+        lambda: pd.DataFrame(with_cell("SECRET", object)),
+        "holds both text and numbers",
+        report="must hold numbers",
+    ),
     x(
         "pandas integers with blanks",
         lambda: pd.DataFrame({"a": pd.array([None, *[1] * (N - 1)], dtype="Int64")}),
-        "NaN",
+        WORKS,
     ),
     x(
         "pandas booleans without blanks",
@@ -205,8 +220,8 @@ FRAMES = [
     ),
     x("sparse pandas", lambda: named(["a", "b", "c"]).astype(pd.SparseDtype(float, 0.0)), "dense"),
     x("index that repeats", lambda: named(["a", "b", "c"]).set_axis([0] * N), WORKS),
-    x("text in polars", lambda: pl.DataFrame(text_column()), "must hold numbers, but column b holds text"),
-    x("polars with blanks", lambda: pl.DataFrame({"a": [None, *[1.0] * (N - 1)]}), "NaN"),
+    x("text in polars", lambda: pl.DataFrame(text_column()), WORKS),
+    x("polars with blanks", lambda: pl.DataFrame({"a": [None, *[1.0] * (N - 1)]}), WORKS),
     x("polars", lambda: pl.DataFrame(good(), schema=["a", "b", "c"]), WORKS),
     x("arrow table", lambda: pa.table({"a": good()[:, 0], "b": good()[:, 1]}), WORKS),
     x("names that repeat", lambda: named(["a", "a", "b"]), "different name for every column"),
@@ -237,11 +252,11 @@ MEMORY = [
 ]
 
 VALUES = [
-    x("NaN", lambda: with_cell(np.nan), "NaN"),
+    x("NaN", lambda: with_cell(np.nan), WORKS),
     x("infinity", lambda: with_cell(np.inf), "infinity"),
     x("minus infinity", lambda: with_cell(-np.inf), "infinity"),
     x("overflow to single precision's infinity", lambda: with_cell(np.float32(np.inf), np.float32), "infinity"),
-    x("signalling NaN", lambda: with_cell(np.uint64(0x7FF0000000000001).view(np.float64)), "NaN"),
+    x("signalling NaN", lambda: with_cell(np.uint64(0x7FF0000000000001).view(np.float64)), WORKS),
     x("subnormals", lambda: first_column((LABEL + 1) * 5e-324), WORKS),
     x("all subnormal", lambda: np.random.default_rng(0).integers(0, 9, (N, 3)) * 5e-324, WORKS),
     x("range of 1e300", lambda: first_column((LABEL * 2 - 1) * 1e300 * good()[:, 2]), WORKS),
