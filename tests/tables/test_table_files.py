@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import gzip
 import io
 import sys
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -252,3 +254,50 @@ def test_repeated_names_of_a_parquet_file(tmp_path):
     parquet.write_table(table([array([1.0]), array([2.0])], names=["x", "x"]), tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="expected a different name for every column, got a repeated one"):
         read_table(str(tmp_path / "t.parquet"))
+
+
+def workbook(path, *sheets):
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for k, rows in enumerate(sheets):
+        sheet = book.create_sheet(f"sheet {k}")
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return str(path)
+
+
+def test_excel(tmp_path):
+    """Cells keep their types; empty rows and columns at the edge, and empty sheets, do not count."""
+    day = datetime.datetime(2024, 1, 31)
+    rows = [[], ["age", " job ", "seen", None], [52, " cook ", day], [], [7.5, "", None], [None, "<0.5", day, " "]]
+    path = workbook(tmp_path / "t.xlsx", [], rows, [["other"], [1]])
+    found = read_table(path)
+    assert found.frame.to_dict("list") == {
+        "age": [52, 7.5, None],
+        "job": ["cook", None, "<0.5"],
+        "seen": [day, None, day],
+    }
+    assert found.notes == ("read from the sheet 'sheet 1', the first of 2 with cells",)
+
+
+@pytest.mark.parametrize(
+    ("sheets", "words"),
+    [
+        ([[]], "got empty sheets"),
+        ([[["a", "b"]]], "got one row"),
+        ([[["a", "a"], [1, 2]]], "a different name for every column"),
+        ([[[1, 2], [3, 4]]], "a header row with the names"),
+    ],
+)
+def test_excel_files_without_a_table(tmp_path, sheets, words):
+    with pytest.raises(ValueError, match=words):
+        read_table(workbook(tmp_path / "t.xlsx", *sheets))
+
+
+def test_damaged_excel_file(tmp_path):
+    path = tmp_path / "t.xlsx"
+    workbook(path, [["a"], [1]])
+    path.write_bytes(path.read_bytes()[:300])
+    with pytest.raises(ValueError, match="expected a complete Excel file, got a damaged one"):
+        read_table(str(path))

@@ -29,6 +29,7 @@ from .column_types import comma_meaning
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+FORMATS = "CSV, TSV, Excel (.xlsx), Parquet, ARFF, KEEL or .npy"
 ROW_NAMES = "(row names)"
 ATTRIBUTE = re.compile(r"""@attribute\s+('[^']*'|"[^"]*"|[^\s{\[]+)""", re.IGNORECASE)
 
@@ -56,6 +57,8 @@ def read_table(source: str) -> RawTable:
         content = _unzipped(path, content)
     if content[:4] == b"PAR1":
         return _from_parquet(path, io.BytesIO(content))
+    if content[:4] == b"PK\x03\x04" and path.suffix.lower() in (".xlsx", ".xlsm"):
+        return _from_workbook(path, content)
     text, notes = _decoded(path, content)
     if not text.strip():
         msg = f"{path.name}: expected a header row and rows of data, got an empty file. Is it the right one?"
@@ -94,7 +97,7 @@ def _decoded(path: Path, content: bytes) -> tuple[str, list[str]]:
             notes.append("not UTF-8, read as Windows-1252: check letters with accents")
     if "\0" in text:
         kind = "a spreadsheet or another zip file" if content[:2] == b"PK" else "a binary file"
-        msg = f"{path.name}: expected CSV, TSV, Parquet, ARFF, KEEL or .npy, got {kind}. Save the table as CSV."
+        msg = f"{path.name}: expected {FORMATS}, got {kind}. Save the table as CSV."
         raise ValueError(msg)
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
 
@@ -104,7 +107,7 @@ def _decoded(path: Path, content: bytes) -> tuple[str, list[str]]:
 
 def _from_csv(path: Path, text: str, notes: list[str]) -> RawTable:
     if _is_json(text):
-        msg = f"{path.name}: expected CSV, TSV, Parquet, ARFF, KEEL or .npy, got JSON. Save the table as CSV."
+        msg = f"{path.name}: expected {FORMATS}, got JSON. Save the table as CSV."
         raise ValueError(msg)
     delimiter = _delimiter(text)
     header, *rows = _csv_rows(path, text, delimiter)
@@ -176,6 +179,43 @@ def _check_header(path: Path, line: int, header: list[str]) -> None:
         got = f"an empty or repeated one in column {first}{shown}"
         advice = "Rename it, or put a line with the names first"
         raise line_error(path, line, "a different name for every column", got, advice)
+
+
+# ---- Excel
+
+
+def _from_workbook(path: Path, content: bytes) -> RawTable:
+    """The first sheet that is not empty: numbers and dates as they are, formulas by the value that was saved."""
+    require("reading Excel files", ["openpyxl"], "xlsx")
+    from openpyxl import load_workbook
+    from pandas import DataFrame
+
+    try:
+        book = load_workbook(io.BytesIO(content), data_only=True)
+        sheets = [(sheet.title, [list(row) for row in sheet.values]) for sheet in book.worksheets]
+    except Exception:  # of zipfile, of XML, or of openpyxl itself, whose texts may hold cells
+        sheets = None
+    if sheets is None:
+        msg = f"{path.name}: expected a complete Excel file, got a damaged one. Save it again, or as CSV."
+        raise ValueError(msg)
+    filled = [(title, found) for title, rows in sheets if (found := _filled_rows(rows))]
+    if not filled or len(filled[0][1]) < 2:
+        msg = f"{path.name}: expected a header row and rows of data, got {'one row' if filled else 'empty sheets'}."
+        raise ValueError(f"{msg} Is it complete?")
+    title, ((line, first), *others) = filled[0]
+    header = ["" if cell is None else str(cell) for cell in first]
+    header[0] = header[0] or ROW_NAMES
+    _check_header(path, line, header)
+    columns = {name: [row[k] for _, row in others] for k, name in enumerate(header) if name != ROW_NAMES}
+    notes = [f"read from the sheet {title!r}, the first of {len(filled)} with cells"] if len(filled) > 1 else []
+    return RawTable(DataFrame(columns, dtype=object), path.name, tuple(notes))
+
+
+def _filled_rows(rows: list[list[Any]]) -> list[tuple[int, list[Any]]]:
+    """Rows that are not empty, with their numbers, without empty columns at their end; empty texts are None."""
+    stripped = [[(cell.strip() or None) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    used = [k for row in stripped for k, cell in enumerate(row) if cell is not None]
+    return [(i, row[: max(used) + 1]) for i, row in enumerate(stripped, 1) if any(cell is not None for cell in row)]
 
 
 # ---- ARFF, and KEEL's .dat, which is written alike: a header of @attribute lines
