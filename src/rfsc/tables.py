@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._model.cells import level_key
+from ._model.cells import CellFormat, level_key
 from ._model.recipe import (
     LEAST_ROWS_OF_LEVEL,
     LEAST_SHARE_OF_LEVEL,
+    NUMERIC_KINDS,
     Ingredient,
     LevelOf,
     LimitIn,
@@ -175,7 +176,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         self._cells(X, reset=False)
-        return self.recipe_.table(X)
+        # a fold may hold the only blank text of a column: what is no number is missing, as in a column with such texts
+        recipe = self.recipe_
+        columns = [
+            replace(raw, cells=CellFormat()) if raw.is_plain and cells.dtype.kind not in NUMERIC_KINDS else raw
+            for raw, cells in zip(recipe.columns, recipe.raw_columns(X), strict=True)
+        ]
+        return replace(recipe, columns=tuple(columns)).table(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:  # noqa: ARG002
         """Names of the features.

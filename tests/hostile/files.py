@@ -182,7 +182,7 @@ NAMES = [
     File("names that move the cursor", lambda: renamed(a="\x1b[2J\x1b]0;x\x07", b="b\tb"), WORKS, "lacks"),
     File("names with line ends", lambda: renamed(a="a\nb"), WORKS, "lacks"),
     File("a very long name", lambda: renamed(a="n" * 10**5), WORKS, "lacks"),
-    File("features that would be called alike", alike, "two features would have the same name", WORKS),
+    File("features that would be called alike", alike, "two features would have the name", WORKS),
 ]
 
 CELLS = [

@@ -228,7 +228,10 @@ def test_scaling_comes_after_everything():
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        (OrdinalEncoder(), "OrdinalEncoder cannot be turned into plain data. Supported are ColumnTransformer"),
+        (
+            OrdinalEncoder(),
+            "OrdinalEncoder cannot be turned into plain data. Supported are TableEncoder",
+        ),
         (PolynomialFeatures(), "PolynomialFeatures cannot"),
         (FunctionTransformer(np.abs), "FunctionTransformer with a custom function cannot"),
         (MinMaxScaler(clip=True), "MinMaxScaler with clip=True cannot"),

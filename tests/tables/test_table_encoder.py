@@ -174,3 +174,12 @@ def test_level_keys_do_not_depend_on_case_and_blanks(text, is_loud):
         text = "".join(letter.upper() if len(letter.upper()) == 1 else letter for letter in text)
     table = str.maketrans({chr(c): chr(c + 32) for c in range(65, 91)} | capitals_of(small(text)))
     assert text.translate(table) == small(text)  # what SQL does
+
+
+def test_texts_that_only_new_rows_have_count_as_missing():
+    """A fold of a cross-validation may hold the only blank of a column."""
+    encoder = TableEncoder().fit(pd.DataFrame({"a": ["1", "2", "3.5", "4"] * 5}, dtype=object))
+    assert encoder.recipe_.columns[0].cells is None
+    found = encoder.transform(pd.DataFrame({"a": ["", "n.d.", "2", None, 7, "about 3"]}, dtype=object))
+    median = encoder.recipe_.features[0].fill
+    np.testing.assert_array_equal(found[:, 0], [median, median, 2.0, median, 7.0, median])

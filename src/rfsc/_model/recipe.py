@@ -33,6 +33,11 @@ class RawColumn:
     # how cells that are texts are read; None: numbers are numbers, and levels are written in one way only
     cells: CellFormat | None = None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether its cells are numbers and nothing else."""
+        return self.kind == "number" and self.cells is None
+
 
 @dataclass(frozen=True, slots=True)
 class NumberOf:
@@ -216,7 +221,7 @@ def read_cells(column: np.ndarray[Any, Any], raw: RawColumn) -> Cells:
         missing: BoolArray = np.isnan(column)
     else:
         missing = np.array([is_missing(cell) for cell in column], dtype=np.bool_)
-    if raw.cells is not None:
+    if raw.cells is not None and raw.kind == "text":
         keys = np.array(["" if gone else level_key(cell) for cell, gone in zip(column, missing, strict=True)], object)
         return Cells(keys, missing | np.isin(keys, raw.cells.blanks))
     if raw.levels is not None:
@@ -244,7 +249,10 @@ def read_cells(column: np.ndarray[Any, Any], raw: RawColumn) -> Cells:
 
 def is_missing(cell: Any) -> bool:
     """None, NaN or pandas.NA, which compares to nothing and is recognised by its type."""
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or bool(cell != cell)
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    unequal = cell != cell  # of a list of numbers, one answer for each
+    return isinstance(unequal, bool | np.bool_) and bool(unequal)
 
 
 def _values(feature: Ingredient, cells: Cells) -> FloatArray:

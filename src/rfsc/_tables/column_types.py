@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -115,9 +116,14 @@ def number_column(name: str, cells: np.ndarray[Any, Any], comma: str | None = No
     form = CellFormat(common_unit(texts), comma, BLANK_NUMBERS)
     values, below, above = read_numbers(cells, form)
     blank = np.array([_is_blank(cell, BLANK_NUMBERS) for cell in cells], dtype=bool)
-    is_plain = all(PLAIN.fullmatch(trimmed(text)) for text in texts) and (comma != "." or not texts)
+    is_plain = all(map(_is_plain, texts)) and (comma != "." or not texts)
     n_not_numbers = int((np.isnan(values) & ~blank).sum())
     return Column(name, "number", values, None if is_plain else form, n_not_numbers, below, above)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether any program reads the number in a text alike; beyond doubles it is none."""
+    return PLAIN.fullmatch(trimmed(text)) is not None and math.isfinite(float(trimmed(text)))
 
 
 def common_unit(counts: Counter[str]) -> str:
@@ -143,8 +149,10 @@ def comma_meaning(columns: Iterable[Iterable[Any]]) -> str | None:
 
 def share_of_numbers(column: Column, comma: str | None) -> float:
     """Which share of a text column's cells, blanks not counted, are numbers."""
+    if column.kind != "text":
+        return 0.0
     present = Counter(text for text in column.values if not _is_blank(text, BLANK_NUMBERS))
-    if column.kind != "text" or not present or any(CODE.fullmatch(text) for text in present):
+    if not present or any(CODE.fullmatch(text) for text in present):
         return 0.0
     numbers = _numbers_of(present, comma)
     return 0.0 if _are_levels(numbers) else numbers.total() / present.total()
