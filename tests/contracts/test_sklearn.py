@@ -31,14 +31,12 @@ def test_estimator(estimator, check):
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        make(**SMALL),  # the defaults, apart from the size of the searches
+        RFSCClassifier(),  # as it comes
         make(paper=True, **SMALL),
         make("polynomial", **SMALL, engine="numpy", size="1se", filter_significance=0.2),
         make(["polynomial", "hinge", "step"], **SMALL),
         make(["radial", "fourier", "sigmoid"], **SMALL),
         make("polynomial", **SMALL, restrictions=RULES),
-        RFSCSelector(make("polynomial", **SMALL)),
-        RFSCClassifier(),  # as they come
         RFSCSelector(),
     ]
 )
