@@ -153,7 +153,7 @@ def type_in(browser, predictor, cells):  # noqa: F811
     from selenium.webdriver.support.ui import Select
 
     program = Program.of(predictor)
-    for j, field in enumerate(fields_of(program, {})):
+    for j, field in enumerate(fields_of(program)):
         entry, cell = browser.find_element(By.ID, f"field{j}"), cells[field.name]
         if field.levels is not None:
             known = [value for value, _, _ in field.options]
@@ -262,7 +262,7 @@ def test_what_changes_the_probability(browser, opened):  # noqa: F811
     opened(predictor, CELLS)
     lines = {value.split(":")[0]: (side, value, rest) for side, value, rest in browser.execute_script(REASONS)}
     now = expected_of(predictor)[1]
-    for name, value, compared in (("age", "71", [61.0]), ("dose", "2.5", [3.0]), ("ward", "south", ["north", ""])):
+    for name, value, compared in (("age", "71", [61.0]), ("dose", "2.5 mg", [3.0]), ("ward", "south", ["north", ""])):
         there = [expected_of(predictor, **{name: cell})[1] for cell in compared]
         side, shown_value, rest = lines[name]
         difference = now - np.mean(there)

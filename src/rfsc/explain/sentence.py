@@ -205,4 +205,4 @@ def _written(cell: Any) -> str:
     """A cell as a person writes it; numbers with at most six digits."""
     if is_missing(cell):
         return MISSING
-    return six_digits(float(cell)) if isinstance(cell, float | np.floating) else str(cell)
+    return six_digits(float(cell)) if isinstance(cell, float | np.floating) else str(cell).strip()
