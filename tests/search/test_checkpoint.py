@@ -203,7 +203,7 @@ def test_forged_files_with_a_valid_digest(iris, tmp_path, change):
     content = json.dumps(document)
     digest = hashlib.sha256(content.encode()).hexdigest()
     path.write_text(json.dumps(json.loads(head) | {"digest": digest}) + "\n" + content)
-    with pytest.raises(CheckpointError, match=r"holds what no fit has written\. Delete it"):
+    with pytest.raises(CheckpointError, match=r"holds results that no fit has written\. Delete it"):
         RFSCClassifier(**settings, callbacks=Checkpoint(path)).fit(*iris)
 
 

@@ -91,11 +91,11 @@ class Checkpoint:
         if not (
             isinstance(found, dict) and all(isinstance(found.get(key), dict) for key in ("fingerprint", "finished"))
         ):
-            raise CheckpointError(self._of_another_hand())
+            raise CheckpointError(self._not_written_by_a_fit())
         return found
 
-    def _of_another_hand(self) -> str:
-        return f"the checkpoint {self.path.name} holds what no fit has written. Delete it to start again."
+    def _not_written_by_a_fit(self) -> str:
+        return f"the checkpoint {self.path.name} holds results that no fit has written. Delete it to start again."
 
     def get(self, key: str, read: Callable[[Any], Kept]) -> Kept | None:
         """What was kept under a key, read by a function that raises if it is not right; None if there is nothing."""
@@ -105,7 +105,7 @@ class Checkpoint:
         try:
             return read(kept)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError):
-            raise CheckpointError(self._of_another_hand()) from None
+            raise CheckpointError(self._not_written_by_a_fit()) from None
 
     def put(self, key: str, value: Any) -> None:
         """Keep a finished part of the fit, as plain numbers, texts and lists, and write the file."""
