@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 # of every fold two thirds to four fifths of the rows are searched: about the same work however long the table is
-FEW_ROWS = 500
+FEW_ROWS = 600
 FEW_DISTINCT = 50  # rows, as of a table of levels: of fewer, the observations of each are divided among the folds
 MANY_ROWS, N_FOLDS_OF_MANY = 10_000, 3
 MOST_ROWS = 30_000  # of a longer table, of which a single fold is left out

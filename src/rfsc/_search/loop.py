@@ -67,7 +67,7 @@ class SearchSettings:
     ridge : float, default=1.0
         Penalty of the fits, as a multiple of the variance of each term; keeps separable classes finite.
     n_folds : int, default=5
-        Folds of the cross-validation inside the training rows that chooses basis and size. Tables of more than 500
+        Folds of the cross-validation inside the training rows that chooses basis and size. Tables of more than 600
         rows have at most three, of which only one is left out above 10,000 rows.
     initial_rip : {"auto", "uniform", "screened"}, default="auto"
         Inclusion probabilities with which a search begins. "uniform": the same for all terms, as in the paper.
