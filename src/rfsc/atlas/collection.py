@@ -246,8 +246,7 @@ class Atlas:
             n_rows = len(table.rows())
             more = [f"... and {n_rows - MOST_SHOWN:,} more"] if n_rows > MOST_SHOWN else []
             if n_rows:
-                shown = [name for name in table.columns if name not in table.too_long]
-                rows = table.first(MOST_SHOWN).aligned(shown)
+                rows = table.first(MOST_SHOWN).aligned(table.text_columns)
                 parts.append([title, rows, *more, *(f"({note})" for note in table.notes)])
         return paragraphs(parts)
 

@@ -4,10 +4,10 @@ No postponed annotations: files are read by the types of these classes.
 """
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit
@@ -18,7 +18,7 @@ from .._utils.arrays import FloatArray, IntArray
 from .._utils.files import whole_file
 from .._utils.json_records import load_record, to_json
 from .._utils.words import listed, paragraphs, plural
-from ..explain.term_table import ReadableTable
+from ..explain.term_table import ReadableTable, per_row
 from .pieces import Bound
 
 FORMAT, VERSION = "rfsc-card", 1
@@ -50,16 +50,10 @@ class PointTable(ReadableTable):
         The same as limits of features, all of which must hold.
     """
 
-    formats: ClassVar = {"feature": "", "condition": "", "points": "d"}
-    heads: ClassVar = {"condition": "value"}
-    to_left: ClassVar = frozenset({"condition"})
-    sentences: ClassVar = frozenset({"feature", "condition"})
-    not_shown_columns: ClassVar = ("bounds",)
-
-    feature: tuple[str, ...]
-    condition: tuple[str, ...]
-    points: IntArray
-    bounds: tuple[tuple[Bound, ...], ...]
+    feature: tuple[str, ...] = field(metadata=per_row(sentence=True))
+    condition: tuple[str, ...] = field(metadata=per_row("", "value", text=True, sentence=True))
+    points: IntArray = field(metadata=per_row("d"))
+    bounds: tuple[tuple[Bound, ...], ...] = field(metadata=per_row(hidden=True))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -92,16 +86,9 @@ class RiskTable(ReadableTable):
         Training rows with this total; None if the card was made without a table.
     """
 
-    formats: ClassVar = {"total": "d", "risk": ".1%", "n_rows": "d"}
-    heads: ClassVar = {"n_rows": "training rows"}
-
-    total: IntArray
-    risk: FloatArray
-    n_rows: IntArray | None
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return ()
+    total: IntArray = field(metadata=per_row("d"))
+    risk: FloatArray = field(metadata=per_row(".1%"))
+    n_rows: IntArray | None = field(metadata=per_row("d", "training rows"))
 
     @classmethod
     def empty(cls) -> Self:

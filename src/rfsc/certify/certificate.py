@@ -5,10 +5,10 @@ No postponed annotations: files are read by the types of these classes.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from .._utils.files import whole_file
 from .._utils.json_records import load_record, to_json
 from .._utils.words import paragraphs
 from ..explain.stability import Stability
-from ..explain.term_table import ReadableTable
+from ..explain.term_table import ReadableTable, per_row
 from .aggregation import most_by_chance
 
 FORMAT, VERSION = "rfsc-certificate", 1
@@ -65,25 +65,13 @@ class UnitTable(ReadableTable):
         Clusters of features; None for clusters and terms.
     """
 
-    formats: ClassVar = {
-        "unit": "",
-        "verdict": "",
-        "p_value": ".2g",
-        "share": ".0%",
-        "sign": ".0%",
-        "stand_ins": "",
-    }
-    heads: ClassVar = {"p_value": "P", "share": "halves", "sign": "same sign", "stand_ins": "stand-ins"}
-    to_left: ClassVar = frozenset({"verdict", "stand_ins"})
-    not_shown_columns: ClassVar = ("cluster",)
-
-    unit: tuple[str, ...]
-    verdict: tuple[str, ...]
-    p_value: FloatArray
-    share: FloatArray
-    sign: FloatArray | None
-    stand_ins: tuple[str, ...] | None
-    cluster: tuple[str, ...] | None = None
+    unit: tuple[str, ...] = field(metadata=per_row())
+    verdict: tuple[str, ...] = field(metadata=per_row(text=True))
+    p_value: FloatArray = field(metadata=per_row(".2g", "P"))
+    share: FloatArray = field(metadata=per_row(".0%", "halves"))
+    sign: FloatArray | None = field(metadata=per_row(".0%", "same sign"))
+    stand_ins: tuple[str, ...] | None = field(metadata=per_row("", "stand-ins", text=True))
+    cluster: tuple[str, ...] | None = field(default=None, metadata=per_row(hidden=True))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from .._terms.naming import rounded as rounded_number
 from .._terms.naming import written
 from .._utils.arrays import FloatArray
 from .rounding import six_digits, training_ranges
-from .term_table import ReadableTable
+from .term_table import ReadableTable, per_row
 
 N_GRID = 2000  # parts of the training range
 NEXT_TO_NOTHING = 1e-12  # of the coefficients: what rounding leaves of a slope or a jump of zero
@@ -53,23 +53,16 @@ class FeatureEffects(ReadableTable):
         Names of the terms that read several features.
     """
 
-    formats: ClassVar = {"feature": "", "low": ".6g", "high": ".6g", "change": ".3g", "effect": "", "terms": ""}
-    heads: ClassVar = {"low": "from", "high": "to", "change": "f changes by", "effect": "effect on f"}
-    to_left: ClassVar = frozenset({"effect", "terms"})
-    too_long: ClassVar = frozenset({"terms"})
-    sentences: ClassVar = frozenset({"effect"})
-
-    feature: tuple[str, ...]
-    low: FloatArray
-    high: FloatArray
-    change: FloatArray
-    effect: tuple[str, ...]
-    terms: tuple[str, ...]
+    feature: tuple[str, ...] = field(metadata=per_row())
+    low: FloatArray = field(metadata=per_row(".6g", "from"))
+    high: FloatArray = field(metadata=per_row(".6g", "to"))
+    change: FloatArray = field(metadata=per_row(".3g", "f changes by"))
+    effect: tuple[str, ...] = field(metadata=per_row("", "effect on f", text=True, sentence=True))
+    terms: tuple[str, ...] = field(metadata=per_row(text=True, long=True))
     not_shown: tuple[str, ...]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know of the values."""
         lines = ["all terms that read this feature alone, together, within its training range."]
         if self.not_shown:
             lines.append(f"not shown, because they read several features: {'; '.join(self.not_shown)}.")
