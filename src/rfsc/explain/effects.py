@@ -20,7 +20,7 @@ from .._terms.expression import (
     Scaled,
     Sum,
     as_difference,
-    parts_of,
+    nodes_of,
 )
 from .._terms.naming import rounded as rounded_number
 from .._terms.naming import written
@@ -89,14 +89,11 @@ class Curve:
 
     def knots(self) -> Knots:
         """Where the curve bends or jumps, within the range."""
-        found = (_place(node) for node in self._nodes() if not _is_level(node))
-        inside = sorted(pair for pair in found if pair is not None and 0.0 < pair[0] < 1.0)
-        return {u: self.to_user(u) if shown is None else shown for u, shown in inside}
+        return self._places_of(levels=False)
 
     def levels(self) -> Knots:
         """Single values at which the curve differs from its surroundings."""
-        found = sorted(pair for node in self._nodes() if _is_level(node) and (pair := _place(node)))
-        return {u: self.to_user(u) if shown is None else shown for u, shown in found}
+        return self._places_of(levels=True)
 
     def grid(self) -> FloatArray:
         """Places over the range that show every bend and both ends of every jump, without the single values."""
@@ -121,12 +118,11 @@ class Curve:
         words = self._bent() if degree <= 1 else ""
         return words or self._extremes()
 
-    def _nodes(self) -> list[Expression]:
-        """All parts of all terms."""
-        found = [self.model.terms[j].expression for j in self.places]
-        for node in found:
-            found.extend(parts_of(node))  # which the loop then visits, too
-        return found
+    def _places_of(self, *, levels: bool) -> Knots:
+        nodes = [node for j in self.places for node in nodes_of(self.model.terms[j].expression)]
+        found = [pair for node in nodes if _is_level(node) is levels and (pair := _place(node))]
+        inside = sorted(pair for pair in found if levels or 0.0 < pair[0] < 1.0)
+        return {u: self.to_user(u) if shown is None else shown for u, shown in inside}
 
     def _bent(self) -> str:
         """A function that is straight between its knots; empty if its slopes cannot be written."""
