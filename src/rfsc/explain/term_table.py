@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from html import escape
 from typing import Any, Self
@@ -36,30 +36,21 @@ WORTH = "worth: rise of the log-loss of left-out rows (approximate leave-one-out
 SUMMARY_COLUMNS = ("term", "worth", "coef", "odds_ratio", "change")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Column:
     """How a column is shown."""
 
-    spec: str  # format of its values
-    head: str | None  # None: its name
-    is_text: bool  # to the left, as the first column is
-    is_sentence: bool  # plain text does not cut it
-    is_long: bool  # plain text leaves it out
-    is_hidden: bool  # it is never shown
+    spec: str = ""  # format of its values
+    head: str | None = None  # None: its name
+    text: bool = False  # to the left, as the first column is
+    sentence: bool = False  # plain text does not cut it
+    long: bool = False  # plain text leaves it out
+    hidden: bool = False  # it is never shown
 
 
-def per_row(
-    spec: str = "",
-    head: str | None = None,
-    *,
-    text: bool = False,
-    sentence: bool = False,
-    long: bool = False,
-    hidden: bool = False,
-) -> dict[str, _Column]:
+def per_row(spec: str = "", head: str | None = None, **how: bool) -> dict[str, _Column]:
     """Metadata of a field of a table that holds one entry for each row."""
-    made = _Column(spec=spec, head=head, is_text=text, is_sentence=sentence, is_long=long, is_hidden=hidden)
-    return {"column": made}
+    return {"column": _Column(spec, head, **how)}
 
 
 class ReadableTable:
@@ -74,13 +65,13 @@ class ReadableTable:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that are known."""
-        shown = (name for name, one in self._formats.items() if not one.is_hidden)
+        shown = (name for name, one in self._formats.items() if not one.hidden)
         return tuple(name for name in shown if getattr(self, name) is not None)
 
     @property
     def text_columns(self) -> tuple[str, ...]:
         """Names of those that plain text shows."""
-        return tuple(name for name in self.columns if not self._formats[name].is_long)
+        return tuple(name for name in self.columns if not self._formats[name].long)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -89,7 +80,7 @@ class ReadableTable:
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict of plain values for each row, with None for what is not known."""
-        values = {name: getattr(self, name) for name, one in self._formats.items() if not one.is_hidden}
+        values = {name: getattr(self, name) for name, one in self._formats.items() if not one.hidden}
         n_rows = len(next(iter(values.values())))
         return [{name: _plain(entries, j) for name, entries in values.items()} for j in range(n_rows)]
 
@@ -105,15 +96,14 @@ class ReadableTable:
     def __str__(self) -> str:
         return self.text()
 
-    def aligned(self, columns: Sequence[str], width: int = WIDEST, heads: Mapping[str, str] | None = None) -> str:
+    def aligned(self, columns: Sequence[str], width: int = WIDEST) -> str:
         """Some columns as plain text, words to the left; their cells have at most `width` characters."""
-        head = [(heads or {}).get(name, self._head(name)) for name in columns]
         formats = [self._formats[name] for name in columns]
-        words = [one is formats[0] or one.is_text for one in formats]
-        cut = [is_word and not one.is_sentence for one, is_word in zip(formats, words, strict=True)]
+        words = [one is formats[0] or one.text for one in formats]
+        cut = [is_word and not one.sentence for one, is_word in zip(formats, words, strict=True)]
         rows = self._cells(columns)
         short = [[shortened(cell, width) if c else cell for cell, c in zip(row, cut, strict=True)] for row in rows]
-        cells = [head, *short]
+        cells = [[*map(self._head, columns)], *short]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         sides = [str.ljust if w else str.rjust for w in words]
         lines = ["  ".join(side(cell, w) for side, cell, w in zip(sides, row, widths, strict=True)) for row in cells]
