@@ -188,16 +188,17 @@ class Monitoring:
     def lines(self) -> list[str]:
         """What was found, in sentences."""
         found = [f"{plural(self.n_rows, 'new row')}, compared with {plural(self.n_at_fit, 'row')} of the fit."]
+        for row in self.scores.rows():
+            is_real = row["psi"] > max(row["chance"], MODERATE)
+            verdict = f"{row['verdict']}, more than chance explains" if is_real else row["verdict"]
+            found.append(f"Score ({row['name']}): PSI {row['psi']:.3f}, {verdict}.")
+        changed = {words: self.columns.named(words) for words in (LARGE_CHANGE, SOME_CHANGE)}
         found += [
-            f"Score ({name}): PSI {psi:.3f}, {verdict}{_but_real(psi, chance)}."
-            for name, verdict, psi, chance in zip(
-                self.scores.name, self.scores.verdict, self.scores.psi, self.scores.chance, strict=True
-            )
+            f"Columns with {words}, more than chance explains: {listed(names)}."
+            for words, names in changed.items()
+            if names
         ]
-        for words in (LARGE_CHANGE, SOME_CHANGE):
-            if names := self.columns.named(words):
-                found.append(f"Columns with {words}, more than chance explains: {listed(names)}.")
-        if not {LARGE_CHANGE, SOME_CHANGE} & set(self.columns.verdict):
+        if not any(changed.values()):
             found.append(f"No column has a PSI of at least {MODERATE} that is more than chance explains.")
         found += self._unknown_values()
         if self.performance is not None:
@@ -260,10 +261,6 @@ def verdict_of(psi: float, chance: float) -> str:
     if psi < MODERATE:
         return STABLE
     return BY_CHANCE if psi <= chance else SOME_CHANGE if psi < LARGE else LARGE_CHANGE
-
-
-def _but_real(psi: float, chance: float) -> str:
-    return ", more than chance explains" if psi > max(chance, MODERATE) else ""
 
 
 def _in_words(row: dict[str, Any]) -> str:
