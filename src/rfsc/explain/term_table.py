@@ -37,7 +37,7 @@ SUMMARY_COLUMNS = ("term", "worth", "coef", "odds_ratio", "change")
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class _Shown:
     """How a column is shown."""
 
     spec: str = ""  # format of its values
@@ -48,16 +48,16 @@ class _Column:
     hidden: bool = False  # it is never shown
 
 
-def per_row(spec: str = "", head: str | None = None, **how: bool) -> dict[str, _Column]:
+def per_row(spec: str = "", head: str | None = None, **how: bool) -> dict[str, _Shown]:
     """Metadata of a field of a table that holds one entry for each row."""
-    return {"column": _Column(spec, head, **how)}
+    return {"column": _Shown(spec, head, **how)}
 
 
 class ReadableTable:
     """One row for each term or feature; a subclass is a dataclass with a field for each column, the first of names."""
 
     @property
-    def _formats(self) -> dict[str, _Column]:
+    def _formats(self) -> dict[str, _Shown]:
         """All columns by name."""
         own = fields(self)  # type: ignore[arg-type]
         return {one.name: one.metadata["column"] for one in own if "column" in one.metadata}
