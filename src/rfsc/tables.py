@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -29,7 +29,7 @@ from ._tables.column_types import Column, column_of_kind, comma_meaning, infer_c
 from ._utils.arrays import FloatArray
 from ._utils.validation import check_choice
 from ._utils.words import listed, plural
-from .explain.term_table import ReadableTable
+from .explain.term_table import ReadableTable, per_row
 
 __all__ = ["ColumnTable", "TableEncoder"]
 
@@ -42,21 +42,15 @@ COMMAS: dict[str | None, str | None] = {".": "", ",": ".", None: None}  # what a
 class ColumnTable(ReadableTable):
     """What was read, changed and doubted, one row for each column of a table."""
 
-    formats: ClassVar = {"column": "", "kind": "", "use": "", "changed": "", "doubtful": ""}
-    heads: ClassVar = {}
-    to_left: ClassVar = frozenset({"kind", "use", "changed", "doubtful"})
-    sentences: ClassVar = to_left
-    notes: ClassVar = ()
-
-    column: tuple[str, ...]
-    kind: tuple[str, ...]
-    use: tuple[str, ...]
-    changed: tuple[str, ...]
-    doubtful: tuple[str, ...]
+    column: tuple[str, ...] = field(metadata=per_row())
+    kind: tuple[str, ...] = field(metadata=per_row(text=True, sentence=True))
+    use: tuple[str, ...] = field(metadata=per_row(text=True, sentence=True))
+    changed: tuple[str, ...] = field(metadata=per_row(text=True, sentence=True))
+    doubtful: tuple[str, ...] = field(metadata=per_row(text=True, sentence=True))
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[str]]) -> ColumnTable:
-        columns = list(zip(*rows, strict=True)) or [()] * len(cls.formats)
+        columns = list(zip(*rows, strict=True)) or [()] * len(fields(cls))
         return cls(*columns)
 
 

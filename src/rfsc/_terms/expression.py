@@ -174,6 +174,11 @@ def parts_of(node: Expression) -> tuple[Expression, ...]:
     return (node.part,)
 
 
+def nodes_of(node: Expression) -> list[Expression]:
+    """An expression and all that it is made of."""
+    return [node, *(inner for part in parts_of(node) for inner in nodes_of(part))]
+
+
 def features_of(node: Expression) -> set[int]:
     """Features that an expression reads."""
     if isinstance(node, Scaled):

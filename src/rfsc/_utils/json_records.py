@@ -13,9 +13,11 @@ import os
 from dataclasses import Field, fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, ClassVar, Self, Union, get_args, get_origin
 
 import numpy as np
+
+from .files import whole_file
 
 
 class DamagedError(ValueError):
@@ -36,22 +38,54 @@ def encode(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def to_json(record: Any, kind: str, version: int) -> str:
-    """A dataclass as the text of a file of this kind."""
-    return json.dumps({"format": kind, "version": version, **encode(record)}, indent=1, allow_nan=False)
+class SavedRecord:
+    """A dataclass with a file of its own."""
 
+    _format: ClassVar[str]
+    _version: ClassVar[int] = 1
+    _what: ClassVar[str]  # messages call it
 
-def load_record(cls: Any, path: str | os.PathLike[str], kind: str, version: int, what: str) -> Any:
-    """The dataclass in a file that holds what `to_json` gives, or a ValueError that says what is wrong."""
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-        require(isinstance(content, dict) and content.pop("format", "") == kind, f"it is no {what} of rfsc")
-        require(content.pop("version", None) == version, "it was written by another version of rfsc")
-        return decode(cls, content)
-    except (ValueError, RecursionError) as error:
-        why = str(error) if isinstance(error, DamagedError) else "it is not JSON"
-        msg = f"{Path(path).name} cannot be read as a {what}: {why}. Make it again."
-        raise ValueError(msg) from None
+    def to_json(self) -> str:
+        """What `save` writes: names, figures and settings, no row of the table."""
+        head = {"format": self._format, "version": self._version}
+        return json.dumps(head | encode(self), indent=1, allow_nan=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON; the file holds names, figures and settings, no row of the table.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        """
+        with whole_file(Path(path)) as part:
+            part.write_text(self.to_json(), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` has written.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        object
+            As it was saved.
+        """
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            is_own = isinstance(content, dict) and content.pop("format", "") == cls._format
+            require(is_own, f"it is no {cls._what} of rfsc")
+            require(content.pop("version", None) == cls._version, "it was written by another version of rfsc")
+            found: Self = decode(cls, content)
+            return found
+        except (ValueError, RecursionError) as error:
+            why = str(error) if isinstance(error, DamagedError) else "it is not JSON"
+            msg = f"{Path(path).name} cannot be read as a {cls._what}: {why}. Make it again."
+            raise ValueError(msg) from None
 
 
 def decode(hint: Any, value: Any) -> Any:

@@ -48,7 +48,11 @@ class OutputMap:
     pool: IntArray  # terms that were tried
     supports: list[Support]
     fits: list[FittedTerms]
-    in_all: frozenset[int]  # features that all models within the tolerance read, also those that were not kept
+    in_all: frozenset[int] = frozenset()  # features that all models within the tolerance read, also others than these
+    sizes: tuple[int, ...] = ()  # of the models, ascending
+    n_fitted: int = 0
+    is_closed: bool = False  # whether exchanges of one term lead to no further model
+    is_cut: bool = False  # whether more models are as good than were kept
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -108,11 +112,9 @@ class Atlas:
         if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= number < len(self):
             msg = f"number must be an integer from 0 to {len(self) - 1}, the last model of the atlas, got {number!r}."
             raise ValueError(msg)
-        output, fit = self._entries()[int(number)]
+        entries = [(output, fit) for output, own in enumerate(self._maps) for fit in own.fits]
+        output, fit = entries[int(number)]
         return self._source.view({output: fit})
-
-    def _entries(self) -> list[tuple[int, FittedTerms]]:
-        return [(output, fit) for output, own in enumerate(self._maps) for fit in own.fits]
 
     def find(
         self,
@@ -246,8 +248,7 @@ class Atlas:
             n_rows = len(table.rows())
             more = [f"... and {n_rows - MOST_SHOWN:,} more"] if n_rows > MOST_SHOWN else []
             if n_rows:
-                shown = [name for name in table.columns if name not in table.too_long]
-                rows = table.first(MOST_SHOWN).aligned(shown)
+                rows = table.first(MOST_SHOWN).aligned(table.text_columns)
                 parts.append([title, rows, *more, *(f"({note})" for note in table.notes)])
         return paragraphs(parts)
 

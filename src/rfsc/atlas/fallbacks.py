@@ -56,7 +56,7 @@ def with_fallbacks(source: Any, X: Any, y: Any, *, sample_weight: Any = None) ->
     maps = []
     for output in range(len(fit.searches)):
         base, pool = begun(fit, output, None)
-        maps.append(OutputMap(base, pool, [fit.answers[output]], [], frozenset()))
+        maps.append(OutputMap(base, pool, [fit.answers[output]], []))
     chosen = [some for n in range(1, len(columns) + 1) for some in combinations(columns, n)]
     found = [_fallback(fit, maps, recipe, some) for some in chosen]
     return predictor.replaced(fallbacks=[one for one in found if one is not None])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
@@ -27,18 +26,6 @@ THOUSANDTHS = 1000.0
 LEAST_EXPLORED = 500  # models, also if fewer are kept: what is in all of them depends on those that are not
 CHECK_WORK = 0.05  # of the work of an exploration, for the question whether a feature can be done without
 WITHOUT_TERMS = math.log(2.0)  # loss of a model without any term
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Explored:
-    """One output."""
-
-    own: OutputMap
-    sizes: tuple[int, ...]
-    n_tried: int
-    n_fitted: int
-    is_closed: bool
-    is_cut: bool
 
 
 def atlas(
@@ -90,28 +77,27 @@ def atlas(
     source = Source(clf, X, y, sample_weight)
     n_outputs = len(source.searches)
     share = max(1, int(max_models) // n_outputs)
-    explored = [_explored(source, output, allowed, share) for output in range(n_outputs)]
-    maps = [one.own for one in explored]
+    maps = [_explored(source, output, allowed, share) for output in range(n_outputs)]
     importance = np.concatenate([_importance(one, len(source.names.features)) for one in maps])
-    settings = _settings(source, explored, tolerance if allowed is None else allowed, int(max_models))
+    settings = _settings(source, maps, tolerance if allowed is None else allowed, int(max_models))
     features, swaps = _features(source, maps, importance), _swaps(source, maps)
     clusters = correlation_clusters(source.rows.table.T)
     models = _models(source, maps)
     return Atlas(models, features, swaps, importance, source.names.features, clusters, settings, source, maps)
 
 
-def _settings(source: Source, explored: Sequence[_Explored], tolerance: float | str, max_models: int) -> AtlasSettings:
+def _settings(source: Source, maps: Sequence[OutputMap], tolerance: float | str, max_models: int) -> AtlasSettings:
     return AtlasSettings(
         tolerance=tolerance,
         max_models=max_models,
         n_rows=source.rows.n_rows,
         classes=tuple(str(label) for label in source.clf.classes_),
-        sizes=tuple(one.sizes for one in explored),
-        n_tried=tuple(one.n_tried for one in explored),
+        sizes=tuple(own.sizes for own in maps),
+        n_tried=tuple(own.pool.size for own in maps),
         n_terms=tuple(search.space.n_terms for search in source.searches),
-        n_fitted=tuple(one.n_fitted for one in explored),
-        is_closed=tuple(one.is_closed for one in explored),
-        is_cut=tuple(one.is_cut for one in explored),
+        n_fitted=tuple(own.n_fitted for own in maps),
+        is_closed=tuple(own.is_closed for own in maps),
+        is_cut=tuple(own.is_cut for own in maps),
     )
 
 
@@ -142,7 +128,7 @@ def begun(source: Source, output: int, tolerance: float | None) -> tuple[Explora
     return found, pool
 
 
-def _explored(source: Source, output: int, tolerance: float | None, most: int) -> _Explored:
+def _explored(source: Source, output: int, tolerance: float | None, most: int) -> OutputMap:
     """The models of one output."""
     search, answer = source.searches[output], source.answers[output]
     found, pool = begun(source, output, tolerance)
@@ -163,8 +149,8 @@ def _explored(source: Source, output: int, tolerance: float | None, most: int) -
         supports = [answer, *supports[: most - 1]]
     is_cut = len(supports) < sum(map(len, good.values()))
     in_all = _in_all(found, sizes, n_looked) & found.features(answer)
-    own = OutputMap(found, pool, supports, source.fitted(search, supports), in_all)
-    return _Explored(own, sizes, pool.size, found.n_fitted, is_closed, is_cut)
+    fits = source.fitted(search, supports)
+    return OutputMap(found, pool, supports, fits, in_all, sizes, found.n_fitted, is_closed, is_cut)
 
 
 def _in_all(found: Exploration, sizes: Sequence[int], most: int) -> frozenset[int]:

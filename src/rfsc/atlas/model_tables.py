@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.words import plural
-from ..explain.term_table import ReadableTable
+from ..explain.term_table import ReadableTable, per_row
 
 IN_ALL, IN_SOME = "in all", "in some"
 
@@ -40,41 +39,16 @@ class ModelTable(ReadableTable):
         The model, in the units of the table.
     """
 
-    formats: ClassVar = {
-        "number": "d",
-        "label": "",
-        "n_terms": "d",
-        "log_loss": ".4f",
-        "above_best": "+.4f",
-        "standard_error": ".4f",
-        "above_answer": "+.4f",
-        "is_answer": "",
-        "features": "",
-        "equation": "",
-    }
-    heads: ClassVar = {
-        "number": "model",
-        "label": "class",
-        "n_terms": "terms",
-        "log_loss": "log-loss",
-        "above_best": "above best",
-        "standard_error": "±",
-        "above_answer": "above answer",
-        "is_answer": "answer",
-    }
-    to_left: ClassVar = frozenset({"features"})
-    too_long: ClassVar = frozenset({"equation"})
-
-    number: IntArray
-    label: tuple[str, ...] | None
-    n_terms: IntArray
-    log_loss: FloatArray
-    above_best: FloatArray
-    standard_error: FloatArray
-    above_answer: FloatArray
-    is_answer: BoolArray
-    features: tuple[tuple[str, ...], ...]
-    equation: tuple[str, ...]
+    number: IntArray = field(metadata=per_row("d", "model"))
+    label: tuple[str, ...] | None = field(metadata=per_row("", "class"))
+    n_terms: IntArray = field(metadata=per_row("d", "terms"))
+    log_loss: FloatArray = field(metadata=per_row(".4f", "log-loss"))
+    above_best: FloatArray = field(metadata=per_row("+.4f", "above best"))
+    standard_error: FloatArray = field(metadata=per_row(".4f", "±"))
+    above_answer: FloatArray = field(metadata=per_row("+.4f", "above answer"))
+    is_answer: BoolArray = field(metadata=per_row("", "answer"))
+    features: tuple[tuple[str, ...], ...] = field(metadata=per_row(text=True))
+    equation: tuple[str, ...] = field(metadata=per_row(long=True))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -105,16 +79,12 @@ class FeatureUseTable(ReadableTable):
         Number of features that there are.
     """
 
-    formats: ClassVar = {"feature": "", "label": "", "use": "", "share": ".0%", "least": ".1f", "greatest": ".1f"}
-    heads: ClassVar = {"label": "class", "share": "models", "least": "importance from", "greatest": "to"}
-    to_left: ClassVar = frozenset({"use"})
-
-    feature: tuple[str, ...]
-    label: tuple[str, ...] | None
-    use: tuple[str, ...]
-    share: FloatArray
-    least: FloatArray
-    greatest: FloatArray
+    feature: tuple[str, ...] = field(metadata=per_row())
+    label: tuple[str, ...] | None = field(metadata=per_row("", "class"))
+    use: tuple[str, ...] = field(metadata=per_row(text=True))
+    share: FloatArray = field(metadata=per_row(".0%", "models"))
+    least: FloatArray = field(metadata=per_row(".1f", "importance from"))
+    greatest: FloatArray = field(metadata=per_row(".1f", "to"))
     n_features: int
 
     @property
@@ -149,21 +119,12 @@ class SwapTable(ReadableTable):
         Price of the exchange: by how much it raises the left-out log-loss, in thousandths.
     """
 
-    formats: ClassVar = {"term": "", "replacement": "", "label": "", "times": "d", "least": "+.1f", "median": "+.1f"}
-    heads: ClassVar = {
-        "replacement": "replaced by",
-        "label": "class",
-        "least": "least price",
-        "median": "median price",
-    }
-    to_left: ClassVar = frozenset({"replacement"})
-
-    term: tuple[str, ...]
-    replacement: tuple[str, ...]
-    label: tuple[str, ...] | None
-    times: IntArray
-    least: FloatArray
-    median: FloatArray
+    term: tuple[str, ...] = field(metadata=per_row())
+    replacement: tuple[str, ...] = field(metadata=per_row("", "replaced by", text=True))
+    label: tuple[str, ...] | None = field(metadata=per_row("", "class"))
+    times: IntArray = field(metadata=per_row("d"))
+    least: FloatArray = field(metadata=per_row("+.1f", "least price"))
+    median: FloatArray = field(metadata=per_row("+.1f", "median price"))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -190,24 +151,13 @@ class Disagreement(ReadableTable):
         The class that the probabilities are of, or "the predicted class".
     """
 
-    formats: ClassVar = {
-        "row": "d",
-        "predicted": "",
-        "least": ".3f",
-        "mean": ".3f",
-        "greatest": ".3f",
-        "spread": ".3f",
-        "is_disputed": "",
-    }
-    heads: ClassVar = {"spread": "range", "is_disputed": "disputed"}
-
-    row: IntArray
-    predicted: tuple[str, ...]
-    least: FloatArray
-    mean: FloatArray
-    greatest: FloatArray
-    spread: FloatArray
-    is_disputed: BoolArray
+    row: IntArray = field(metadata=per_row("d"))
+    predicted: tuple[str, ...] = field(metadata=per_row())
+    least: FloatArray = field(metadata=per_row(".3f"))
+    mean: FloatArray = field(metadata=per_row(".3f"))
+    greatest: FloatArray = field(metadata=per_row(".3f"))
+    spread: FloatArray = field(metadata=per_row(".3f", "range"))
+    is_disputed: BoolArray = field(metadata=per_row("", "disputed"))
     of: str
 
     @property

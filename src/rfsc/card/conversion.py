@@ -98,7 +98,8 @@ def card(
     predictor = as_predictor(estimator)
     label = one_model(predictor, label).label
     if X is None:
-        return _without_rows(pieces_of(predictor, label), int(max_points))
+        pieces = pieces_of(predictor, label)
+        return replace(_card(pieces, max_points / pieces.largest), why_no_cost="the card was made without a table.")
     rows = _read(predictor, X, y, label, sample_weight, groups)
     found = _fitted(pieces_of(predictor, label, rows.values), rows.values, rows.weight, int(max_points))
     if y is None or cv is None:
@@ -147,10 +148,6 @@ def _card(pieces: Pieces, scale: float) -> ScoreCard:
     table, label = PointTable(feature, condition, np.array(points), bounds), str(pieces.model.label)
     made = ScoreCard(table, RiskTable.empty(), label, pieces.lowest, 1.0 / scale, None, "", recipe)
     return made.with_totals(np.arange(low, high + 1))
-
-
-def _without_rows(pieces: Pieces, max_points: int) -> ScoreCard:
-    return replace(_card(pieces, max_points / pieces.largest), why_no_cost="the card was made without a table.")
 
 
 def _fitted(pieces: Pieces, values: FloatArray, weight: FloatArray, max_points: int) -> ScoreCard:

@@ -133,12 +133,9 @@ class Ranges:
             if u in single or above in single:
                 value = float(single[u] if u in single else single[above])
                 short[k] = value if u in single else np.nextafter(value, -math.inf)
-            elif u in knots and self._jumps(last[k]):
+            elif u in knots and self.u[last[k] + 1] == above:
                 short[k] = knots[u]
         return [float(cut) for cut in short]
-
-    def _jumps(self, k: int) -> bool:
-        return bool(self.u[k + 1] == np.nextafter(self.u[k], 2.0))
 
 
 Piece = YesNo | Ranges

@@ -3,10 +3,8 @@
 No postponed annotations: files are read by the types of these classes.
 """
 
-import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,13 +13,11 @@ from scipy.special import expit
 from .._model.recipe import NumberOf, Recipe
 from .._terms.naming import written
 from .._utils.arrays import FloatArray, IntArray
-from .._utils.files import whole_file
-from .._utils.json_records import load_record, to_json
+from .._utils.json_records import SavedRecord, require
 from .._utils.words import listed, paragraphs, plural
-from ..explain.term_table import ReadableTable
+from ..explain.term_table import ReadableTable, per_row
 from .pieces import Bound
 
-FORMAT, VERSION = "rfsc-card", 1
 NEARLY_SURE = 0.01  # risks below, and above one less this, are not listed one by one
 STYLE = (
     "body{font:16px/1.4 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
@@ -50,16 +46,10 @@ class PointTable(ReadableTable):
         The same as limits of features, all of which must hold.
     """
 
-    formats: ClassVar = {"feature": "", "condition": "", "points": "d"}
-    heads: ClassVar = {"condition": "value"}
-    to_left: ClassVar = frozenset({"condition"})
-    sentences: ClassVar = frozenset({"feature", "condition"})
-    not_shown_columns: ClassVar = ("bounds",)
-
-    feature: tuple[str, ...]
-    condition: tuple[str, ...]
-    points: IntArray
-    bounds: tuple[tuple[Bound, ...], ...]
+    feature: tuple[str, ...] = field(metadata=per_row(sentence=True))
+    condition: tuple[str, ...] = field(metadata=per_row("", "value", text=True, sentence=True))
+    points: IntArray = field(metadata=per_row("d"))
+    bounds: tuple[tuple[Bound, ...], ...] = field(metadata=per_row(hidden=True))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -92,16 +82,9 @@ class RiskTable(ReadableTable):
         Training rows with this total; None if the card was made without a table.
     """
 
-    formats: ClassVar = {"total": "d", "risk": ".1%", "n_rows": "d"}
-    heads: ClassVar = {"n_rows": "training rows"}
-
-    total: IntArray
-    risk: FloatArray
-    n_rows: IntArray | None
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return ()
+    total: IntArray = field(metadata=per_row("d"))
+    risk: FloatArray = field(metadata=per_row(".1%"))
+    n_rows: IntArray | None = field(metadata=per_row("d", "training rows"))
 
     @classmethod
     def empty(cls) -> Self:
@@ -148,7 +131,7 @@ class RoundingCost:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ScoreCard:
+class ScoreCard(SavedRecord):
     """A formula as whole points that are added by hand; made by `rfsc.card.card`.
 
     Parameters
@@ -169,6 +152,9 @@ class ScoreCard:
         How the features are made from the columns of a table.
     """
 
+    _format: ClassVar = "rfsc-card"
+    _what: ClassVar = "score card"
+
     points: PointTable
     risks: RiskTable
     label: str
@@ -177,6 +163,10 @@ class ScoreCard:
     cost: RoundingCost | None
     why_no_cost: str
     recipe: Recipe
+
+    def __post_init__(self) -> None:
+        n_features = len(self.recipe.names)
+        require(all(p in range(n_features) for p in self._features()), "it reads features that it does not name")
 
     def total(self, X: Any) -> IntArray:
         """Points of rows.
@@ -272,40 +262,3 @@ class ScoreCard:
         head = f'<meta charset="utf-8"><title>Score card: {escape(self.label)}</title><style>{STYLE}</style>'
         view = '<meta name="viewport" content="width=device-width">'
         return f'<!doctype html><html lang="en"><head>{head}{view}</head><body>{self._repr_html_()}</body></html>\n'
-
-    # ---- as a file
-
-    def to_json(self) -> str:
-        """What `save` writes: points, risks and counts, no row of the table."""
-        return to_json(self, FORMAT, VERSION)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the card as JSON; it holds points, risks and counts, no row of the table.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        """
-        with whole_file(Path(path)) as part:
-            part.write_text(self.to_json(), encoding="utf-8")
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a card that `save` has written.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-
-        Returns
-        -------
-        ScoreCard
-            As it was saved.
-        """
-        found: Self = load_record(cls, path, FORMAT, VERSION, "score card")
-        if any(p not in range(len(found.recipe.names)) for p in found._features()):
-            msg = f"{Path(path).name} reads features that it does not name. Make it again."
-            raise ValueError(msg)
-        return found

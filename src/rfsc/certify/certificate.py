@@ -3,24 +3,20 @@
 No postponed annotations: files are read by the types of these classes.
 """
 
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from .._utils.arrays import FloatArray
-from .._utils.files import whole_file
-from .._utils.json_records import load_record, to_json
+from .._utils.json_records import SavedRecord
 from .._utils.words import paragraphs
 from ..explain.stability import Stability
-from ..explain.term_table import ReadableTable
+from ..explain.term_table import ReadableTable, per_row
 from .aggregation import most_by_chance
 
-FORMAT, VERSION = "rfsc-certificate", 1
 MOST_SHOWN = 15  # units of a table of text, all that are supported among them
 MOST_MEMBERS = 3  # of a cluster that are named with their shares
 SUPPORTED = "supported"
@@ -65,25 +61,13 @@ class UnitTable(ReadableTable):
         Clusters of features; None for clusters and terms.
     """
 
-    formats: ClassVar = {
-        "unit": "",
-        "verdict": "",
-        "p_value": ".2g",
-        "share": ".0%",
-        "sign": ".0%",
-        "stand_ins": "",
-    }
-    heads: ClassVar = {"p_value": "P", "share": "halves", "sign": "same sign", "stand_ins": "stand-ins"}
-    to_left: ClassVar = frozenset({"verdict", "stand_ins"})
-    not_shown_columns: ClassVar = ("cluster",)
-
-    unit: tuple[str, ...]
-    verdict: tuple[str, ...]
-    p_value: FloatArray
-    share: FloatArray
-    sign: FloatArray | None
-    stand_ins: tuple[str, ...] | None
-    cluster: tuple[str, ...] | None = None
+    unit: tuple[str, ...] = field(metadata=per_row())
+    verdict: tuple[str, ...] = field(metadata=per_row(text=True))
+    p_value: FloatArray = field(metadata=per_row(".2g", "P"))
+    share: FloatArray = field(metadata=per_row(".0%", "halves"))
+    sign: FloatArray | None = field(metadata=per_row(".0%", "same sign"))
+    stand_ins: tuple[str, ...] | None = field(metadata=per_row("", "stand-ins", text=True))
+    cluster: tuple[str, ...] | None = field(default=None, metadata=per_row(hidden=True))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -122,7 +106,7 @@ class CertificateSettings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Certificate:
+class Certificate(SavedRecord):
     """Which features and terms can be believed, by fits to halves of the rows and tests on the other halves.
 
     Parameters
@@ -140,6 +124,9 @@ class Certificate:
     cautions : tuple of str
         Why the error rate may not hold here; empty if no reason is known.
     """
+
+    _format: ClassVar = "rfsc-certificate"
+    _what: ClassVar = "certificate"
 
     clusters: UnitTable
     features: UnitTable
@@ -211,10 +198,6 @@ class Certificate:
             shown.append([title, rows, *([f"... and {more} more, not supported"] if more > 0 else [])])
         return paragraphs([self.lines(), *shown, self.notes])
 
-    def to_json(self) -> str:
-        """What `save` writes: names, figures and settings, no row of the table."""
-        return to_json(self, FORMAT, VERSION)
-
     def __str__(self) -> str:
         return self.text()
 
@@ -222,34 +205,6 @@ class Certificate:
         head = "".join(f"<p>{escape(line)}</p>" for line in self.lines())
         tables = ((self.clusters, "Clusters"), (self.features, "Features"), (self.terms, "Terms"))
         return head + "".join(f"<h4>{title}</h4>{table._repr_html_()}" for table, title in tables)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate as JSON; it holds names, figures and settings, no row of the table.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        """
-        with whole_file(Path(path)) as part:
-            part.write_text(self.to_json(), encoding="utf-8")
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a certificate that `save` has written.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-
-        Returns
-        -------
-        Certificate
-            As it was saved.
-        """
-        found: Self = load_record(cls, path, FORMAT, VERSION, "certificate")
-        return found
 
 
 def notes_of(*tables: UnitTable) -> tuple[str, ...]:

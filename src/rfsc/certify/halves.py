@@ -64,26 +64,19 @@ class Table:
     groups: IntArray | None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Halves:
     """All half fits; each is a task, by its number."""
 
-    def __init__(
-        self,
-        estimator: Any,
-        table: Table,
-        is_upper: BoolArray,
-        seeds: IntArray,
-        cluster_of: Mapping[str, str],
-        *,
-        fills: bool = False,
-    ) -> None:
-        self._estimator, self._table = estimator, table
-        self._is_upper, self._seeds = is_upper, seeds  # (pair, row): which half; (half fit,)
-        self._cluster_of = cluster_of  # of the names of features
-        self._fills = fills  # whether cells that are missing in the other half alone are filled
+    estimator: Any
+    table: Table
+    is_upper: BoolArray  # (pair, row): which half
+    seeds: IntArray  # (half fit,)
+    cluster_of: Mapping[str, str]  # of the names of features
+    fills: bool = False  # whether cells that are missing in the other half alone are filled
 
     def __sizeof__(self) -> int:
-        return int(getattr(self._table.X, "nbytes", self._table.weight.nbytes))
+        return int(getattr(self.table.X, "nbytes", self.table.weight.nbytes))
 
     def alone(self) -> Self:
         """Itself: a half fit uses one thread and shares nothing."""
@@ -98,9 +91,9 @@ class Halves:
             return self._tested(item)
 
     def _tested(self, item: int) -> HalfResult:
-        table = self._table
-        seen = self._is_upper[item // 2] == bool(item % 2)
-        fitted = self._fitted(np.flatnonzero(seen), int(self._seeds[item]))
+        table = self.table
+        seen = self.is_upper[item // 2] == bool(item % 2)
+        fitted = self._fitted(np.flatnonzero(seen), int(self.seeds[item]))
         clf, at = last_step(fitted), np.flatnonzero(~seen)
         X = safe_indexing(table.X, at)
         before = fitted[:-1] if has_steps(fitted) else None
@@ -129,12 +122,12 @@ class Halves:
         """The clusters of more than one feature."""
         members: dict[str, set[int]] = {}
         for j, name in enumerate(names):
-            if name in self._cluster_of:
-                members.setdefault(self._cluster_of[name], set()).add(j)
+            if name in self.cluster_of:
+                members.setdefault(self.cluster_of[name], set()).add(j)
         return [frozenset(own) for own in members.values() if len(own) > 1]
 
     def _fitted(self, seen: IntArray, seed: int) -> Any:
-        table, estimator = self._table, clone(self._estimator)
+        table, estimator = self.table, clone(self.estimator)
         own = last_step(estimator)
         # callbacks, progress and threads are those of the certificate
         own.set_params(n_restarts=1, n_jobs=1, callbacks=None, verbose=0, random_state=seed)
@@ -144,7 +137,7 @@ class Halves:
         given["groups"] = None if table.groups is None else table.groups[seen]
         X = safe_indexing(table.X, seen)
         estimator.fit(X, table.y[seen], **fit_params(estimator, **given))
-        if self._fills:
+        if self.fills:
             fill_later(estimator, X)
         return estimator
 
@@ -153,7 +146,7 @@ class Halves:
     ) -> tuple[tuple[UnitResult, ...], tuple[UnitResult, ...], tuple[UnitResult, ...]]:
         """Clusters, features and terms that some model touches."""
         touched = sorted({j for model in models for j in model.features})
-        by_cluster = {self._cluster_of.get(names[j], names[j]): rows[0].cluster(j) for j in touched}
+        by_cluster = {self.cluster_of.get(names[j], names[j]): rows[0].cluster(j) for j in touched}
         pairs = list(zip(models, rows, strict=True))
 
         def results(features: Mapping[str, frozenset[int]]) -> tuple[UnitResult, ...]:

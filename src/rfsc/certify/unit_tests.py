@@ -35,6 +35,7 @@ from .._terms.expression import (
     parts_of,
     product,
 )
+from .._terms.naming import rebuilt
 from .._utils.arrays import FloatArray
 
 N_NEIGHBOURS = 3  # features outside of its cluster that are most correlated with the terms of a unit
@@ -208,14 +209,9 @@ def _substitutes(tested: Sequence[Expression], features: frozenset[int], rows: U
 
 def _exchanged(node: Expression, features: Mapping[int, int]) -> Expression:
     """An expression of other features, on the same scale."""
-    match node:
-        case Number():
-            return node
-        case Scaled(feature):
-            return Scaled(features.get(feature, feature))
-        case Sum(parts) | Product(parts):
-            return replace(node, parts=tuple(_exchanged(part, features) for part in parts))
-    return replace(node, part=_exchanged(node.part, features))
+    if isinstance(node, Scaled):
+        return Scaled(features.get(node.feature, node.feature))
+    return rebuilt(node, lambda part: _exchanged(part, features))
 
 
 def shape(node: Expression) -> Hashable:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .arguments import Data, Force, Jobs, Json, Model, ModelTarget, Quiet, column_option, file_option
 from .console import CommandError, Messages, check_writable, print_json, print_result
-from .fit_again import fit_with_groups, unfitted_in_memory
+from .fit_again import fitted_again
 from .new_rows import check_stdin, load_model
-
-if TYPE_CHECKING:
-    from .._model.predictor import Predictor
 
 Columns = list[str] | None
 
@@ -58,10 +55,7 @@ def atlas(
     predictor = load_model(model)
     for which, names in named.items():
         FeatureNames(predictor).find(which, names)  # wrong names are an error before the fit
-    estimator, X, y, groups = unfitted_in_memory(messages, predictor, data, target, "atlas", n_jobs=jobs)
-    messages.info("Fitting again ...")
-    fit_with_groups(estimator, X, y, groups)
-    check_models(messages, predictor, estimator, "atlas")
+    estimator, X, y, _ = fitted_again(messages, predictor, data, target, "atlas", n_jobs=jobs)
     made = atlas(estimator, X, y, allowed, max_models)
     if not is_wish:
         print_result(made.to_json() if as_json else made.text())
@@ -87,16 +81,3 @@ def _tolerance(text: str) -> float | str:
         msg = f"--tolerance expects 1se or a difference in log-loss of at least 0, got {text}."
         raise CommandError(msg, 2)
     return text if text == "1se" else allowed
-
-
-def check_models(messages: Messages, predictor: Predictor, estimator: Any, what: str) -> None:
-    """End if the fit was interrupted, and warn if it has found other terms than the file holds."""
-    from .._model.access import models_of
-    from ..certify.halves import last_step
-
-    if last_step(estimator).stop_reason_ == "interrupted":
-        msg = f"interrupted: the {what} needs a fit that came to its end."
-        raise CommandError(msg, 130)
-    found, kept = ([set(model.names) for model in models_of(one)] for one in (estimator, predictor))
-    if found != kept:
-        messages.warn(f"fitting again gave another model than that of the file; the {what} is about the new one")

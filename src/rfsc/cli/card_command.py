@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from .arguments import Force, Jobs, Json, Model, ModelTarget, Quiet, file_option
-from .atlas_command import check_models
 from .console import CommandError, Messages, check_writable, print_result, write_result
-from .fit_again import fit_with_groups, unfitted_in_memory
+from .fit_again import fitted_again
 from .new_rows import check_stdin, load_model
 
 ENDINGS = (".html", ".htm", ".json", ".txt")
@@ -54,13 +53,10 @@ def card(
     found = card(predictor, label=chosen, max_points=max_points)  # an error before the fits
     if data is not None:
         check_stdin(model, data)
-        estimator, X, y, groups = unfitted_in_memory(messages, predictor, data, target, "card", n_jobs=jobs)
-        messages.info("Fitting again ...")
         with warnings.catch_warnings():
             # a level that only left-out rows have counts as a rare one, which is intended
             warnings.filterwarnings("ignore", message="Found unknown categories")
-            fit_with_groups(estimator, X, y, groups)
-            check_models(messages, predictor, estimator, "card")
+            estimator, X, y, groups = fitted_again(messages, predictor, data, target, "card", n_jobs=jobs)
             found = card(estimator, X, y, label=chosen, max_points=max_points, cv=cv or None, groups=groups)
     print_result(found.to_json() if as_json else found.text())
     if output not in (None, "-"):

@@ -76,6 +76,25 @@ def unfitted_in_memory(
     return found
 
 
+def fitted_again(
+    messages: Messages, predictor: Predictor, data: str, target: str | None, what: str, **given: Any
+) -> tuple[Any, Any, Any, Any]:
+    """The same, fitted; ends if that was interrupted, and warns if other terms were found than the file holds."""
+    from .._model.access import models_of
+    from ..certify.halves import last_step
+
+    estimator, X, y, groups = unfitted_in_memory(messages, predictor, data, target, what, **given)
+    messages.info("Fitting again ...")
+    fit_with_groups(estimator, X, y, groups)
+    if last_step(estimator).stop_reason_ == "interrupted":
+        msg = f"interrupted: the {what} needs a fit that came to its end."
+        raise CommandError(msg, 130)
+    found, kept = ([set(model.names) for model in models_of(one)] for one in (estimator, predictor))
+    if found != kept:
+        messages.warn(f"fitting again gave another model than that of the file; the {what} is about the new one")
+    return estimator, X, y, groups
+
+
 def _check_table(messages: Messages, predictor: Predictor, estimator: Any, X: Any, y: Any, what: str) -> None:
     """Refuse other classes than those of the model, and warn if the classifier does not see what it was fitted to."""
     import numpy as np

@@ -277,8 +277,9 @@ def summaries(source: Any) -> list[str]:
 def _in_original_units(source: Any, label: object, width: int) -> str:
     """The equation of one output in the units of the table, with the definitions that it needs."""
     from ..explain import equation
+    from ..explain.equation import original_equation
 
-    original = _original_equation(source, label)
+    original = original_equation(source, label=label)
     if original is None:
         return ""
     parts = []
@@ -287,17 +288,6 @@ def _in_original_units(source: Any, label: object, width: int) -> str:
     if lines := definition_lines(source, label):
         parts.append(["where, in original units:", *(_wrapped(line, width) for line in lines)])
     return "".join("\n\n" + "\n".join(lines) for lines in parts)
-
-
-def _original_equation(source: Any, label: object) -> str | None:
-    """The equation in the units of the table; None if coefficients would be too large for a number."""
-    from ..explain import equation
-
-    try:
-        original: str = equation(source, units="original", label=label)
-    except ValueError:
-        return None
-    return original
 
 
 def definition_lines(source: Any, label: object) -> list[str]:
@@ -353,8 +343,9 @@ def model_as_dict(source: Any) -> dict[str, Any]:
 
 def _output_as_dict(model: Any) -> dict[str, Any]:
     from ..explain import definitions
+    from ..explain.equation import original_equation
 
-    original = _original_equation(model, None)
+    original = original_equation(model)
     return {
         "label": str(model.label),
         "equation": original,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +20,13 @@ from .._terms.expression import (
     Scaled,
     Sum,
     as_difference,
-    parts_of,
+    nodes_of,
 )
 from .._terms.naming import rounded as rounded_number
 from .._terms.naming import written
 from .._utils.arrays import FloatArray
 from .rounding import six_digits, training_ranges
-from .term_table import ReadableTable
+from .term_table import ReadableTable, per_row
 
 N_GRID = 2000  # parts of the training range
 NEXT_TO_NOTHING = 1e-12  # of the coefficients: what rounding leaves of a slope or a jump of zero
@@ -53,23 +53,16 @@ class FeatureEffects(ReadableTable):
         Names of the terms that read several features.
     """
 
-    formats: ClassVar = {"feature": "", "low": ".6g", "high": ".6g", "change": ".3g", "effect": "", "terms": ""}
-    heads: ClassVar = {"low": "from", "high": "to", "change": "f changes by", "effect": "effect on f"}
-    to_left: ClassVar = frozenset({"effect", "terms"})
-    too_long: ClassVar = frozenset({"terms"})
-    sentences: ClassVar = frozenset({"effect"})
-
-    feature: tuple[str, ...]
-    low: FloatArray
-    high: FloatArray
-    change: FloatArray
-    effect: tuple[str, ...]
-    terms: tuple[str, ...]
+    feature: tuple[str, ...] = field(metadata=per_row())
+    low: FloatArray = field(metadata=per_row(".6g", "from"))
+    high: FloatArray = field(metadata=per_row(".6g", "to"))
+    change: FloatArray = field(metadata=per_row(".3g", "f changes by"))
+    effect: tuple[str, ...] = field(metadata=per_row("", "effect on f", text=True, sentence=True))
+    terms: tuple[str, ...] = field(metadata=per_row(text=True, long=True))
     not_shown: tuple[str, ...]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know of the values."""
         lines = ["all terms that read this feature alone, together, within its training range."]
         if self.not_shown:
             lines.append(f"not shown, because they read several features: {'; '.join(self.not_shown)}.")
@@ -96,14 +89,11 @@ class Curve:
 
     def knots(self) -> Knots:
         """Where the curve bends or jumps, within the range."""
-        found = (_place(node) for node in self._nodes() if not _is_level(node))
-        inside = sorted(pair for pair in found if pair is not None and 0.0 < pair[0] < 1.0)
-        return {u: self.to_user(u) if shown is None else shown for u, shown in inside}
+        return self._places_of(levels=False)
 
     def levels(self) -> Knots:
         """Single values at which the curve differs from its surroundings."""
-        found = sorted(pair for node in self._nodes() if _is_level(node) and (pair := _place(node)))
-        return {u: self.to_user(u) if shown is None else shown for u, shown in found}
+        return self._places_of(levels=True)
 
     def grid(self) -> FloatArray:
         """Places over the range that show every bend and both ends of every jump, without the single values."""
@@ -128,12 +118,11 @@ class Curve:
         words = self._bent() if degree <= 1 else ""
         return words or self._extremes()
 
-    def _nodes(self) -> list[Expression]:
-        """All parts of all terms."""
-        found = [self.model.terms[j].expression for j in self.places]
-        for node in found:
-            found.extend(parts_of(node))  # which the loop then visits, too
-        return found
+    def _places_of(self, *, levels: bool) -> Knots:
+        nodes = [node for j in self.places for node in nodes_of(self.model.terms[j].expression)]
+        found = [pair for node in nodes if _is_level(node) is levels and (pair := _place(node))]
+        inside = sorted(pair for pair in found if levels or 0.0 < pair[0] < 1.0)
+        return {u: self.to_user(u) if shown is None else shown for u, shown in inside}
 
     def _bent(self) -> str:
         """A function that is straight between its knots; empty if its slopes cannot be written."""

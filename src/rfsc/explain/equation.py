@@ -10,7 +10,7 @@ from typing import Any
 from .._model import SparseModel
 from .._model.access import models_of, one_model
 from .._terms import Term
-from .._terms.expression import Condition, Exp, Expression, Ramp, Sum, Wave, as_difference, conditions_of, parts_of
+from .._terms.expression import Condition, Exp, Ramp, Sum, Wave, as_difference, conditions_of, nodes_of
 from .._terms.naming import quoted
 from .._utils.optional import require
 from .._utils.validation import check_choice
@@ -123,14 +123,20 @@ def equations(
     }
 
 
+def original_equation(source: Any, form: str = "text", *, label: object = None) -> str | None:
+    """The equation in the user's own units; None if its numbers do not fit into double precision."""
+    try:
+        return str(equation(source, units="original", form=form, label=label))
+    except ValueError:
+        return None
+
+
 def formulas_html(models: Iterable[SparseModel]) -> str:
     """The equations of all outputs, with the units that they are in."""
     parts = []
     for model in models:
-        units = "in the units of the table"
-        try:
-            formula = equation(model, units="original", form="html")
-        except ValueError:  # numbers that do not fit into double precision
+        formula, units = original_equation(model, "html"), "in the units of the table"
+        if formula is None:
             formula, units = equation(model, form="html"), "features scaled to [0, 1]"
         parts.append(f"<p>Class {escape(str(model.label))}, {units}:<br>{formula}</p>")
     return "".join(parts)
@@ -171,7 +177,7 @@ def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: 
     found: dict[str, str] = {}
     for raw in (raw for term in model.terms for raw in term.unscaled(model.scaling)):
         # with rounded numbers, or by a label alone
-        if raw.label is not None or any(isinstance(node, Exp | Ramp | Wave) for node in _nodes(raw.expression)):
+        if raw.label is not None or any(isinstance(node, Exp | Ramp | Wave) for node in nodes_of(raw.expression)):
             name, formula = _written(model, raw, short), full.visit(rounded_expression(raw.expression, error, ranges))
             if formula != name:
                 found[name] = formula
@@ -200,7 +206,7 @@ def legend(source: Any, *, units: str = "scaled", ranges: bool = True, label: ob
     """
     model = one_model(source, label)
     check_choice("units", units, UNITS)
-    kinds = {type(node) for term in model.terms for node in _nodes(term.expression)}
+    kinds = {type(node) for term in model.terms for node in nodes_of(term.expression)}
     lines = _explain_scales(model, ranges) if units == "scaled" else []
     return (*lines, *(words for group, words in LEGEND if kinds & set(group)))
 
@@ -273,11 +279,6 @@ def _written(model: SparseModel, raw: Term, notation: Text) -> str:
         return notation.true(name) if conditions_of(expression) else name
     error = RAMP_ERROR if isinstance(expression, Ramp) else WAVE_ERROR if isinstance(expression, Wave) else 0.0
     return notation.factor(rounded_expression(expression, error, training_ranges(model)))
-
-
-def _nodes(node: Expression) -> list[Expression]:
-    """The expression and all that it is made of."""
-    return [node, *(inner for part in parts_of(node) for inner in _nodes(part))]
 
 
 def _as_sympy(model: SparseModel, units: str, digits: int | None) -> Any:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from .._model import SparseModel
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .equation import equation
-from .term_table import ReadableTable
+from .term_table import ReadableTable, per_row
 
 DIGITS = 3  # of the coefficients in the equations
 
@@ -42,41 +41,18 @@ class Front(ReadableTable):
         The model, in the units of the table.
     """
 
-    formats: ClassVar = {
-        "n_terms": "d",
-        "label": "",
-        "n_features": "d",
-        "log_loss": ".4f",
-        "above_best": "+.4f",
-        "standard_error": ".4f",
-        "within_1se": "",
-        "chosen": "",
-        "equation": "",
-    }
-    heads: ClassVar = {
-        "n_terms": "terms",
-        "label": "class",
-        "n_features": "features",
-        "log_loss": "log-loss",
-        "above_best": "above best",
-        "standard_error": "±",
-        "within_1se": "within 1 s.e.",
-    }
-    too_long: ClassVar = frozenset({"equation"})
-
-    n_terms: IntArray
-    label: tuple[str, ...]
-    n_features: IntArray
-    log_loss: FloatArray | None
-    above_best: FloatArray | None
-    standard_error: FloatArray | None
-    within_1se: BoolArray | None
-    chosen: BoolArray
-    equation: tuple[str, ...]
+    n_terms: IntArray = field(metadata=per_row("d", "terms"))
+    label: tuple[str, ...] = field(metadata=per_row("", "class"))
+    n_features: IntArray = field(metadata=per_row("d", "features"))
+    log_loss: FloatArray | None = field(metadata=per_row(".4f", "log-loss"))
+    above_best: FloatArray | None = field(metadata=per_row("+.4f", "above best"))
+    standard_error: FloatArray | None = field(metadata=per_row(".4f", "±"))
+    within_1se: BoolArray | None = field(metadata=per_row("", "within 1 s.e."))
+    chosen: BoolArray = field(metadata=per_row())
+    equation: tuple[str, ...] = field(metadata=per_row(long=True))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know of the values."""
         if self.log_loss is None:
             return ("sizes were not compared on left-out rows.",)
         return (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from html import escape
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import stats
@@ -36,54 +36,74 @@ WORTH = "worth: rise of the log-loss of left-out rows (approximate leave-one-out
 SUMMARY_COLUMNS = ("term", "worth", "coef", "odds_ratio", "change")
 
 
-class ReadableTable:
-    """One row for each term or feature; a subclass is a dataclass with one field per column."""
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """How a column is shown."""
 
-    formats: ClassVar[dict[str, str]]  # of the columns, the first of which names the row
-    heads: ClassVar[dict[str, str]]  # of columns that are not headed by their own name
-    to_left: ClassVar[frozenset[str]] = frozenset()  # columns of words, besides the first
-    too_long: ClassVar[frozenset[str]] = frozenset()  # columns that plain text leaves out
-    sentences: ClassVar[frozenset[str]] = frozenset()  # columns that plain text does not cut
-    not_shown_columns: ClassVar[tuple[str, ...]] = ()  # further fields with one entry for each row
+    spec: str = ""  # format of its values
+    head: str | None = None  # None: its name
+    text: bool = False  # to the left, as the first column is
+    sentence: bool = False  # plain text does not cut it
+    long: bool = False  # plain text leaves it out
+    hidden: bool = False  # it is never shown
+
+
+def per_row(spec: str = "", head: str | None = None, **how: bool) -> dict[str, _Shown]:
+    """Metadata of a field of a table that holds one entry for each row."""
+    return {"column": _Shown(spec, head, **how)}
+
+
+class ReadableTable:
+    """One row for each term or feature; a subclass is a dataclass with a field for each column, the first of names."""
+
+    @property
+    def _formats(self) -> dict[str, _Shown]:
+        """All columns by name."""
+        own = fields(self)  # type: ignore[arg-type]
+        return {one.name: one.metadata["column"] for one in own if "column" in one.metadata}
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that are known."""
-        return tuple(name for name in self.formats if getattr(self, name) is not None)
+        shown = (name for name, one in self._formats.items() if not one.hidden)
+        return tuple(name for name in shown if getattr(self, name) is not None)
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Names of those that plain text shows."""
+        return tuple(name for name in self.columns if not self._formats[name].long)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know of the values."""
-        raise NotImplementedError
+        return ()
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict of plain values for each row, with None for what is not known."""
-        values = {name: getattr(self, name) for name in self.formats}
+        values = {name: getattr(self, name) for name, one in self._formats.items() if not one.hidden}
         n_rows = len(next(iter(values.values())))
-        return [{name: _plain(column, j) for name, column in values.items()} for j in range(n_rows)]
+        return [{name: _plain(entries, j) for name, entries in values.items()} for j in range(n_rows)]
 
     def first(self, n: int) -> Self:
         """The same table with its first rows only."""
-        columns = {name: getattr(self, name) for name in (*self.formats, *self.not_shown_columns)}
-        cut = {name: None if column is None else column[:n] for name, column in columns.items()}
-        return replace(self, **cut)  # type: ignore[type-var]
+        known = {name: own for name in self._formats if (own := getattr(self, name)) is not None}
+        return replace(self, **{name: own[:n] for name, own in known.items()})  # type: ignore[type-var]
 
     def text(self) -> str:
         """The table as plain text, with its notes."""
-        shown = [name for name in self.columns if name not in self.too_long]
-        return "\n".join([self.aligned(shown), *(f"({line})" for line in self.notes)])
+        return "\n".join([self.aligned(self.text_columns), *(f"({line})" for line in self.notes)])
 
     def __str__(self) -> str:
         return self.text()
 
-    def aligned(self, columns: Sequence[str], width: int = WIDEST, heads: Mapping[str, str] | None = None) -> str:
+    def aligned(self, columns: Sequence[str], width: int = WIDEST) -> str:
         """Some columns as plain text, words to the left; their cells have at most `width` characters."""
-        head = [(heads or {}).get(name, self._head(name)) for name in columns]
-        rows = [[_cell(row[name], self.formats[name]) for name in columns] for row in self.rows()]
-        words = [name in {columns[0], *self.to_left} for name in columns]
-        cut = [is_word and name not in self.sentences for name, is_word in zip(columns, words, strict=True)]
+        formats = [self._formats[name] for name in columns]
+        words = [one is formats[0] or one.text for one in formats]
+        cut = [is_word and not one.sentence for one, is_word in zip(formats, words, strict=True)]
+        rows = self._cells(columns)
         short = [[shortened(cell, width) if c else cell for cell, c in zip(row, cut, strict=True)] for row in rows]
-        cells = [head, *short]
+        cells = [[*map(self._head, columns)], *short]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         sides = [str.ljust if w else str.rjust for w in words]
         lines = ["  ".join(side(cell, w) for side, cell, w in zip(sides, row, widths, strict=True)) for row in cells]
@@ -98,13 +118,17 @@ class ReadableTable:
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(self._head(name))}</th>" for name in self.columns)
-        cells = [[_cell(row[name], self.formats[name]) for name in self.columns] for row in self.rows()]
+        cells = self._cells(self.columns)
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{notes}"
 
-    def _head(self, column: str) -> str:
-        return self.heads.get(column, column)
+    def _cells(self, columns: Sequence[str]) -> list[list[str]]:
+        specs = {name: self._formats[name].spec for name in columns}
+        return [[_cell(row[name], spec) for name, spec in specs.items()] for row in self.rows()]
+
+    def _head(self, name: str) -> str:
+        return self._formats[name].head or name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,58 +161,33 @@ class TermTable(ReadableTable):
         Confidence level of the interval.
     """
 
-    formats: ClassVar = {
-        "term": "",
-        "worth": ".1f",
-        "coef": ".4g",
-        "standard_error": ".3g",
-        "t": ".2f",
-        "p_value": ".2g",
-        "low": ".4g",
-        "high": ".4g",
-        "odds_ratio": ".3g",
-        "change": "",
-        "rip": ".2f",
-        "share": ".0%",
-    }
-    heads: ClassVar = {
-        "standard_error": "std. error",
-        "p_value": "p (naive)",
-        "high": "to",
-        "odds_ratio": "odds ×",
-        "change": "for",
-        "rip": "RIP",
-        "share": "restarts",
-    }
-
-    term: tuple[str, ...]
-    worth: FloatArray | None
-    coef: FloatArray
-    standard_error: FloatArray | None
-    t: FloatArray | None
-    p_value: FloatArray | None
-    low: FloatArray | None
-    high: FloatArray | None
-    odds_ratio: FloatArray
-    change: tuple[str, ...]
-    rip: FloatArray | None
-    share: FloatArray | None
+    term: tuple[str, ...] = field(metadata=per_row())
+    worth: FloatArray | None = field(metadata=per_row(".1f"))
+    coef: FloatArray = field(metadata=per_row(".4g"))
+    standard_error: FloatArray | None = field(metadata=per_row(".3g", "std. error"))
+    t: FloatArray | None = field(metadata=per_row(".2f"))
+    p_value: FloatArray | None = field(metadata=per_row(".2g", "p (naive)"))
+    low: FloatArray | None = field(metadata=per_row(".4g"))
+    high: FloatArray | None = field(metadata=per_row(".4g", "to"))
+    odds_ratio: FloatArray = field(metadata=per_row(".3g", "odds ×"))
+    change: tuple[str, ...] = field(metadata=per_row("", "for"))
+    rip: FloatArray | None = field(metadata=per_row(".2f", "RIP"))
+    share: FloatArray | None = field(metadata=per_row(".0%", "restarts"))
     level: float
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know of the values."""
         if not any(self.change):
             return ()
         return (ODDS,) if self.worth is None else (f"{WORTH}.", ODDS)
 
-    def text(self) -> str:
-        """The table as plain text, with its notes; without what is naive."""
-        shown = [name for name in SUMMARY_COLUMNS if name in self.columns]
-        return "\n".join([self.aligned(shown), *(f"({line})" for line in self.notes)])
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Names of the columns that plain text shows: not those that are naive."""
+        return tuple(name for name in SUMMARY_COLUMNS if name in self.columns)
 
-    def _head(self, column: str) -> str:
-        return f"{100 * self.level:g}% from" if column == "low" else self.heads.get(column, column)
+    def _head(self, name: str) -> str:
+        return f"{100 * self.level:g}% from" if name == "low" else super(TermTable, self)._head(name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,13 +210,10 @@ class FilterTable(ReadableTable):
         The level of the test.
     """
 
-    formats: ClassVar = {"feature": "", "statistic": ".3g", "margin": "+.3g", "kept": ""}
-    heads: ClassVar = {"margin": "above threshold by"}
-
-    feature: tuple[str, ...]
-    statistic: FloatArray
-    margin: FloatArray
-    kept: BoolArray
+    feature: tuple[str, ...] = field(metadata=per_row())
+    statistic: FloatArray = field(metadata=per_row(".3g"))
+    margin: FloatArray = field(metadata=per_row("+.3g", "above threshold by"))
+    kept: BoolArray = field(metadata=per_row())
     threshold: float
     significance: float
 
@@ -228,7 +224,6 @@ class FilterTable(ReadableTable):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was tested."""
         return (
             f"{len(self.dropped)} of {len(self.feature)} features dropped: in the distance-correlation test their "
             f"statistic is not above the threshold of {self.threshold:.3g} (level {self.significance:g}).",
@@ -337,7 +332,6 @@ def summary(source: Any, *, label: object = None, width: int = 100) -> str:
     model = one_model(source, label)
     used = [model.feature_names[p] for p in model.features]
     table = term_table(source, label=label)
-    shown = [name for name in SUMMARY_COLUMNS if name in table.columns]
     lines = [
         f"f of class {model.label}; the class with the largest f is predicted"
         if len(models_of(source)) > 1
@@ -346,7 +340,7 @@ def summary(source: Any, *, label: object = None, width: int = 100) -> str:
         "",
         *equation_lines(model, width),
         "",
-        table.aligned(shown, width=10**6),
+        table.aligned(table.text_columns, width=10**6),
         *(line for note in table.notes for line in textwrap.wrap(f"({note})", width)),
         "",
         *textwrap.wrap(f"{plural(model.size, 'term')} of {plural(len(used), 'feature')}: {', '.join(used)}", width),
@@ -381,11 +375,11 @@ def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[in
     return change, f"{'-' if falls else '+'}{(high / 2 - low / 2) * 2 * change:.3g}"
 
 
-def _plain(column: Any, j: int) -> Any:
+def _plain(entries: Any, j: int) -> Any:
     """A value of Python; None instead of NaN and of a column that is not known."""
-    if column is None or isinstance(column[j], str | tuple):
-        return None if column is None else column[j]
-    value = column[j].item()
+    if entries is None or isinstance(entries[j], str | tuple):
+        return None if entries is None else entries[j]
+    value = entries[j].item()
     return None if value != value else value
 
 

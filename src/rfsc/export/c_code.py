@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .._terms.expression import Expression
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, one_line, plain_label, writable
 
@@ -78,27 +77,17 @@ static int NAME_is(const char *cell, const char *level)
 class C(CodePrinter):
     """Expressions in C."""
 
+    greatest = "fmax"
+
     def __init__(self, scaled: dict[int, str], name: str) -> None:
         super().__init__(scaled)
-        self.name = name  # with which the names of helpers begin
-
-    def positive(self, part: Expression) -> str:
-        return f"fmax({self.visit(part)}, 0.0)"
-
-    def ramp(self, part: Expression) -> str:
-        return f"{self.name}_sigmoid({self.visit(part)})"
-
-    def choose(self, condition: str, *, flipped: bool = False) -> str:
-        return f"({condition} ? {'0.0 : 1.0' if flipped else '1.0 : 0.0'})"
+        self.helper = f"{name}_"
 
     def is_missing(self, cell: str, kind: str) -> str:
-        return f"isnan({cell})" if kind == "number" else f"{cell} == NULL"
+        return f"isnan({cell})" if kind == "number" else super().is_missing(cell, kind)
 
     def filled(self, cell: str, fill: float) -> str:
         return f"(isnan({cell}) ? {fill!r} : {cell})"
-
-    def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
-        return f"{self.name}_scaled({x}, {half_minimum!r}, {half_span!r})"
 
     def is_limit(self, cell: str, *, above: bool) -> str:
         return f"{cell}_limit {'>' if above else '<'} 0"
@@ -107,15 +96,12 @@ class C(CodePrinter):
         same = "is" if cell.startswith("row->") else "is_level"  # cells with a format have variables of their own
         return self.any_of(
             [
-                f"{self.name}_{same}({cell}, {text_literal(level)})"
+                f"{self.helper}{same}({cell}, {text_literal(level)})"
                 if isinstance(level, str)
                 else f"{cell} == {level!r}"
                 for level in levels
             ]
         )
-
-    def any_of(self, conditions: list[str]) -> str:
-        return " || ".join(conditions) or "0"
 
 
 def to_c(source: Any, name: str = "rfsc_predict") -> str:

@@ -10,10 +10,11 @@ from typing import Any
 
 from .._model import Predictor
 from .._model.access import as_predictor
-from .._model.recipe import LevelOf, MissingIn, NumberOf
+from .._model.recipe import LevelOf, NumberOf
 from .._utils.optional import require
 from .._utils.words import listed, plural
 from ..explain import definitions, equation
+from ..explain.equation import original_equation
 from ..explain.rounding import six_digits
 from .javascript import label_literal, literal, to_javascript
 from .program import Program
@@ -64,9 +65,8 @@ def fields_of(program: Program) -> list[Field]:
 def _field(program: Program, j: int) -> Field:
     column = program.columns[j]
     used = [p for p in program.features_used if program.features[p].column == j]
-    made = [program.features[p] for p in used]
+    made, counts = program.made_of(j), program.reads_blanks(j)
     name, unit = column.name, "" if column.cells is None else column.cells.unit
-    counts = any(isinstance(one, MissingIn) or (isinstance(one, LevelOf) and None in one.levels) for one in made)
     if column.kind == "number" and not any(isinstance(one, LevelOf) for one in made):
         ranges = [program.half_range(p) for p in used if isinstance(program.features[p], NumberOf)]
         fills = dict.fromkeys(one.fill for one in made if isinstance(one, NumberOf) and one.fill is not None)
@@ -178,10 +178,7 @@ def class_names(predictor: Predictor) -> list[str]:
 
 def written_equation(predictor: Predictor, label: object, form: str = "html") -> str:
     """The equation in the user's own units, or in scaled ones if its numbers do not fit into double precision."""
-    try:
-        return str(equation(predictor, units="original", form=form, label=label))
-    except ValueError:
-        return str(equation(predictor, units="scaled", form=form, label=label))
+    return original_equation(predictor, form, label=label) or str(equation(predictor, form=form, label=label))
 
 
 def about(predictor: Predictor, program: Program) -> list[str]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from .._model.cells import ABOVE, BELOW, PLAIN, SMALL_LETTERS, THOUSANDS, trimmed
 from .._model.recipe import RawColumn
-from .._terms.expression import Expression
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, one_line, plain_label
 
@@ -99,40 +98,17 @@ function _logSigmoid(z) {
 class JavaScript(CodePrinter):
     """Expressions in JavaScript."""
 
-    equals_sign = "==="
-
-    def positive(self, part: Expression) -> str:
-        return f"Math.max({self.visit(part)}, 0.0)"
-
-    def exp(self, part: Expression) -> str:
-        return f"Math.exp({self.visit(part)})"
-
-    def ramp(self, part: Expression) -> str:
-        return f"_sigmoid({self.visit(part)})"
-
-    def wave(self, kind: str, part: Expression) -> str:
-        return f"Math.{kind}({self.visit(part)})"
-
-    def choose(self, condition: str, *, flipped: bool = False) -> str:
-        return f"({condition} ? {'0.0 : 1.0' if flipped else '1.0 : 0.0'})"
-
-    def is_missing(self, cell: str, kind: str) -> str:  # noqa: ARG002  all are null
-        return f"{cell} === null"
+    equals_sign, never, missing = "===", "false", "=== null"
+    greatest, library = "Math.max", "Math."
 
     def filled(self, cell: str, fill: float) -> str:
         return f"({cell} ?? {fill!r})"
-
-    def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
-        return f"_scaled({x}, {half_minimum!r}, {half_span!r})"
 
     def is_limit(self, cell: str, *, above: bool) -> str:
         return f"limit_{cell} === {literal('>' if above else '<')}"
 
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         return f"{literal(levels)}.includes({cell})"
-
-    def any_of(self, conditions: list[str]) -> str:
-        return " || ".join(conditions) or "false"
 
 
 def to_javascript(source: Any, name: str = "predict") -> str:

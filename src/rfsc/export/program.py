@@ -104,6 +104,11 @@ class CodePrinter(Visitor[str]):
     """Writes expressions as most languages do; a subclass says what is different in its own."""
 
     equals_sign = "=="
+    either, never = "||", "0"  # between conditions, and a condition that never holds
+    missing = "== NULL"  # behind a cell: the condition that it is missing
+    greatest = "max"  # a function of two numbers
+    library = ""  # what stands before the names of exp, sin and cos ...
+    helper = "_"  # ... and before those of functions that are written with the model
 
     def __init__(self, scaled: Mapping[int, str]) -> None:
         self.scaled = scaled  # what stands for the scaled value of each feature: a variable, a column, a cell
@@ -115,13 +120,13 @@ class CodePrinter(Visitor[str]):
     def feature(self, feature: int) -> str:
         return self.scaled[feature]
 
-    @abstractmethod
     def choose(self, condition: str, *, flipped: bool = False) -> str:
         """1 if a condition holds, else 0; the other way round if flipped."""
+        return f"({condition} ? {'0.0 : 1.0' if flipped else '1.0 : 0.0'})"
 
-    @abstractmethod
-    def is_missing(self, cell: str, kind: str) -> str:
+    def is_missing(self, cell: str, kind: str) -> str:  # noqa: ARG002  in most languages all are alike
         """The condition that a cell, of a number or a text, is missing."""
+        return f"{cell} {self.missing}"
 
     @abstractmethod
     def filled(self, cell: str, fill: float) -> str:
@@ -135,9 +140,9 @@ class CodePrinter(Visitor[str]):
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         """The condition that a cell is one of the levels, of which there is at least one."""
 
-    @abstractmethod
     def any_of(self, conditions: list[str]) -> str:
         """The condition that one of some conditions holds."""
+        return f" {self.either} ".join(conditions) or self.never
 
     def made_feature(self, program: Program, p: int, cell: str) -> str:
         """A feature from the cell of its column."""
@@ -158,9 +163,9 @@ class CodePrinter(Visitor[str]):
                 conditions += [missing] if None in levels else []
                 return self.choose(self.any_of(conditions), flipped=other)
 
-    @abstractmethod
     def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
         """(x / 2 - half_minimum) / half_span within FAR."""
+        return f"{self.helper}scaled({x}, {half_minimum!r}, {half_span!r})"
 
     def scaled_feature(self, program: Program, p: int, cell: str) -> str:
         """A feature on [0, 1] from the cell of its column."""
@@ -185,11 +190,17 @@ class CodePrinter(Visitor[str]):
     def quotient(self, part: Expression, by: float) -> str:
         return f"{self.operand(part)} / {self.number(by)}"
 
+    def positive(self, part: Expression) -> str:
+        return f"{self.greatest}({self.visit(part)}, 0.0)"
+
     def exp(self, part: Expression) -> str:
-        return f"exp({self.visit(part)})"
+        return f"{self.library}exp({self.visit(part)})"
+
+    def ramp(self, part: Expression) -> str:
+        return f"{self.helper}sigmoid({self.visit(part)})"
 
     def wave(self, kind: str, part: Expression) -> str:
-        return f"{kind}({self.visit(part)})"
+        return f"{self.library}{kind}({self.visit(part)})"
 
     def condition(self, part: Expression, relation: str, at: float) -> str:
         sign = self.equals_sign if relation == "=" else relation

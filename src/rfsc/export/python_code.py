@@ -7,7 +7,6 @@ from typing import Any
 
 from .._model.cells import ABOVE, BELOW, PLAIN, SMALL_LETTERS, SPACES, THOUSANDS, trimmed
 from .._model.recipe import RawColumn
-from .._terms.expression import Expression
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, one_line, plain_label
 
@@ -80,39 +79,20 @@ def _log_sigmoid(z):
 class Python(CodePrinter):
     """Expressions in Python."""
 
-    def positive(self, part: Expression) -> str:
-        return f"max({self.visit(part)}, 0.0)"
-
-    def exp(self, part: Expression) -> str:
-        return f"math.exp({self.visit(part)})"
-
-    def ramp(self, part: Expression) -> str:
-        return f"_sigmoid({self.visit(part)})"
-
-    def wave(self, kind: str, part: Expression) -> str:
-        return f"math.{kind}({self.visit(part)})"
+    either, never, missing, library = "or", "False", "is None", "math."
 
     def choose(self, condition: str, *, flipped: bool = False) -> str:
         yes, no = ("0.0", "1.0") if flipped else ("1.0", "0.0")
         return f"({yes} if {condition} else {no})"
 
-    def is_missing(self, cell: str, kind: str) -> str:  # noqa: ARG002  all are None
-        return f"{cell} is None"
-
     def filled(self, cell: str, fill: float) -> str:
         return f"({fill!r} if {cell} is None else {cell})"
-
-    def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
-        return f"_scaled({x}, {half_minimum!r}, {half_span!r})"
 
     def is_limit(self, cell: str, *, above: bool) -> str:
         return f"limit_{cell} == {'>' if above else '<'!r}"
 
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         return f"{cell} in {tuple(levels)!r}"
-
-    def any_of(self, conditions: list[str]) -> str:
-        return " or ".join(conditions) or "False"
 
 
 def to_python(source: Any, name: str = "predict") -> str:

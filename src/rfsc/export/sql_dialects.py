@@ -24,6 +24,7 @@ class SQLite(CodePrinter):
     """SQLite, and what all dialects share. Column j of the table is ``c<j>``, feature p ``x<p>``, scaled ``s<p>``."""
 
     double, text, equals_sign = "REAL", "TEXT", "="
+    either, never, missing = "OR", "1 = 0", "IS NULL"
     character = "char"  # the function that gives a character by its number
     greatest, least = "max", "min"
     longest_name: int | None = None  # bytes
@@ -135,14 +136,8 @@ class SQLite(CodePrinter):
         # whatever the collation of the column
         return f"{cell} COLLATE BINARY IN ({', '.join(map(self.literal, levels))})"
 
-    def is_missing(self, cell: str, kind: str) -> str:  # noqa: ARG002  all are NULL
-        return f"{cell} IS NULL"
-
     def filled(self, cell: str, fill: float) -> str:
         return f"COALESCE({cell}, {self.number(fill)})"
-
-    def any_of(self, conditions: list[str]) -> str:
-        return " OR ".join(conditions) or "1 = 0"
 
     def scaled_column(self, p: int, x: str) -> str:
         """A feature, already made, on [0, 1]; NULL if it is missing."""
@@ -156,9 +151,6 @@ class SQLite(CodePrinter):
         far = min(FAR * half_span, LARGEST)
         inside = f"{self.least}({self.less(f'{x} / 2.0', half_minimum)}, {self.number(far)})"
         return f"{self.greatest}({inside}, {self.number(-far)}) / {self.number(half_span)}"
-
-    def positive(self, part: Expression) -> str:
-        return f"{self.greatest}({self.visit(part)}, 0.0)"
 
     def exp(self, part: Expression) -> str:
         return self.exponential(self.visit(part))

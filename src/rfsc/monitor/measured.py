@@ -22,13 +22,10 @@ def scored_classes(classes: Sequence[Any]) -> list[int]:
 def figures_of(code: IntArray, proba: FloatArray, classes: Sequence[Any]) -> tuple[Measured, ...]:
     """All measures of predictions of shape (n_samples, n_classes); `code` holds the positions of the true classes."""
     losses = -np.log(np.maximum(proba[np.arange(len(code)), code], SMALLEST_PROBABILITY))
-    figures = [Measured(LOG_LOSS, "", float(losses.mean()), _standard_error(losses))]
+    error = float(losses.std(ddof=1) / np.sqrt(losses.size)) if losses.size > 1 else None
+    figures = [Measured(LOG_LOSS, "", float(losses.mean()), error)]
     for k in scored_classes(classes):
         rows = code == k, proba[:, k]
         found = {AUC: auc(*rows), INTERCEPT: calibration_intercept(*rows), SLOPE: calibration_slope(*rows)}
         figures += [Measured(measure, str(classes[k]), *estimate) for measure, estimate in found.items()]
     return tuple(figures)
-
-
-def _standard_error(values: FloatArray) -> float | None:
-    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None

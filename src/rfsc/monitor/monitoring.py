@@ -63,7 +63,7 @@ def with_reference(source: Any, X: Any, y: Any = None, *, proba: Any = None) -> 
     columns = [
         spread_of(raw.name, cells, missing, kind=raw.kind) for raw, cells, missing in _cells_read(predictor, X).values()
     ]
-    scores = [spread_of(_score_name(classes[k]), values[:, k]) for k in scored_classes(classes)]
+    scores = [spread_of(f"probability of {classes[k]}", values[:, k]) for k in scored_classes(classes)]
     figures = () if y is None else figures_of(codes_of(np.asarray(y), classes), values, classes)
     return predictor.replaced(reference=Reference(len(X), proba is not None, tuple(scores), tuple(columns), figures))
 
@@ -122,10 +122,6 @@ def monitor(model: Any, X: Any, y: Any = None) -> Monitoring:
     columns = _column_shifts(predictor, reference, X, level)
     n_known = int(known.sum())
     return Monitoring(scores, columns, performance, deciles, len(X), reference.n_rows, n_known, reference.is_left_out)
-
-
-def _score_name(label: Any) -> str:
-    return f"probability of {label}"
 
 
 def _unnamed(predictor: Predictor, X: Any) -> Any:

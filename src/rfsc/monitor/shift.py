@@ -83,6 +83,6 @@ def largest_by_chance(n_bins: int, n_one: int, n_two: int, level: float) -> floa
 
 def outside_range(scaling: Scaling, features: FloatArray, some: Sequence[int]) -> BoolArray:
     """Which values of some features are beyond the training range, shape (n_samples, n_some)."""
-    low, span = scaling.half_minimum[some] * 2, scaling.half_span[some] * 2
-    slack, values = SLACK * np.maximum(span, np.abs(low)), features[:, some]
+    low, span = scaling.half_minimum[some], scaling.half_span[some]  # halves, which cannot overflow
+    slack, values = SLACK * np.maximum(span, np.abs(low)), features[:, some] / 2
     return np.asarray((values < low - slack) | (values > low + span + slack))

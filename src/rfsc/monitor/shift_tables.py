@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
-from typing import Any, ClassVar
+from typing import Any
 
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.words import listed, paragraphs, percent, plural
-from ..explain.term_table import ReadableTable
+from ..explain.term_table import ReadableTable, per_row
 
 MODERATE, LARGE = 0.1, 0.25  # the usual limits of the population stability index
 LEVEL = 0.05  # probability of any change of the whole table that is called more than chance, if nothing has changed
@@ -52,44 +52,21 @@ class ShiftTable(ReadableTable):
         Those levels, if they are in at least five of the new rows.
     """
 
-    formats: ClassVar = {
-        "name": "",
-        "verdict": "",
-        "psi": ".3f",
-        "chance": ".3f",
-        "blank": ".1%",
-        "blank_at_fit": ".1%",
-        "outside": ".1%",
-        "unlisted": ".1%",
-        "unlisted_at_fit": ".1%",
-        "new_levels": "",
-    }
-    heads: ClassVar = {
-        "psi": "PSI",
-        "chance": "by chance",
-        "blank_at_fit": "blank at fit",
-        "outside": "out of range",
-        "unlisted": "unlisted",
-        "unlisted_at_fit": "unlisted at fit",
-        "new_levels": "new levels",
-    }
-    to_left: ClassVar = frozenset({"verdict", "new_levels"})
-    too_long: ClassVar = frozenset({"new_levels"})
-
-    name: tuple[str, ...]
-    verdict: tuple[str, ...]
-    psi: FloatArray
-    chance: FloatArray
-    blank: FloatArray | None = None
-    blank_at_fit: FloatArray | None = None
-    outside: FloatArray | None = None
-    unlisted: FloatArray | None = None
-    unlisted_at_fit: FloatArray | None = None
-    new_levels: tuple[tuple[str, ...], ...] | None = None
+    name: tuple[str, ...] = field(metadata=per_row())
+    verdict: tuple[str, ...] = field(metadata=per_row(text=True))
+    psi: FloatArray = field(metadata=per_row(".3f", "PSI"))
+    chance: FloatArray = field(metadata=per_row(".3f", "by chance"))
+    blank: FloatArray | None = field(default=None, metadata=per_row(".1%"))
+    blank_at_fit: FloatArray | None = field(default=None, metadata=per_row(".1%", "blank at fit"))
+    outside: FloatArray | None = field(default=None, metadata=per_row(".1%", "out of range"))
+    unlisted: FloatArray | None = field(default=None, metadata=per_row(".1%"))
+    unlisted_at_fit: FloatArray | None = field(default=None, metadata=per_row(".1%", "unlisted at fit"))
+    new_levels: tuple[tuple[str, ...], ...] | None = field(
+        default=None, metadata=per_row("", "new levels", text=True, long=True)
+    )
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know of the values."""
         listing = "unlisted: share of the rows with a level that was rare at the fit, or was not there."
         return (PSI, CHANCE) if self.unlisted is None else (PSI, CHANCE, listing)
 
@@ -124,29 +101,16 @@ class PerformanceTable(ReadableTable):
         What follows.
     """
 
-    formats: ClassVar = {
-        "measure": "",
-        "label": "",
-        "at_fit": ".3f",
-        "now": ".3f",
-        "low": ".3f",
-        "high": ".3f",
-        "verdict": "",
-    }
-    heads: ClassVar = {"label": "class", "at_fit": "at fit", "low": "from", "high": "to"}
-    to_left: ClassVar = frozenset({"label", "verdict"})
-
-    measure: tuple[str, ...]
-    label: tuple[str, ...] | None
-    at_fit: FloatArray | None
-    now: FloatArray
-    low: FloatArray
-    high: FloatArray
-    verdict: tuple[str, ...]
+    measure: tuple[str, ...] = field(metadata=per_row())
+    label: tuple[str, ...] | None = field(metadata=per_row("", "class", text=True))
+    at_fit: FloatArray | None = field(metadata=per_row(".3f", "at fit"))
+    now: FloatArray = field(metadata=per_row(".3f"))
+    low: FloatArray = field(metadata=per_row(".3f", "from"))
+    high: FloatArray = field(metadata=per_row(".3f", "to"))
+    verdict: tuple[str, ...] = field(metadata=per_row(text=True))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know of the values."""
         return (INTERVALS,)
 
 
@@ -170,29 +134,16 @@ class DecileTable(ReadableTable):
         Wilson's 95 % interval of that share.
     """
 
-    formats: ClassVar = {
-        "group": "d",
-        "label": "",
-        "n": "d",
-        "predicted": ".3f",
-        "observed": ".3f",
-        "low": ".3f",
-        "high": ".3f",
-    }
-    heads: ClassVar = {"label": "class", "n": "rows", "low": "from", "high": "to"}
-    to_left: ClassVar = frozenset({"label"})
-
-    group: IntArray
-    label: tuple[str, ...] | None
-    n: IntArray
-    predicted: FloatArray
-    observed: FloatArray
-    low: FloatArray
-    high: FloatArray
+    group: IntArray = field(metadata=per_row("d"))
+    label: tuple[str, ...] | None = field(metadata=per_row("", "class", text=True))
+    n: IntArray = field(metadata=per_row("d", "rows"))
+    predicted: FloatArray = field(metadata=per_row(".3f"))
+    observed: FloatArray = field(metadata=per_row(".3f"))
+    low: FloatArray = field(metadata=per_row(".3f", "from"))
+    high: FloatArray = field(metadata=per_row(".3f", "to"))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know of the values."""
         return (INTERVALS,)
 
 
@@ -237,16 +188,17 @@ class Monitoring:
     def lines(self) -> list[str]:
         """What was found, in sentences."""
         found = [f"{plural(self.n_rows, 'new row')}, compared with {plural(self.n_at_fit, 'row')} of the fit."]
+        for row in self.scores.rows():
+            is_real = row["psi"] > max(row["chance"], MODERATE)
+            verdict = f"{row['verdict']}, more than chance explains" if is_real else row["verdict"]
+            found.append(f"Score ({row['name']}): PSI {row['psi']:.3f}, {verdict}.")
+        changed = {words: self.columns.named(words) for words in (LARGE_CHANGE, SOME_CHANGE)}
         found += [
-            f"Score ({name}): PSI {psi:.3f}, {verdict}{_but_real(psi, chance)}."
-            for name, verdict, psi, chance in zip(
-                self.scores.name, self.scores.verdict, self.scores.psi, self.scores.chance, strict=True
-            )
+            f"Columns with {words}, more than chance explains: {listed(names)}."
+            for words, names in changed.items()
+            if names
         ]
-        for words in (LARGE_CHANGE, SOME_CHANGE):
-            if names := self.columns.named(words):
-                found.append(f"Columns with {words}, more than chance explains: {listed(names)}.")
-        if not {LARGE_CHANGE, SOME_CHANGE} & set(self.columns.verdict):
+        if not any(changed.values()):
             found.append(f"No column has a PSI of at least {MODERATE} that is more than chance explains.")
         found += self._unknown_values()
         if self.performance is not None:
@@ -277,10 +229,7 @@ class Monitoring:
 
     def text(self) -> str:
         """Sentences and tables as plain text."""
-        tables = [
-            [title, table.aligned([c for c in table.columns if c not in table.too_long])]
-            for title, table in self._tables
-        ]
+        tables = [[title, table.aligned(table.text_columns)] for title, table in self._tables]
         notes = dict.fromkeys(note for _, table in self._tables for note in table.notes)
         return paragraphs([self.lines(), *tables, [f"({note})" for note in notes]])
 
@@ -312,10 +261,6 @@ def verdict_of(psi: float, chance: float) -> str:
     if psi < MODERATE:
         return STABLE
     return BY_CHANCE if psi <= chance else SOME_CHANGE if psi < LARGE else LARGE_CHANGE
-
-
-def _but_real(psi: float, chance: float) -> str:
-    return ", more than chance explains" if psi > max(chance, MODERATE) else ""
 
 
 def _in_words(row: dict[str, Any]) -> str:

@@ -79,7 +79,7 @@ class CertificateDisplay(Display):
         row = {name: k for k, name in enumerate(clusters.unit)}
         place = [row[name] for name in features.cluster or features.unit]
         order = sorted(range(len(place)), key=place.__getitem__)  # the members of a cluster by their own P
-        display = cls(
+        return cls(
             names=tuple(features.unit[j] for j in order),
             verdict=tuple(features.verdict[j] for j in order),
             p_value=features.p_value[order],
@@ -88,8 +88,7 @@ class CertificateDisplay(Display):
             cluster_p=clusters.p_value[[place[j] for j in order]],
             n_halves=certificate.settings.n_halves,
             max_features=max_features,
-        )
-        return display.plot(ax)
+        ).plot(ax)
 
     def _axes(self, ax: Any) -> Any:
         n_more = len(self.names) - self.max_features

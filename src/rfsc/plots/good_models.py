@@ -95,7 +95,7 @@ class AtlasDisplay(Display):
         of = "" if labels is None else f" for class {label}"
         n_left = own.size - shown.size
         title = f"{plural(own.size, 'model')} that are as good{of}" + (f", {shown.size} shown" if n_left else "")
-        display = cls(
+        return cls(
             names=tuple(atlas.feature_names[p] for p in features),
             importance=atlas.importance[np.ix_(shown, features)],
             share=share[features],
@@ -104,8 +104,7 @@ class AtlasDisplay(Display):
             is_answer=atlas.models.is_answer[shown],
             title=title,
             n_more=used.size - features.size,
-        )
-        return display.plot(ax)
+        ).plot(ax)
 
     def _axes(self, ax: Any) -> Any:
         height = float(np.clip(ROW_HEIGHT * len(self.n_terms), LEAST_HEIGHT, MOST_HEIGHT))

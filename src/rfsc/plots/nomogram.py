@@ -185,7 +185,7 @@ def _ticks(piece: Ranges, points: FloatArray, run: slice) -> Iterable[Tick]:
     first, last = run.start, run.stop - 1
     changes = np.flatnonzero(np.abs(np.diff(own)) > 1e-9 * MOST) + first
     edges = [first, *(k for change in changes.tolist() for k in (change, change + 1)), last]
-    flat = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if _is_long(piece.u, a, b)]
+    flat = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if piece.u[b] - piece.u[a] >= FLAT]
     for a, b in flat:
         low, high = (None if k in (0, points.size - 1) else _short(piece, k) for k in (a, b))
         yield float(points[a]), _compact(Bound(piece.curve.feature, low, high).words())
@@ -206,10 +206,6 @@ def _compact(words: str) -> str:
     for long, short in (("up to ", "≤ "), ("above ", "> "), ("below ", "< "), (" to ", "\N{EN DASH}")):
         words = words.replace(long, short)
     return words
-
-
-def _is_long(u: FloatArray, a: int, b: int) -> bool:
-    return bool(u[b] - u[a] >= FLAT)
 
 
 def _short(piece: Ranges, k: int) -> float:

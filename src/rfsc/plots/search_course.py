@@ -74,15 +74,14 @@ class RIPEvolutionDisplay(Display):
         model, evidence = search_of(estimator, output, traced=True)
         restart = _restart_to_show(evidence, len(model.terms), restart)
         traced = np.array(evidence.traced, dtype=np.int64)
-        display = cls(
+        return cls(
             rips=evidence.traces[restart].rips,
             names=tuple(evidence.term_names[j] for j in traced),
             in_model=traced < len(model.terms),
             chosen=evidence.selected[restart, traced],
             title=f"{_search_title(model.label, restart, evidence)}, {evidence.n_candidates:,} candidate terms",
             max_names=max_names,
-        )
-        return display.plot(ax)
+        ).plot(ax)
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
@@ -173,7 +172,7 @@ class SearchHistoryDisplay(Display):
         """
         model, evidence = search_of(estimator, output, traced=True)
         shown = _restart_to_show(evidence, len(model.terms), restart)
-        display = cls(
+        return cls(
             mean_scores=tuple(trace.mean_score for trace in evidence.traces),
             best_scores=tuple(trace.best_score for trace in evidence.traces),
             sizes_drawn=tuple(trace.size_drawn for trace in evidence.traces),
@@ -181,8 +180,7 @@ class SearchHistoryDisplay(Display):
             shown=shown,
             score=f"score ({evidence.score})",
             title=_search_title(model.label, shown, evidence),
-        )
-        return display.plot(ax)
+        ).plot(ax)
 
     def _draw(self, *axes: Any) -> None:
         score, size = axes

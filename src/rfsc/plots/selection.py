@@ -64,15 +64,14 @@ class StabilityDisplay(TermRowsDisplay):
         in_model = np.arange(share.size) < len(model.terms)
         order = np.lexsort((-share, ~in_model))
         order = order[in_model[order] | (share[order] > 0)]
-        display = cls(
+        return cls(
             share=share[order],
             in_model=in_model[order],
             names=tuple(evidence.term_names[j] for j in order),
             n_restarts=evidence.n_restarts,
             label=model.label,
             max_terms=max_terms,
-        )
-        return display.plot(ax)
+        ).plot(ax)
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
@@ -153,7 +152,7 @@ class FilterDisplay(Display):
             )
             raise ValueError(msg)
         order = np.argsort(-test.statistic, kind="stable")
-        display = cls(
+        return cls(
             statistic=test.statistic[order],
             names=tuple(str(names[j]) for j in order),
             threshold=float(test.threshold),
@@ -161,8 +160,7 @@ class FilterDisplay(Display):
             kept=test.kept[order],
             about=about,
             max_features=max_features,
-        )
-        return display.plot(ax)
+        ).plot(ax)
 
     def _axes(self, ax: Any) -> Any:
         shown, note = self._shown()

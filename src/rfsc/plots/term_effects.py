@@ -82,10 +82,9 @@ class CoefficientsDisplay(TermRowsDisplay):
             freedom = max(model.n_observations - model.coef.size, 1.0)  # as for the p-values
             reach = stats.t.ppf(0.5 + level / 2, freedom) * model.standard_error[order]
         names = tuple(model.names[j] for j in order)
-        display = cls(
+        return cls(
             coef=model.coef[order], reach=reach, names=names, level=level, label=model.label, max_terms=max_terms
-        )
-        return display.plot(ax)
+        ).plot(ax)
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes

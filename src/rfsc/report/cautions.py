@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 from .._model import SparseModel
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.words import listed, percent, plural
+from ..monitor.shift import outside_range
 from .honest_score import HonestScore, measure
 from .subject import ColumnSummary, Subject
 
@@ -140,13 +141,11 @@ def _class_cautions(code: IntArray, classes: Sequence[str]) -> Iterator[Caution]
 
 
 def _range_cautions(subject: Subject) -> Iterator[Caution]:
-    features, model = subject.features, subject.models[0]
-    low, span = model.scaling.half_minimum, model.scaling.half_span  # halves, which cannot overflow
-    slack = 1e-9 * np.maximum(span, np.abs(low))  # rounding of a range stored as minimum and span
-    outside = ((features / 2 < low - slack) | (features / 2 > low + span + slack)).mean(axis=0)
-    worst = sorted((p for p in subject.features_read if outside[p]), key=lambda p: -outside[p])
+    read, model = subject.features_read, subject.models[0]
+    shares = outside_range(model.scaling, subject.features, read).mean(axis=0).tolist()
+    worst = sorted((pair for pair in zip(read, shares, strict=True) if pair[1]), key=lambda pair: -pair[1])
     if worst:
-        named = [f"“{model.feature_names[p]}” ({percent(float(outside[p]))} of the rows)" for p in worst]
+        named = [f"“{model.feature_names[p]}” ({percent(share)} of the rows)" for p, share in worst]
         text = (
             f"Beyond the range of the training rows: {listed(named, MAX_NAMES)}. The formula extrapolates there, and "
             "powers can become very large."

@@ -37,6 +37,7 @@ from ..explain import (
     stability,
     term_table,
 )
+from ..explain.equation import original_equation
 from ..explain.term_table import NAIVE
 from ..restrictions import Restrictions
 from .cautions import find_cautions
@@ -250,14 +251,6 @@ def _atlas(atlas: Atlas) -> dict[str, Any]:
         "notes": [*atlas.features.notes, *atlas.swaps.notes],
         "settings": asdict(atlas.settings),
     }
-
-
-def original_equation(model: SparseModel, form: Any = "text") -> str | None:
-    """The equation in the user's own units; None if its numbers do not fit into double precision."""
-    try:
-        return str(equation(model, units="original", form=form))
-    except ValueError:
-        return None
 
 
 def _relative(effect: FloatArray) -> FloatArray:

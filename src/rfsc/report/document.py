@@ -21,7 +21,8 @@ from .._utils.words import fixed, listed, minus_sign, number, percent, plural
 from ..atlas import Atlas
 from ..certify import Certificate
 from ..explain import definitions, equation
-from .content import PageWords, collect, original_equation
+from ..explain.equation import original_equation
+from .content import PageWords, collect
 from .figures import MAX_OUTPUTS, Figure, draw_figures
 from .honest_score import HonestScore, cross_validated, default_baselines, on_given_rows
 from .page_tables import make_tables, markdown_block, markdown_code, markdown_table, markdown_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -97,27 +97,22 @@ class Outcomes:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The numbers of one class that a report shows first."""
-
-    label: str
-    prevalence: float
-    auc: float
-    auc_low: float
-    auc_high: float
-    slope: float
-    intercept: float
-
-
 def _share(part: float, rest: float) -> float:
     return part / (part + rest) if part + rest else float("nan")
 
 
 def performance(outcomes: Outcomes, label: str) -> dict[str, Any]:
     """All of it, for one class."""
-    figures = Figures(label, outcomes.prevalence, *outcomes.auc(), *outcomes.calibration())
-    return asdict(figures) | {
+    auc, low, high = outcomes.auc()
+    slope, intercept = outcomes.calibration()
+    return {
+        "label": label,
+        "prevalence": outcomes.prevalence,
+        "auc": auc,
+        "auc_low": low,
+        "auc_high": high,
+        "slope": slope,
+        "intercept": intercept,
         "roc": outcomes.roc(),
         "thresholds": [outcomes.at(threshold) for threshold in THRESHOLDS],
         "decision_curve": outcomes.decision_curve(),

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
 
 from .._model import SparseModel
-from .._model.access import as_predictor, models_of
+from .._model.access import as_predictor, models_of, predictor_if_readable
 from .._model.predictor import Predictor
 from .._model.recipe import UNCHANGED, definition, is_missing, read_cells
 from .._tables.column_types import column_of_kind
@@ -111,16 +110,13 @@ class Subject:
 def _read_features(source: Any, X: Any) -> tuple[Predictor, FloatArray, bool]:
     if isinstance(source, SparseModel) and not hasattr(X, "columns"):  # it may have been fitted to a named table
         source = Predictor([source], as_predictor(source).classes_, named=False)
-    try:
-        predictor = as_predictor(source)
-    except TypeError:
-        # steps that cannot be written as a recipe, such as PCA: the report is about their output
-        if not isinstance(source, Pipeline) or len(source) < 2:
-            raise
-        last = as_predictor(source[-1])
-        predictor = Predictor(models_of(source), last.classes_, None, last.settings_, named=False)
-        return predictor, source[-1]._table(source[:-1].transform(X)), False
-    return predictor, predictor.features(X), True
+    predictor = predictor_if_readable(source)
+    if predictor is not None:
+        return predictor, predictor.features(X), True
+    # steps that cannot be written as a recipe, such as PCA: the report is about their output
+    last = as_predictor(source[-1])
+    predictor = Predictor(models_of(source), last.classes_, None, last.settings_, named=False)
+    return predictor, source[-1]._table(source[:-1].transform(X)), False
 
 
 @dataclass(frozen=True, slots=True)
