@@ -20,6 +20,7 @@ TEST_SHARE = 0.2  # of the rows, above
 N_BLOCKS = 5  # of later rows
 FOLDS = {"rows": "", "groups": " of whole groups", "sites": ", one for each site", "time": " of later rows"}
 MOST_TEST_ROWS = 100_000  # of a table larger than memory
+LEAST_SECONDS = 1e-3  # of a time limit that is over: each fit ends as soon as it has a model
 SEARCH_SHARE = 0.97  # of a time limit; the rest is for reading the table and writing the results
 
 
@@ -39,7 +40,7 @@ class FitTimeLimit:
             return []
         from .. import StopAfter
 
-        return [StopAfter(max(self._deadline - time.monotonic(), 0.1) / n_fits)]
+        return [StopAfter(max(self._deadline - time.monotonic(), LEAST_SECONDS) / n_fits)]
 
 
 # ---- which rows are held out
