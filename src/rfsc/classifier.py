@@ -97,8 +97,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Weights of the classes.
     engine : {"auto", "numba", "numpy", "torch"}, default="auto"
         Where the models are fitted; all engines give the same answer. "auto" takes "torch" for long tables if it is
-        installed and finds a CUDA device, else "numba", or "numpy" where numba cannot be imported. "torch" without a CUDA
-        device uses the CPU.
+        installed and finds a CUDA device, else "numba", or "numpy" where numba cannot be imported. "torch" without
+        a CUDA device uses the CPU.
     n_jobs : int or None, default=None
         Number of threads; the result does not depend on it. None takes one for each core, or a single one inside a
         parallel loop of joblib.
