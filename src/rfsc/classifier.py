@@ -56,6 +56,9 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     by a t-test, and the inclusion probability of every term moves up or down by how much better the models that hold
     it do. The paper's terms are polynomials; by default the data choose between these and other families.
 
+    Start with `basis`, `size`, `max_terms`, `restrictions` and `class_weight`. `criterion`, `significance`,
+    `n_restarts`, `max_samples`, `search` and `engine` are for experts; the rest is about cores, seeds and progress.
+
     Parameters
     ----------
     basis : str, object or list, default="auto"
