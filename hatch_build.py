@@ -14,7 +14,7 @@ class Addresses(MetadataHookInterface):
         readme = (Path(self.root) / "README.md").read_text(encoding="utf-8")
         tag = f"v{metadata['version']}"
         readme = re.sub(r"!\[([^]]*)\]\((?![a-z]+:)", rf"![\1]({home}/raw/{tag}/", readme)
-        readme = re.sub(r"(?<!\!)\[([^]]+)\]\((?![a-z]+:|#)", rf"[\1]({home}/blob/{tag}/", readme)
+        readme = re.sub(r"\]\((?![a-z]+:|#)", f"]({home}/blob/{tag}/", readme)
         metadata["readme"] = {"content-type": "text/markdown", "text": readme}
         metadata["urls"] = {
             "Repository": home,
