@@ -28,9 +28,7 @@ __all__ = [
 ]
 
 ENGINES = ("auto", "numba", "numpy", "torch")
-WITHOUT_NUMBA = (
-    "rfsc: numba cannot be imported; models are fitted with NumPy: the same answer, about ten times slower\n"
-)
+WITHOUT_NUMBA = "rfsc: numba cannot be imported, so NumPy fits the models, about ten times slower\n"
 LONG_TABLE = 50_000  # rows from which a search takes longer than to import PyTorch and to compile its kernels
 
 
