@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-all house system lint audit docs bench bench-gpu bench-scale torture accuracy calibrate cards reproduce clean
+.PHONY: help demo test test-all house system lint audit docs dist bench bench-gpu bench-scale torture accuracy calibrate cards reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -60,6 +60,9 @@ audit: $(VENV)/extra-all $(VENV)/extra-audit  ## known vulnerabilities of all pa
 docs: $(VENV)/extra-docs  ## the documentation as a site, in docs/_build/html
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
 
+dist: $(VENV)/extra-release  ## build the package, and try it in clean environments, with each extra and the oldest packages
+	.ci/dist
+
 # extra-cli: `rfsc fit` is one of the rows
 bench: $(VENV)/extra-bench $(VENV)/extra-cli  ## measure the speed bars (more than an hour); writes docs/performance.md
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m benchmarks.default_fits --write docs/performance.md
@@ -99,4 +102,4 @@ reproduce: $(VENV)/extra-experiments  ## the paper's tables and figures beside o
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper reproduce --output docs/reproduction
 
 clean:  ## remove what make has made
-	rm -rf $(VENV) .venv-drfsc .venv-distfeatselect .venv-fasterrisk .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/gallery docs/api/generated
+	rm -rf dist $(VENV) .venv-drfsc .venv-distfeatselect .venv-fasterrisk .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/gallery docs/api/generated

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sqlite3
 
@@ -315,9 +316,9 @@ def test_exports_agree_with_predict_on_raw_rows(fitted):
     found = [made["diagnose"](row) for row in rows.to_dict("records")]
     assert [one["label"] for one in found] == labels.tolist()
     np.testing.assert_allclose([one["decision"]["well"] for one in found], fitted.decision_function(new), atol=1e-9)
-    connection = sqlite3.connect(":memory:")
-    rows.assign(row=range(80)).to_sql("patients", connection, index=False)
-    asked = connection.execute(to_sql(fitted, table="patients", dialect="sqlite", keep=["row"])).fetchall()
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        rows.assign(row=range(80)).to_sql("patients", connection, index=False)
+        asked = connection.execute(to_sql(fitted, table="patients", dialect="sqlite", keep=["row"])).fetchall()
     asked.sort(key=lambda row: row[0])
     np.testing.assert_allclose([row[2:4] for row in asked], expected, atol=1e-9)
     assert [row[4] for row in asked] == labels.tolist()

@@ -52,9 +52,9 @@ PAPER: dict[str, Any] = {
 class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Sparse classifier found by a randomised search (RFSC, arXiv 1607.08400): one short formula per output.
 
-    Populations of model structures are drawn, each is fitted by logistic regression, insignificant terms are pruned
-    by a t-test, and the inclusion probability of every term moves up or down by how much better the models that hold
-    it do. The paper's terms are polynomials; by default the data choose between these and other families.
+    Populations of models are drawn and fitted by logistic regression, insignificant terms are pruned by a t-test, and
+    terms whose models do better are drawn more often. By default the data choose between polynomials, as in the paper,
+    and other terms. `criterion`, `significance`, `n_restarts`, `max_samples`, `search` and `engine` are for experts.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     engine : {"auto", "numba", "numpy", "torch"}, default="auto"
-        Where the models are fitted; all engines give the same answer. "auto" takes "torch" for long tables if it is
-        installed and finds a CUDA device, else "numba". "torch" without a CUDA device uses the CPU.
+        Where the models are fitted; all give the same answer. "auto" takes "torch" for long tables if it is installed
+        and finds a CUDA device, else "numba", or without it "numpy". "torch" without a CUDA device uses the CPU.
     n_jobs : int or None, default=None
         Number of threads; the result does not depend on it. None takes one for each core, or a single one inside a
         parallel loop of joblib.

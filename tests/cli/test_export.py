@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import sys
@@ -42,7 +43,7 @@ def exported(hospital, capsys):
 
 def test_sql(hospital, exported, raw):
     query = exported("--to", "sql", "--table", "the patients")
-    with sqlite3.connect(":memory:") as database:
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
         raw.to_sql("the patients", database, index=False)
         found = pd.read_sql(query, database)
     np.testing.assert_allclose(found["decision"], load(hospital / "model.json").decision_function(raw), atol=1e-9)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import importlib
+import inspect
 import io
 import os
 import pkgutil
@@ -127,6 +128,13 @@ def test_named_extras_exist():
 def test_reference_lists_the_public_modules():
     page = (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^   (rfsc[\w.]*)$", page, re.MULTILINE)) == set(PUBLIC)
+
+
+def test_quick_start_sorts_all_parameters():
+    page = (ROOT / "docs" / "quick_start.md").read_text(encoding="utf-8")
+    start, experts = re.search(r"### Start here\n(.*?)### For experts\n(.*)", page, re.DOTALL).groups()
+    for name in inspect.signature(rfsc.RFSCClassifier).parameters:
+        assert (f"`{name}=" in start) != (f"| `{name}` |" in experts), name
 
 
 def rewrite(page):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from functools import cache
 from importlib.util import find_spec
 
 from .base import Criterion, Engine, Evaluation, FitOptions, Status, Supports, Ties, TyingEngine
@@ -26,14 +28,14 @@ __all__ = [
 ]
 
 ENGINES = ("auto", "numba", "numpy", "torch")
+WITHOUT_NUMBA = "rfsc: numba cannot be imported, so NumPy fits the models, about ten times slower\n"
 LONG_TABLE = 50_000  # rows from which a search takes longer than to import PyTorch and to compile its kernels
 
 
 def choose_engine(name: str, n_rows: int) -> str:
     """The engine that a name stands for on this machine: "numba", "numpy" or "torch"."""
-    cpu = "numba" if find_spec("numba") else "numpy"
     if name == "auto":
-        return "torch" if n_rows >= LONG_TABLE and _torch_has_cuda() else cpu
+        return "torch" if n_rows >= LONG_TABLE and _torch_has_cuda() else _engine_of_cpu()
     if name == "torch":
         from .._utils.optional import require
         from .cuda_device import reason_against_cuda
@@ -41,11 +43,12 @@ def choose_engine(name: str, n_rows: int) -> str:
         require("engine='torch'", ["torch"], "torch")
         reason = reason_against_cuda()
         if reason is not None:
+            cpu = _engine_of_cpu()
             msg = f"engine='torch' needs a CUDA device: {reason}. The CPU is used instead (engine={cpu!r})."
             warnings.warn(msg, RuntimeWarning, stacklevel=2)
             return cpu
-    if name == "numba" and cpu != "numba":
-        msg = "engine='numba' was asked for but numba is not installed. Install numba, or use engine='numpy'."
+    if name == "numba" and not _numba_works():
+        msg = "engine='numba' was asked for but numba cannot be imported. Install numba, or use engine='numpy'."
         raise ImportError(msg)
     return name
 
@@ -65,6 +68,25 @@ def make_engine(name: str, problem: Problem, n_threads: int = 1) -> TyingEngine:
     from .numba_engine import NumbaEngine
 
     return NumbaEngine(problem, n_threads)
+
+
+@cache
+def _numba_works() -> bool:
+    """Whether numba can be imported: it may be missing, or too old for the NumPy that is installed."""
+    try:
+        import numba  # noqa: F401
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+@cache
+def _engine_of_cpu() -> str:
+    """The engine of "auto" without a GPU; says once in a process if it is the slow one."""
+    if _numba_works():
+        return "numba"
+    sys.stderr.write(WITHOUT_NUMBA)
+    return "numpy"
 
 
 def _torch_has_cuda() -> bool:

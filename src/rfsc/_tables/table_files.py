@@ -294,7 +294,7 @@ def array_frame(values: np.ndarray[Any, Any]) -> DataFrame:
 
 
 def _from_parquet(path: Path, source: Any) -> RawTable:
-    require("reading Parquet", ["pyarrow"], "cli")
+    require("reading Parquet", ["pyarrow"], "parquet")
     from pandas import read_parquet
     from pyarrow import ArrowException
 

@@ -217,6 +217,7 @@ def is_larger_than_memory(source: str, memory: int | None = None) -> bool:
 
 def _parquet_bytes(path: Path) -> int:
     """What Parquet files would take in memory, by their schema and number of rows."""
+    require("reading Parquet", ["pyarrow"], "parquet")
     from pyarrow import dataset, types
 
     files = dataset.dataset(path, format="parquet")

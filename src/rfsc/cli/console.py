@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import re
@@ -110,10 +111,11 @@ def check_writable(path: str, *, force: bool, inputs: Mapping[str, str | None], 
         return "-"
     file = Path(path)
     try:
-        file.resolve()
-    except (OSError, RuntimeError):  # RuntimeError before Python 3.13
-        msg = f"{path} is a link that leads to itself; give the name of a file."
-        raise CommandError(msg) from None
+        file.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            msg = f"{path} is a link that leads to itself; give the name of a file."
+            raise CommandError(msg) from None
     if file.is_dir():
         msg = f"{path} is a folder; give the name of a file."
         raise CommandError(msg)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._utils.optional import require
 from .._utils.words import plural
 from .arguments import Data, Force, Json, Model, Output, Quiet, Target, column_option, file_option
 from .column_table import shown_columns
@@ -119,6 +120,7 @@ def _as_json(result: Any) -> str:
 
 def _as_file(result: Any, ending: str) -> str | bytes:
     if ending in PARQUET_ENDINGS:
+        require("writing Parquet", ["pyarrow"], "parquet")
         buffer = io.BytesIO()
         result.to_parquet(buffer, index=False)
         return buffer.getvalue()
