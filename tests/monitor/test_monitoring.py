@@ -170,3 +170,20 @@ def test_errors_say_what_to_do(fitted):
         monitor(fitted, X, np.full(50, "other"))
     with pytest.raises(ValueError, match=r"of shape \(50,\)"):
         with_reference(fitted, X, y, proba=np.ones(50))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["columns"][0].update(name="SECRET"),
+        lambda d: d["columns"].pop(),
+        lambda d: d.update(scores=[]),
+        lambda d: d["columns"][1].update(kind="number", cuts=[0.5], levels=[], counts=[5, 5]),
+    ],
+)
+def test_a_reference_of_another_model(fitted, change):
+    """Its file is sound, but a column of text is not in bins of numbers, and so on."""
+    document = json.loads(to_json(fitted))
+    change(document["reference"])
+    with pytest.raises(ValueError, match=r"^the reference of the model is that of another one\. Make it again"):
+        monitor(from_json(json.dumps(document)), rows(50, 1)[0])

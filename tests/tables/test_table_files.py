@@ -7,6 +7,7 @@ import datetime
 import gzip
 import io
 import sys
+from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -301,3 +302,22 @@ def test_damaged_excel_file(tmp_path):
     path.write_bytes(path.read_bytes()[:300])
     with pytest.raises(ValueError, match="expected a complete Excel file, got a damaged one"):
         read_table(str(path))
+
+
+def test_a_cell_far_from_the_others_takes_no_memory(tmp_path):
+    """The last cell of a sheet is the 17,179,869,184th."""
+    book = openpyxl.Workbook()
+    for row in [["age", "sex"], [1, "f"], [2, "m"]]:
+        book.active.append(row)
+    book.active["XFD1048576"] = "SECRET"
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(
+        ValueError, match=r"line 1: expected a different name for every column, got an empty .* column 3"
+    ):
+        read_table(str(tmp_path / "t.xlsx"))
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no file without an end")
+def test_a_file_without_an_end_is_refused():
+    with pytest.raises(ValueError, match="got a binary file"):
+        read_table("/dev/zero")

@@ -109,6 +109,7 @@ def monitor(model: Any, X: Any, y: Any = None) -> Monitoring:
         raise ValueError(msg)
     proba, classes = predictor.predict_proba(X), predictor.classes_.tolist()
     level = LEVEL / (len(reference.scores) + len(reference.columns))
+    _check(predictor, reference)
     pairs = [
         (old, spread_like(old, proba[:, k])) for old, k in zip(reference.scores, scored_classes(classes), strict=True)
     ]
@@ -133,11 +134,27 @@ def _unnamed(predictor: Predictor, X: Any) -> Any:
     return X.to_numpy() if not predictor.named and hasattr(X, "columns") else X
 
 
+def _columns_read(predictor: Predictor) -> tuple[Recipe, list[int]]:
+    """How raw columns are read, and which the model reads."""
+    recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)
+    return recipe, sorted({recipe.features[p].column for model in predictor.formulas for p in model.features})
+
+
 def _cells_read(predictor: Predictor, X: Any) -> dict[int, Any]:
     """Raw columns that the model reads, their cells, and which are missing."""
-    recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)
-    read = sorted({recipe.features[p].column for model in predictor.formulas for p in model.features})
+    recipe, read = _columns_read(predictor)
     return {c: (recipe.columns[c], found.values, found.missing) for c, found in recipe.cells(X, read).items()}
+
+
+def _check(predictor: Predictor, reference: Reference) -> None:
+    """Raise ValueError if a reference, perhaps of a file, is one of another model."""
+    recipe, read = _columns_read(predictor)
+    kinds = [(recipe.columns[c].name, recipe.columns[c].kind) for c in read]
+    found = [(spread.name, spread.kind) for spread in reference.columns]
+    scores = [(_score_name(predictor.classes_[k]), "number") for k in scored_classes(predictor.classes_.tolist())]
+    if kinds != found or scores != [(spread.name, spread.kind) for spread in reference.scores]:
+        msg = "the reference of the model is that of another one. Make it again with rfsc.monitor.with_reference."
+        raise ValueError(msg)
 
 
 # ---- shifts
