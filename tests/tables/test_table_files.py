@@ -253,8 +253,22 @@ def test_repeated_names_of_a_parquet_file(tmp_path):
     from pyarrow import array, parquet, table
 
     parquet.write_table(table([array([1.0]), array([2.0])], names=["x", "x"]), tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match="expected a different name for every column, got a repeated one"):
-        read_table(str(tmp_path / "t.parquet"))
+    for source in (tmp_path / "t.parquet", tmp_path):
+        with pytest.raises(ValueError, match="expected a different name for every column, got a repeated one"):
+            read_table(str(source))
+
+
+@pytest.mark.parametrize(
+    "change", [(b"False", b"oops("), (b"'descr'", b"'dxscr'"), (b"<f8", b"|O "), (b"60, 3", b"6e9,3")]
+)
+def test_a_broken_header_of_an_array(tmp_path, change):
+    np.save(tmp_path / "t.npy", np.zeros((60, 3)))
+    content = (tmp_path / "t.npy").read_bytes()
+    (tmp_path / "t.npy").write_bytes(content.replace(*change))
+    with pytest.raises(
+        ValueError, match=r"t.npy: expected an array of numbers with two dimensions, got something else\.$"
+    ):
+        read_table(str(tmp_path / "t.npy"))
 
 
 def workbook(path, *sheets):

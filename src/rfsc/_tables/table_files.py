@@ -301,7 +301,7 @@ def mapped_array(path: Path) -> np.ndarray[Any, Any]:
         values = open_memmap(path, mode="r")
     except FileNotFoundError:
         raise
-    except (ValueError, OSError):
+    except Exception:  # also of the tokenizer that reads the header
         values = None
     if values is None or values.ndim != 2 or values.dtype.kind not in "biuf" or not values.size:
         msg = f"{path.name}: expected an array of numbers with two dimensions, got something else."
@@ -347,7 +347,7 @@ def _has_repeated_names(path: Path) -> bool:
     from pyarrow import ArrowException, parquet
 
     try:
-        names = parquet.read_schema(path).names
+        names = parquet.read_schema(next(path.rglob("*.parquet")) if path.is_dir() else path).names
     except (ArrowException, OSError, ValueError):
         return False
     return len(set(names)) < len(names)

@@ -11,10 +11,10 @@ from scipy import stats
 
 from .._model import Predictor
 from .._model.access import as_predictor
-from .._model.recipe import NumberOf, Recipe, is_missing
+from .._model.recipe import NUMERIC_KINDS, NumberOf, Recipe, is_missing
 from .._model.reference import Measured, Reference, Spread
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .._utils.validation import codes_of
+from .._utils.validation import codes_of, labels_of
 from .measured import AUC, INTERCEPT, LOG_LOSS, SLOPE, figures_of, scored_classes
 from .shift import LEAST_ROWS, largest_by_chance, outside_range, spread_like, spread_of, stability_index
 from .shift_tables import LEVEL, DecileTable, Monitoring, PerformanceTable, ShiftTable, verdict_of
@@ -52,19 +52,26 @@ def with_reference(source: Any, X: Any, y: Any = None, *, proba: Any = None) -> 
     """
     predictor = as_predictor(source)
     X = _unnamed(predictor, X)
-    values = np.asarray(predictor.predict_proba(X) if proba is None else proba, dtype=np.float64)
+    values = np.asarray(predictor.predict_proba(X) if proba is None else proba)
     classes = predictor.classes_.tolist()
-    if values.shape != (len(values), len(classes)) or (y is not None and len(y) != len(values)):
+    labels = np.asarray(y)
+    is_table = values.ndim == 2 and values.shape[1] == len(classes) and values.dtype.kind in NUMERIC_KINDS
+    if (
+        not is_table
+        or not ((values >= 0) & (values <= 1)).all()
+        or (y is not None and labels.shape != values.shape[:1])
+    ):
         msg = (
-            f"expected one row of {len(classes)} probabilities for every entry of y, got an array of shape "
-            f"{values.shape}{'' if y is None else f' for {len(y)} entries'}. Pass the predict_proba of those rows."
+            f"expected one row of {len(classes)} probabilities from 0 to 1 for every entry of y, got an array of shape "
+            f"{values.shape}{'' if y is None else f' for y of shape {labels.shape}'}. Pass the predict_proba of those "
+            "rows."
         )
         raise ValueError(msg)
     columns = [
         spread_of(raw.name, cells, missing, kind=raw.kind) for raw, cells, missing in _cells_read(predictor, X).values()
     ]
     scores = [spread_of(_score_name(classes[k]), values[:, k]) for k in scored_classes(classes)]
-    figures = () if y is None else figures_of(codes_of(np.asarray(y), classes), values, classes)
+    figures = () if y is None else figures_of(codes_of(labels, classes), values, classes)
     return predictor.replaced(reference=Reference(len(X), proba is not None, tuple(scores), tuple(columns), figures))
 
 
@@ -104,7 +111,7 @@ def monitor(model: Any, X: Any, y: Any = None) -> Monitoring:
     if reference is None:
         raise ValueError(NO_REFERENCE)
     X = _unnamed(predictor, X)
-    if not len(X):
+    if hasattr(X, "__len__") and not len(X):
         msg = "the table has no rows, so there is nothing to compare with the fit."
         raise ValueError(msg)
     proba, classes = predictor.predict_proba(X), predictor.classes_.tolist()
@@ -115,9 +122,10 @@ def monitor(model: Any, X: Any, y: Any = None) -> Monitoring:
     ]
     scores = ShiftTable(**_shifts(pairs, level)[0])
     performance = deciles = None
-    known = np.zeros(len(X), dtype=np.bool_) if y is None else np.array([not is_missing(one) for one in np.asarray(y)])
-    if known.any():
-        code = codes_of(np.asarray(y)[known], classes)
+    labels = None if y is None else labels_of(y, len(X))
+    known = np.zeros(len(X), dtype=np.bool_) if labels is None else np.array([not is_missing(one) for one in labels])
+    if labels is not None and known.any():
+        code = codes_of(labels[known], classes)
         performance = _performance(figures_of(code, proba[known], classes), reference.figures)
         deciles = _deciles(code, proba[known], classes)
     columns = _column_shifts(predictor, reference, X, level)
