@@ -136,8 +136,10 @@ class SQLite(CodePrinter):
             {f"c{j}": number},
         ]
         if form.comma == "":
-            whole = f"ltrim(substr({u}, 1, instr({u} || '.', '.') - 1), '+-')"
+            point = f"instr({u} || '.', '.')"
+            whole = f"ltrim(substr({u}, 1, {point} - 1), '+-')"
             grouped = f"printf('%,d', CAST(replace({whole}, ',', '') AS INTEGER)) = {whole} AND instr({u}, 'e') = 0"
+            grouped += f" AND instr(substr({u}, {point}), ',') = 0"
             plain = f"CASE WHEN typeof({u}) <> 'text' OR instr({u}, ',') = 0 THEN {u}"
             steps.insert(3, {u: f"{plain} WHEN {grouped} THEN replace({u}, ',', '') END"})
         return steps
