@@ -507,11 +507,13 @@ def test_warning_names_the_cause(wdbc):
     assert constant.models_[0].names == ("1",)
 
 
-def test_large_integers_of_pandas_stay_two_classes():
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+@pytest.mark.parametrize("container", [pd.Series, pd.DataFrame])
+def test_large_integers_of_pandas_stay_two_classes(container):
     """As floats they would be one number."""
     X = np.random.default_rng(0).normal(size=(80, 2))
     labels = np.where(X[:, 0] > 0, 2**53, 2**53 + 1)
-    clf = make("polynomial", n_restarts=1, max_iter=10).fit(X, pd.Series(labels, dtype="Int64"))
+    clf = make("polynomial", n_restarts=1, max_iter=10).fit(X, container(labels, dtype="Int64"))
     assert clf.classes_.tolist() == [2**53, 2**53 + 1]
     assert np.array_equal(clf.predict(X) > 2**53, labels > 2**53)
 
@@ -532,3 +534,9 @@ def test_notebooks_show_the_formulas_below_the_diagram():
         assert page.count("in the units of the table:") == 3
         assert "Class &lt;b&gt;," in page
         assert all(equation(model, units="original", form="html") in page for model in clf.models_)
+
+
+def test_missing_labels_of_pandas():
+    labels = pd.Series([1, 2, pd.NA, 1] * 10, dtype="Int64")
+    with pytest.raises(ValueError, match=r"y contains (NaN|missing labels)"):
+        make("polynomial").fit(np.zeros((40, 1)), labels)

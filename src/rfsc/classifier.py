@@ -172,7 +172,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         "size": [StrOptions({"best", "1se"}), Interval(Integral, 0, None, closed="left"), None],
         "significance": [Interval(Real, 0, 1, closed="neither")],
         "max_terms": [Interval(Integral, 1, None, closed="left")],
-        "n_restarts": [Interval(Integral, 1, None, closed="left")],
+        "n_restarts": [Interval(Integral, 1, 10**15, closed="both")],
         "max_samples": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="right"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._model.cells import CellFormat, level_key
 from ._model.recipe import (
@@ -27,7 +28,8 @@ from ._model.recipe import (
 from ._tables.column_checks import far_from_others, useless
 from ._tables.column_types import Column, column_of_kind, comma_meaning, infer_column, share_of_numbers
 from ._utils.arrays import FloatArray
-from ._utils.validation import check_choice
+from ._utils.compat import Interval, RealNotInt, StrOptions
+from ._utils.validation import check_cells, check_columns
 from ._utils.words import listed, plural
 from .explain.term_table import ReadableTable, per_row
 
@@ -110,6 +112,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     sex=m            sex     1 if “m”, else 0
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "kinds": [Mapping, None],
+        "decimal": [StrOptions({".", ","}), None],
+        "min_frequency": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            None,
+        ],
+        "max_categories": [Interval(Integral, 2, None, closed="left")],
+    }
+
     def __init__(
         self,
         *,
@@ -138,12 +151,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         TableEncoder
             Itself.
         """
+        self._validate_params()
         names, cells = self._cells(X, reset=True)
-        if self.decimal is not None:
-            check_choice("decimal", self.decimal, (".", ","))
         kinds = dict(self.kinds or {})
         unknown = [repr(name) for name in kinds if name not in names]
-        if unknown or set(kinds.values()) - {"number", "text"}:
+        if unknown or not all(kind in ("number", "text") for kind in kinds.values()):
             got = f"no column {unknown[0]}" if unknown else "another kind"
             msg = f"kinds must name columns of the table as 'number' or 'text', got {got}."
             raise ValueError(msg)
@@ -176,7 +188,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             replace(raw, cells=CellFormat()) if raw.is_plain and cells.dtype.kind not in NUMERIC_KINDS else raw
             for raw, cells in zip(recipe.columns, recipe.raw_columns(X), strict=True)
         ]
-        return replace(recipe, columns=tuple(columns)).table(X)
+        return replace(recipe, columns=tuple(columns)).complete_table(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:  # noqa: ARG002
         """Names of the features.
@@ -202,9 +214,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _cells(self, X: Any, *, reset: bool) -> tuple[list[str], list[Any]]:
         """Names and cells of the columns, checked as scikit-learn does."""
         if not hasattr(X, "columns"):
-            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+            X = check_cells(self, X, reset=reset)
             return [f"x{j}" for j in range(X.shape[1])], list(X.T)
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        check_columns(self, X, reset=reset)
         if reset and not len(X):
             msg = "the table has no rows (n_samples = 0), but at least one is needed."
             raise ValueError(msg)

@@ -113,6 +113,16 @@ def test_a_link_to_itself(tmp_path, monkeypatch, refused):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop").symlink_to("loop")
     assert refused("fit", "t.csv", "-t", "x", "-o", "loop").startswith("loop is a link that leads to itself")
+    for line in (["fit", "loop", "-t", "x"], ["predict", "loop", "t.csv"], ["predict", "m.json", "loop"]):
+        assert refused(*line, "-o", "new").startswith(
+            ("loop: Too many levels of symbolic links", "m.json: No such file")
+        )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_a_full_device_is_named(hospital, refused):
+    said = refused("export", hospital / "model.json", "--to", "json", "-o", "/dev/full")
+    assert said == "/dev/full: No space left on device\n"
 
 
 def test_names_do_not_steer_the_terminal(hospital, monkeypatch, capsys):

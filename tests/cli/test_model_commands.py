@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -64,6 +65,22 @@ def test_predict_json(hospital, answers, capsys):
     rows = json.loads(capsys.readouterr().out)
     assert [row["predicted"] for row in rows] == answers[0].tolist()
     np.testing.assert_allclose([row["probability_sick"] for row in rows], answers[1][:, 1], rtol=1e-12)
+
+
+def test_kept_cells_of_several_types(hospital, tmp_path, capsys):
+    """A column of a workbook, which Parquet would refuse with a message that shows a cell."""
+    cells = [1, "SECRET", datetime(2020, 1, 2), 1.5, None, True]
+    table = patients(30, 6).assign(key=pd.Series(cells * 5, dtype=object))
+    table.to_excel(tmp_path / "t.xlsx", index=False)
+    line = ["predict", hospital / "model.json", tmp_path / "t.xlsx", "--keep", "key"]
+    run(*line, "-o", tmp_path / "out.parquet")
+    found = pd.read_parquet(tmp_path / "out.parquet")["key"][:6]
+    cells = [None if pd.isna(cell) else cell for cell in found]
+    assert cells == ["1", "SECRET", "2020-01-02 00:00:00", "1.5", None, "True"]
+    capsys.readouterr()
+    run(*line, "--json")
+    keys = [row["key"] for row in json.loads(capsys.readouterr().out)[:6]]
+    assert keys == [1, "SECRET", "2020-01-02T00:00:00.000", 1.5, None, True]
 
 
 def test_cells_that_look_like_formulas(hospital, tmp_path, capsys):

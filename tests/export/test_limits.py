@@ -96,3 +96,19 @@ def test_terms_that_would_fill_the_memory(expression):
     document["outputs"][0]["terms"][0]["expression"] = expression
     with pytest.raises(ModelFileError, match=r"in the description of a term, (a product has|its expression is too)"):
         from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("worth", ["", {"a": 1}, True])
+def test_texts_in_the_place_of_numbers_are_refused(worth):
+    document = json.loads(to_json(predictor()))
+    document["outputs"][0]["worth"] = [worth] * len(document["outputs"][0]["terms"])
+    with pytest.raises(ModelFileError, match="a value is of the wrong type"):
+        from_json(json.dumps(document))
+
+
+def test_a_product_of_one_part_is_refused():
+    """Nothing writes it, and it has no name."""
+    document = json.loads(to_json(predictor()))
+    document["outputs"][0]["terms"][0]["expression"] = ["product", ["x", 0]]
+    with pytest.raises(ModelFileError, match="in the description of a term"):
+        from_json(json.dumps(document))

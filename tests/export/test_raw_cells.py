@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -14,14 +15,14 @@ from sklearn.pipeline import make_pipeline
 from rfsc import RFSCClassifier
 from rfsc._model import Predictor, SparseModel
 from rfsc._model.access import as_predictor
-from rfsc._model.cells import CellFormat, number_in
-from rfsc._model.recipe import LimitIn
+from rfsc._model.cells import CellFormat, number_in, small
+from rfsc._model.recipe import LevelOf, LimitIn, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc._terms import monomial
 from rfsc._terms.scaling import Scaling
 from rfsc.export import from_json, to_json, to_onnx, to_python, to_sql
 from rfsc.tables import TableEncoder
 
-from .test_javascript import needs_node
+from .test_javascript import NODE, needs_node
 from .test_spreadsheet import OFFICE, columns, converted, fill
 
 DIALECTS = ["sqlite", "duckdb", "postgresql"]
@@ -202,10 +203,119 @@ def test_all_languages_read_any_text_as_the_recipe_does(texts, unit, comma, data
         np.testing.assert_allclose(found[:, 0], wanted, rtol=1e-9)
 
 
+# what databases would read in another way: other spaces, numbers at the ends of the doubles, more than numbers
+SPACED = ["<\t5", ">\xa0\t5", "5\t %", "5\n%", "\u20035"]
+AT_THE_ENDS = [
+    "1e-400",
+    "≤1e-400 %",
+    "5e-324",
+    "-2e-308",
+    "1.7976931348623157e308",
+    "1.79769e308 %",
+    "1.8e308",
+    "1e309",
+]
+NO_NUMBERS = ["--5", "5-", "e5", "1_0", "١٢", "１２", "0x10", "inf", "nan", "1e", ".", "%", "1.234,5", "1,234.5,6"]
+NEARLY = [*SPACED, *AT_THE_ENDS, *NO_NUMBERS]
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", pytest.param("postgresql", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("form", [CellFormat("%"), CellFormat("%", "."), CellFormat("", "")])
+def test_databases_read_what_is_nearly_a_number_as_the_recipe_does(dialect, form, databases):
+    model = one_column(form)
+    database = databases(dialect)
+    database.load([[text] for text in NEARLY], [("x", "text")])
+    found = database.numbers(to_sql(model, dialect=dialect, output="decision", keep="row_number"))[:, 0]
+    expected = model.decision_function(pd.DataFrame({"x": NEARLY}, dtype=object))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-200)  # what is nearly nothing may be zero
+
+
+def levels_model(levels, form):
+    """The number of the level, from 1."""
+    features = tuple(LevelOf(0, (level,)) for level in levels)
+    names = tuple(map(str, range(len(levels))))
+    recipe = Recipe((RawColumn("x", "text", None, form),), features, names)
+    n = len(levels)
+    terms, scaling = tuple(monomial([p]) for p in range(n)), Scaling(np.zeros(n), np.full(n, 0.5))
+    model = SparseModel(terms, np.arange(1.0, n + 1), None, scaling, names, "yes", 9.0, None)
+    return Predictor([model], np.array(["no", "yes"]), recipe)
+
+
+# all letters that turn into others, and alphabets in one level, which SQLite refuses to replace one by one
+LETTERS = [chr(i) for i in range(65, 0x1E944) if (not 0xD800 <= i <= 0xDFFF and small(chr(i)) != chr(i)) or i == 0x130]
+ALPHABETS = ["абвгдеёжзийклмнопрстуфхцчшщъыьэюя", "αβγδεζηθικλμνξοπρστυφχψω àáâãäåæçèéêëìíîïðñòóôõö"]
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_databases_know_all_capitals(dialect, databases):
+    database, form = databases(dialect), CellFormat(blanks=("",))
+    every = sorted({small(letter) for letter in LETTERS})
+    cells = [*LETTERS, *(text.upper() for text in ALPHABETS)]
+    database.load([[cell] for cell in cells], [("x", "text")])
+    for start in range(0, len(every), 200):
+        model = levels_model([*every[start : start + 200], *ALPHABETS], form)
+        found = database.numbers(to_sql(model, dialect=dialect, output="decision", keep="row_number"))[:, 0]
+        expected = model.decision_function(pd.DataFrame({"x": cells}, dtype=object))
+        assert [c for c, a, b in zip(cells, found, expected, strict=True) if a != b] == []
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_levels_in_a_column_of_numbers(dialect, databases):
+    model, cells = levels_model(["1", "2", "2.5", "-3", "100000"], CellFormat()), [1.0, 2.0, 2.5, -3.0, 1e5, 7.0, None]
+    database = databases(dialect)
+    database.load([[cell] for cell in cells], [("x", "number")])
+    found = database.numbers(to_sql(model, dialect=dialect, output="decision", keep="row_number"))[:, 0]
+    assert found.tolist() == model.decision_function(pd.DataFrame({"x": cells}, dtype=object)).tolist()
+    scope = {}
+    exec(to_python(model), scope)
+    for kind in (float, np.float32, np.float64):
+        given = [None if cell is None else kind(cell) for cell in cells]
+        assert [scope["predict"]({"x": cell})["decision"]["yes"] for cell in given] == found.tolist()
+
+
+@needs_node
+def test_levels_in_javascript(run_javascript):
+    model, cells = levels_model(["1", "2.5", "1000000000000000000000", "true"], CellFormat()), [1.0, 2.5, 1e21, True]
+    (found,) = run_javascript([(model, ["x"], [[cell] for cell in cells])])
+    assert [dict(decision)["yes"] for _, decision, _ in found] == [1, 2, 3, 4]
+
+
+def test_plain_numbers_are_no_other_texts(databases, run_javascript):
+    """Python's float and JavaScript's Number read more, and SQLite the beginning of anything."""
+    model = Predictor([one_column(CellFormat()).models_[0]], np.array(["no", "yes"]), plain_column())
+    scope = {}
+    exec(to_python(model), scope)
+    texts = ["1_0", "１２", "0x10", "0b1", "inf", "--5", "5-", "e5", "Infinity"]
+    for cell in [*texts, b"5", np.datetime64("2020-01-01"), 10**400]:
+        with pytest.raises(ValueError, match="column 'x' must hold numbers"):
+            model.decision_function(pd.DataFrame({"x": pd.Series([cell], dtype=object)}))
+    for cell in [*texts, b"5"]:
+        with pytest.raises(ValueError, match=r"^(a column of numbers holds|could not convert)"):
+            scope["predict"]({"x": cell})
+    database = databases("sqlite")
+    database.load([[text] for text in texts], [("x", "text")])
+    assert np.isnan(database.numbers(to_sql(model, output="decision", keep="row_number"))).all()
+    if NODE is not None:
+        (found,) = run_javascript([(model, ["x"], [[cell] for cell in [*texts, [5], {}]])])
+        assert all("must hold numbers" in one["error"] for one in found)
+
+
+def plain_column():
+    return Recipe(
+        (RawColumn("x", "number"),), (NumberOf(0), *[MissingIn(0)] * 2), ("x", "x below limit", "x above limit")
+    )
+
+
+@pytest.mark.parametrize("cell", [[5.0], b"5", 1 + 2j, 10**400, np.datetime64("2020-01-01"), Decimal("Infinity"), {}])
+def test_cells_of_other_types_are_missing_in_python(cell):
+    model, scope = one_column(CellFormat("%")), {}
+    exec(to_python(model), scope)
+    table = pd.DataFrame({"x": pd.Series([cell], dtype=object)})
+    assert scope["predict"]({"x": cell})["decision"]["yes"] == model.decision_function(table)[0] == -1e7
+
+
 def one_column(form):
     """x with -1e7 for what is missing, plus 1e8 below and 2e8 above a limit."""
-    from rfsc._model.recipe import NumberOf, RawColumn, Recipe
-
     features = (NumberOf(0, -1e7), LimitIn(0, above=False), LimitIn(0, above=True))
     recipe = Recipe((RawColumn("x", "number", None, form),), features, ("x", "x below limit", "x above limit"))
     scaling = Scaling(np.zeros(3), np.full(3, 0.5))

@@ -173,3 +173,8 @@ def test_dask_sends_the_table_once(monkeypatch):
         clf = make(**QUICK).fit(X, y)
     assert compared_text(clf) == compared_text(plain)
     assert sum(size >= X.nbytes for size in sent) == 3  # once for each of two folds, and for the answer
+
+
+def test_a_million_processes_are_not_started():
+    backend = chosen_backend(10**6, or_processes=True)
+    assert backend is None or backend.n_jobs <= joblib.cpu_count()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import io
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pandas as pd
 
 from .tables import LABEL, NUMBER, SAME, WORKS, N, good
@@ -95,6 +97,18 @@ def headed(body: str, kind: str = "real") -> bytes:
 def parquet_of(table: Any) -> bytes:
     stream = io.BytesIO()
     table.to_parquet(stream)
+    return stream.getvalue()
+
+
+def workbook_of(table: Any, **cells: Any) -> bytes:
+    """An Excel file, with further cells by their places."""
+    book = openpyxl.Workbook()
+    for row in [list(table), *table.values.tolist()]:
+        book.active.append(row)
+    for place, value in cells.items():
+        book.active[place] = value
+    stream = io.BytesIO()
+    book.save(stream)
     return stream.getvalue()
 
 
@@ -209,6 +223,7 @@ CELLS = [
         "text in every cell", lambda: column([f"SECRET{i}" for i in range(N)]), "nearly every cell is different", WORKS
     ),
     File("dates", lambda: column([f"2020-01-{i % 28 + 1:02}" for i in range(N)]), "dates, which", WORKS),
+    File("numbers with other spaces", lambda: cell("\u20035\t%"), WORKS),
     File("numbers in other scripts", lambda: column([chr(0x0661 + i % 5) for i in range(N)]), WORKS),
     File(
         "numbers with underscores",
@@ -268,6 +283,20 @@ FORMATS = [
     File("Parquet, cut off", lambda: parquet_of(frame())[:-9], "expected a complete Parquet file", suffix=".parquet"),
     File("Parquet without rows", lambda: parquet_of(frame()[:0]), "expected rows", suffix=".parquet"),
     File("Parquet with lists", lambda: parquet_of(frame().assign(b=[[1.0, 2.0]] * N)), WORKS, suffix=".parquet"),
+    File("Excel", lambda: workbook_of(frame()), WORKS, suffix=".xlsx"),
+    File(
+        "Excel with a cell far from the others",
+        lambda: workbook_of(frame(), XFD1048576="SECRET"),
+        "line 1: expected a different name",
+        suffix=".xlsx",
+    ),
+    File(
+        "Excel with dates, formulas and truth values in a column of numbers",
+        lambda: workbook_of(frame(), B3=datetime.datetime(2020, 1, 1), B4="=1+1", B5=True, B6="#N/A"),
+        WORKS,
+        suffix=".xlsx",
+    ),
+    File("Excel, cut off", lambda: workbook_of(frame())[:-99], "expected a complete Excel file", suffix=".xlsx"),
     File("Parquet with bytes", lambda: parquet_of(frame().assign(b=[b"SECRET"] * N)), WORKS, suffix=".parquet"),
 ]
 

@@ -170,3 +170,32 @@ def test_errors_say_what_to_do(fitted):
         monitor(fitted, X, np.full(50, "other"))
     with pytest.raises(ValueError, match=r"of shape \(50,\)"):
         with_reference(fitted, X, y, proba=np.ones(50))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["columns"][0].update(name="SECRET"),
+        lambda d: d["columns"].pop(),
+        lambda d: d.update(scores=[]),
+        lambda d: d["columns"][1].update(kind="number", cuts=[0.5], levels=[], counts=[5, 5]),
+    ],
+)
+def test_a_reference_of_another_model(fitted, change):
+    """Its file is sound, but a column of text is not in bins of numbers, and so on."""
+    document = json.loads(to_json(fitted))
+    change(document["reference"])
+    with pytest.raises(ValueError, match=r"^the reference of the model is that of another one\. Make it again"):
+        monitor(from_json(json.dumps(document)), rows(50, 1)[0])
+
+
+def test_classes_and_probabilities_that_are_none(fitted):
+    X, y = rows(50, 1)
+    for wrong in (y[:40], [[one] for one in y], pd.DataFrame({"y": y, "z": y})):
+        with pytest.raises(ValueError, match=r"y must hold one label for each of the 50 rows"):
+            monitor(fitted, X, wrong)
+    for wrong in (["SECRET"] * 50, np.full((50, 2), np.nan), np.full((50, 2), 2.0), np.zeros((50, 3)), None):
+        given = (y, wrong) if wrong is not None else (y[:40], np.zeros((50, 2)))
+        with pytest.raises(ValueError, match="expected one row of 2 probabilities from 0 to 1") as caught:
+            with_reference(fitted, X, given[0], proba=given[1])
+        assert "SECRET" not in str(caught.value)

@@ -184,6 +184,8 @@ def test_overwrite_replaces_the_file_when_there_is_something_new(iris, tmp_path)
     "change",
     [
         lambda d: d.clear(),
+        lambda d: "[" * 100_000,
+        lambda d: "not JSON",
         lambda d: d.update(finished=[]),
         lambda d: d["finished"].update({key: [1, {"a": None}] for key in d["finished"]}),
         lambda d: [one["model"]["ids"].append(10**9) for key, one in d["finished"].items() if "search" in key],
@@ -199,22 +201,24 @@ def test_forged_files_with_a_valid_digest(iris, tmp_path, change):
     RFSCClassifier(**settings, callbacks=Checkpoint(path)).fit(*iris)
     head, content = path.read_text().split("\n")
     document = json.loads(content)
-    change(document)
-    content = json.dumps(document)
+    content = change(document)
+    content = content if isinstance(content, str) else json.dumps(document)
     digest = hashlib.sha256(content.encode()).hexdigest()
     path.write_text(json.dumps(json.loads(head) | {"digest": digest}) + "\n" + content)
     with pytest.raises(CheckpointError, match=r"holds results that no fit has written\. Delete it"):
         RFSCClassifier(**settings, callbacks=Checkpoint(path)).fit(*iris)
 
 
-def test_a_million_restarts_are_not_prepared(iris):
-    """Seeds and tasks are made when they are needed."""
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_a_million_restarts_are_not_prepared(iris, tmp_path, is_kept):
+    """Seeds and tasks are made when they are needed, and a checkpoint is not asked for each."""
     calls = []
 
     def enough(record):
         calls.append(record.restart)
         return "stop_all"
 
-    clf = RFSCClassifier(basis="polynomial", size=None, n_restarts=10**15, random_state=0, callbacks=enough)
+    clf = RFSCClassifier(basis="polynomial", size=None, n_restarts=10**15, random_state=0)
+    clf.set_params(callbacks=[enough, Checkpoint(tmp_path / "c")] if is_kept else enough)
     assert len(clf.fit(*iris).searches_[0]) == 1
     assert set(calls) == {0}

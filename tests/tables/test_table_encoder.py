@@ -183,3 +183,25 @@ def test_texts_that_only_new_rows_have_count_as_missing():
     found = encoder.transform(pd.DataFrame({"a": ["", "n.d.", "2", None, 7, "about 3"]}, dtype=object))
     median = encoder.recipe_.features[0].fill
     np.testing.assert_array_equal(found[:, 0], [median, median, 2.0, median, 7.0, median])
+
+
+@pytest.mark.parametrize("name", ["kinds", "decimal", "min_frequency", "max_categories"])
+@pytest.mark.parametrize("value", [0, -1.5, float("nan"), [], ["a"], np.arange(2), object()])
+def test_parameters_are_checked(name, value):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of TableEncoder must be"):
+        TableEncoder(**{name: value}).fit(pd.DataFrame({"x": [1.0, 2.0]}))
+
+
+def test_errors_show_no_cells():
+    encoder = TableEncoder().fit([["a", 1.0], ["b", 2.0]] * 5)
+    for wrong in ("SECRET", ["SECRET", "b"], {"a": "SECRET"}, np.array(["SECRET"] * 9)):
+        for method in (encoder.transform, TableEncoder().fit):
+            with pytest.raises((ValueError, TypeError), match=r"2D|table|text") as caught:
+                method(wrong)
+            assert "SECRET" not in str(caught.value)
+
+
+def test_infinite_numbers_are_refused():
+    encoder = TableEncoder().fit(pd.DataFrame({"x": [1.0, 2.0, 3.0]}))
+    with pytest.raises(ValueError, match="missing or infinite values in 1 column"):
+        encoder.transform(pd.DataFrame({"x": [np.inf]}))

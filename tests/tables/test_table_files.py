@@ -7,6 +7,7 @@ import datetime
 import gzip
 import io
 import sys
+from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -252,8 +253,22 @@ def test_repeated_names_of_a_parquet_file(tmp_path):
     from pyarrow import array, parquet, table
 
     parquet.write_table(table([array([1.0]), array([2.0])], names=["x", "x"]), tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match="expected a different name for every column, got a repeated one"):
-        read_table(str(tmp_path / "t.parquet"))
+    for source in (tmp_path / "t.parquet", tmp_path):
+        with pytest.raises(ValueError, match="expected a different name for every column, got a repeated one"):
+            read_table(str(source))
+
+
+@pytest.mark.parametrize(
+    "change", [(b"False", b"oops("), (b"'descr'", b"'dxscr'"), (b"<f8", b"|O "), (b"60, 3", b"6e9,3")]
+)
+def test_a_broken_header_of_an_array(tmp_path, change):
+    np.save(tmp_path / "t.npy", np.zeros((60, 3)))
+    content = (tmp_path / "t.npy").read_bytes()
+    (tmp_path / "t.npy").write_bytes(content.replace(*change))
+    with pytest.raises(
+        ValueError, match=r"t.npy: expected an array of numbers with two dimensions, got something else\.$"
+    ):
+        read_table(str(tmp_path / "t.npy"))
 
 
 def workbook(path, *sheets):
@@ -301,3 +316,22 @@ def test_damaged_excel_file(tmp_path):
     path.write_bytes(path.read_bytes()[:300])
     with pytest.raises(ValueError, match="expected a complete Excel file, got a damaged one"):
         read_table(str(path))
+
+
+def test_a_cell_far_from_the_others_takes_no_memory(tmp_path):
+    """The last cell of a sheet is the 17,179,869,184th."""
+    book = openpyxl.Workbook()
+    for row in [["age", "sex"], [1, "f"], [2, "m"]]:
+        book.active.append(row)
+    book.active["XFD1048576"] = "SECRET"
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(
+        ValueError, match=r"line 1: expected a different name for every column, got an empty .* column 3"
+    ):
+        read_table(str(tmp_path / "t.xlsx"))
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no file without an end")
+def test_a_file_without_an_end_is_refused():
+    with pytest.raises(ValueError, match="got a binary file"):
+        read_table("/dev/zero")

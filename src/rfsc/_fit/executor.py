@@ -91,7 +91,8 @@ def _chosen_backend(n_jobs: int | None, *, or_processes: bool = False) -> Any:
     if isinstance(chosen, SequentialBackend):
         return None
     if type(chosen) is not type(other):
-        jobs = thread_count(n_jobs) if or_processes else 1
+        # each has a memory of its own, so there are no more than cores
+        jobs = min(thread_count(n_jobs), joblib.cpu_count()) if or_processes else 1
         return joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator") if jobs > 1 else None
     jobs = next(n for n in (n_jobs, configured, chosen.default_n_jobs) if n is not None)
     if chosen.effective_n_jobs(jobs) < 2:

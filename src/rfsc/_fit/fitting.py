@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ import numpy as np
 
 from .._engines import Criterion, FitOptions
 from .._model.sparse_model import Evidence, FilterEvidence, SparseModel, Trace
+from .._search.checkpoint import Checkpoint
 from .._search.context import EARLY, TIME_LIMIT, Context, Verdict
 from .._search.history import IterationRecord, SearchResult
 from .._search.loop import CUTOFF, SearchSettings
@@ -33,6 +35,7 @@ from .rows import FeatureRules, Rows, column_order
 CHOICE_TIME_SHARE = 0.6  # of a time limit; the rest is for the searches with the basis that was chosen
 MOST_ROWS_AT_ONCE = 10_000  # up to which max_samples="auto" takes all rows
 AUTO_SAMPLES = 5_000  # rows that it takes at a time of longer tables
+SEARCH_KEY = re.compile("search/([0-9]{1,18})/([0-9]{1,18})")  # of a checkpoint: output and restart
 NO_EFFECT_ON_RESULT = {"callbacks", "verbose", "n_jobs"}  # parameters that may change when a checkpoint is continued
 MOST_OTHERS = 30  # terms that are in no model but whose inclusion probability rose: the picture of a search shows them
 NOTABLE = 0.1  # inclusion probability that such a term has reached
@@ -240,9 +243,8 @@ def _searched(works: Sequence[OutputSearch], executor: Executor, context: Contex
     places: Iterator[Place] = ((restart, k) for restart in range(n_restarts) for k in range(len(works)))
     found: dict[Place, SearchResult] = {}
     if checkpoint is not None:
-        places, every = tee(places)
-        known = ((place, checkpoint.get(_key(works, place), works[place[1]].read)) for place in every)
-        found = {place: kept for place, kept in known if kept is not None}
+        kept = ((place, checkpoint.get(_key(works, place), works[place[1]].read)) for place in _kept(works, checkpoint))
+        found = {place: result for place, result in kept if result is not None}
     # one by one, as the executor takes them: a fit of many restarts may end after the first
     todo, taken = tee(place for place in places if place not in found)
     tasks = ((works[k], restart, context) for restart, k in taken)
@@ -261,6 +263,14 @@ def _searched(works: Sequence[OutputSearch], executor: Executor, context: Contex
 def _key(works: Sequence[OutputSearch], place: Place) -> str:
     """Name of a search in a checkpoint."""
     return f"search/{works[place[1]].job.output}/{place[0]}"
+
+
+def _kept(works: Sequence[OutputSearch], checkpoint: Checkpoint) -> list[Place]:
+    """The searches that a checkpoint knows; there may be too many restarts to ask for each."""
+    outputs = {str(work.job.output): k for k, work in enumerate(works)}
+    keys = [found.groups() for key in checkpoint.keys if (found := SEARCH_KEY.fullmatch(key))]
+    places = [(int(restart), outputs[output]) for output, restart in keys if output in outputs]
+    return [(restart, k) for restart, k in places if restart < len(works[k].job.seeds)]
 
 
 def _as_watched(result: SearchResult, work: OutputSearch, restart: int, context: Context) -> SearchResult:

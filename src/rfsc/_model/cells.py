@@ -23,8 +23,15 @@ BELOW, ABOVE = "<≤", ">≥"
 SIGNS = (*(sign + "=" for sign in "<>"), *BELOW, *ABOVE)  # of limits, longer ones first
 PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?")
 THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
-# further letters than capitals that become small ones, and the two letters for micro
-SMALL_LETTERS = {"\u212a": "k", "\u212b": "å", "\u2126": "ω", "\u00b5": "\u03bc"}
+# capitals that are not those of their small letters, and the two letters for micro
+SMALL_LETTERS = {
+    "\u212a": "k",
+    "\u212b": "å",
+    "\u2126": "ω",
+    "\u03f4": "θ",
+    "\u1e9e": "ß",
+    "\u00b5": "\u03bc",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +53,10 @@ def small(text: str) -> str:
 
 def capitals_of(text: str) -> dict[str, str]:
     """The letters beyond ASCII that `small` turns into letters of a text, each with that letter."""
-    pairs = {letter.upper(): letter for letter in text if not letter.isascii()}
-    pairs |= {letter: low for letter, low in SMALL_LETTERS.items() if low in text}
-    return {letter: low for letter, low in pairs.items() if len(letter) == 1 and small(letter) == low != letter}
+    letters = [letter for letter in text if not letter.isascii()]
+    capitals = {*SMALL_LETTERS, *(capital for letter in letters for capital in (letter.upper(), letter.title()))}
+    pairs = {capital: small(capital) for capital in sorted(capitals) if len(capital) == 1}
+    return {capital: low for capital, low in pairs.items() if low != capital and low in text}
 
 
 def trimmed(text: str) -> str:
@@ -81,6 +89,13 @@ def number_in(text: str, cells: CellFormat) -> tuple[float, str]:
         rest = rest.replace(",", cells.comma)
     value = float(rest) if PLAIN.fullmatch(rest) else math.nan
     return (value, sign) if math.isfinite(value) else (math.nan, "")
+
+
+def is_plain_number(cell: Any) -> bool:
+    """Whether every language reads a cell that is not missing as the same number."""
+    if isinstance(cell, str):
+        return PLAIN.fullmatch(trimmed(cell)) is not None or trimmed(cell) == "nan"
+    return isinstance(cell, Number | Decimal | np.bool_)
 
 
 def number_of_cell(cell: Any) -> float:

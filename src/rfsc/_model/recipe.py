@@ -12,7 +12,7 @@ import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray
 from .._utils.words import listed, number, plural
-from .cells import CellFormat, level_key, read_numbers
+from .cells import CellFormat, is_plain_number, level_key, read_numbers
 
 Level = str | float | None  # None stands for a missing cell
 LEAST_ROWS_OF_LEVEL = 5  # rarer levels are grouped ...
@@ -238,8 +238,9 @@ def read_cells(column: np.ndarray[Any, Any], raw: RawColumn) -> Cells:
     values = np.full(len(column), np.nan)
     try:
         values[~missing] = np.asarray(column[~missing], dtype=np.float64)
-        is_number = column.dtype.kind not in "mM"  # dates would become nanoseconds
-    except (TypeError, ValueError):
+        # not of NumPy: it reads 1_000, dates as nanoseconds, and more
+        is_number = column.dtype.kind in NUMERIC_KINDS or all(map(is_plain_number, column[~missing]))
+    except (TypeError, ValueError, OverflowError):
         is_number = False
     if not is_number:  # outside of the handler, whose error quotes a cell
         msg = f"column {raw.name!r} must hold numbers, got a cell that is neither a number nor missing."

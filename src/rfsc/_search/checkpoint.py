@@ -87,15 +87,22 @@ class Checkpoint:
         if head.get("digest") != _digest(content):
             msg = f"the checkpoint {self.path.name} has changed since it was written. Delete it to start again."
             raise CheckpointError(msg)
-        found = json.loads(content)
-        if not (
-            isinstance(found, dict) and all(isinstance(found.get(key), dict) for key in ("fingerprint", "finished"))
-        ):
+        try:
+            found = json.loads(content)
+            is_sound = all(isinstance(found[key], dict) for key in ("fingerprint", "finished"))
+        except (ValueError, KeyError, TypeError, RecursionError):
+            is_sound = False
+        if not is_sound:
             raise CheckpointError(self._not_written_by_a_fit())
-        return found
+        return dict(found)
 
     def _not_written_by_a_fit(self) -> str:
         return f"the checkpoint {self.path.name} holds results that no fit has written. Delete it to start again."
+
+    @property
+    def keys(self) -> list[str]:
+        """Under which something was kept."""
+        return list(self._finished)
 
     def get(self, key: str, read: Callable[[Any], Kept]) -> Kept | None:
         """What was kept under a key, read by a function that raises if it is not right; None if there is nothing."""

@@ -13,7 +13,8 @@ import re
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 FORMATS = "CSV, TSV, Excel (.xlsx), Parquet, ARFF, KEEL or .npy"
 ROW_NAMES = "(row names)"
+FIRST = 2**16  # bytes by which a table is told from other files
 ATTRIBUTE = re.compile(r"""@attribute\s+('[^']*'|"[^"]*"|[^\s{\[]+)""", re.IGNORECASE)
 
 
@@ -52,7 +54,7 @@ def read_table(source: str) -> RawTable:
         return _from_parquet(path.resolve(), path)
     if source != "-" and path.suffix.lower() == ".npy":
         return RawTable(array_frame(mapped_array(path)), path.name)
-    content = sys.stdin.buffer.read() if source == "-" else path.read_bytes()
+    content = _content(path, source)
     if content[:2] == b"\x1f\x8b":
         content = _unzipped(path, content)
     if content[:4] == b"PAR1":
@@ -74,6 +76,14 @@ def line_error(path: Path, line: int, expected: str, got: str, advice: str) -> V
 
 
 # ---- bytes to text
+
+
+def _content(path: Path, source: str) -> bytes:
+    """The bytes of a file or of stdin; of what is no table only the beginning, for a device may have no end."""
+    with nullcontext(sys.stdin.buffer) if source == "-" else path.open("rb") as file:
+        start = file.read(FIRST)
+        is_table = b"\0" not in start or start.startswith((b"\x1f\x8b", b"PAR1", b"PK", b"\xff\xfe", b"\xfe\xff"))
+        return start + file.read() if is_table else start
 
 
 def _unzipped(path: Path, content: bytes) -> bytes:
@@ -191,31 +201,44 @@ def _from_workbook(path: Path, content: bytes) -> RawTable:
     from pandas import DataFrame
 
     try:
-        book = load_workbook(io.BytesIO(content), data_only=True)
-        sheets = [(sheet.title, [list(row) for row in sheet.values]) for sheet in book.worksheets]
+        # read-only: else a single cell in the last row and column makes all the cells before it
+        book = load_workbook(io.BytesIO(content), data_only=True, read_only=True)
+        for sheet in book.worksheets:
+            sheet.reset_dimensions()  # what the file says of them may be wrong
+        sheets = [(sheet.title, _filled_rows(sheet.values)) for sheet in book.worksheets]
     except Exception:  # of zipfile, of XML, or of openpyxl itself, whose texts may hold cells
         sheets = None
     if sheets is None:
         msg = f"{path.name}: expected a complete Excel file, got a damaged one. Save it again, or as CSV."
         raise ValueError(msg)
-    filled = [(title, found) for title, rows in sheets if (found := _filled_rows(rows))]
+    filled = [(title, rows) for title, rows in sheets if rows]
     if not filled or len(filled[0][1]) < 2:
         msg = f"{path.name}: expected a header row and rows of data, got {'one row' if filled else 'empty sheets'}."
         raise ValueError(f"{msg} Is it complete?")
     title, ((line, first), *others) = filled[0]
-    header = ["" if cell is None else str(cell) for cell in first]
+    width = max(len(row) for _, row in filled[0][1])
+    header = ["" if cell is None else str(cell) for cell in (*first, *[None] * (width - len(first)))]
     header[0] = header[0] or ROW_NAMES
     _check_header(path, line, header)
-    columns = {name: [row[k] for _, row in others] for k, name in enumerate(header) if name != ROW_NAMES}
+    columns = {
+        name: [row[k] if k < len(row) else None for _, row in others]
+        for k, name in enumerate(header)
+        if name != ROW_NAMES
+    }
     notes = [f"read from the sheet {title!r}, the first of {len(filled)} with cells"] if len(filled) > 1 else []
     return RawTable(DataFrame(columns, dtype=object), path.name, tuple(notes))
 
 
-def _filled_rows(rows: list[list[Any]]) -> list[tuple[int, list[Any]]]:
-    """Rows that are not empty, with their numbers, without empty columns at their end; empty texts are None."""
-    stripped = [[(cell.strip() or None) if isinstance(cell, str) else cell for cell in row] for row in rows]
-    used = [k for row in stripped for k, cell in enumerate(row) if cell is not None]
-    return [(i, row[: max(used) + 1]) for i, row in enumerate(stripped, 1) if any(cell is not None for cell in row)]
+def _filled_rows(rows: Iterable[Sequence[Any]]) -> list[tuple[int, list[Any]]]:
+    """Rows that are not empty, with their numbers, each up to its last cell; empty texts are None."""
+    filled = []
+    for i, row in enumerate(rows, 1):
+        cells = [(cell.strip() or None) if isinstance(cell, str) else cell for cell in row]
+        while cells and cells[-1] is None:
+            cells.pop()
+        if cells:
+            filled.append((i, cells))
+    return filled
 
 
 # ---- ARFF, and KEEL's .dat, which is written alike: a header of @attribute lines
@@ -278,7 +301,7 @@ def mapped_array(path: Path) -> np.ndarray[Any, Any]:
         values = open_memmap(path, mode="r")
     except FileNotFoundError:
         raise
-    except (ValueError, OSError):
+    except Exception:  # also of the tokenizer that reads the header
         values = None
     if values is None or values.ndim != 2 or values.dtype.kind not in "biuf" or not values.size:
         msg = f"{path.name}: expected an array of numbers with two dimensions, got something else."
@@ -324,7 +347,7 @@ def _has_repeated_names(path: Path) -> bool:
     from pyarrow import ArrowException, parquet
 
     try:
-        names = parquet.read_schema(path).names
+        names = parquet.read_schema(next(path.rglob("*.parquet")) if path.is_dir() else path).names
     except (ArrowException, OSError, ValueError):
         return False
     return len(set(names)) < len(names)

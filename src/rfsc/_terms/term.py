@@ -171,7 +171,7 @@ class _Reader:
                 return Scaled(_feature(feature), (_number(low), _positive(span)))
             case "sum", parts:
                 return Sum(tuple(self.expression(part, depth + 1, times) for part in parts))
-            case "product", parts:
+            case "product", parts if len(parts) > 1:  # a product of one part has no name
                 n_plain = sum(isinstance(part, list) and part[:1] == ["x"] for part in parts)
                 _require(n_plain <= MAX_FACTORS, f"a product has more than {MAX_FACTORS} features")
                 return Product(tuple(self.expression(part, depth + 1, times) for part in parts))

@@ -97,9 +97,9 @@ def decode(hint: Any, value: Any) -> Any:
     origin = get_origin(hint)
     if origin in (Union, UnionType):
         return _decode_one_of(get_args(hint), value)
-    if origin is tuple:
+    if origin in (tuple, list):
         require(isinstance(value, list), "a list is missing")
-        return tuple(decode(get_args(hint)[0], part) for part in value)
+        return origin(decode(get_args(hint)[0], part) for part in value)
     if origin is np.ndarray:
         return _decode_array(get_args(hint)[1], value)
     if is_dataclass(hint):

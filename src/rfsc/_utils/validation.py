@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,11 @@ def check_raw_table(estimator: Any, X: Any, y: Any, *, min_samples: int) -> np.n
     return np.asarray(labels)
 
 
+def check_cells(estimator: Any, X: Any, *, reset: bool) -> np.ndarray[Any, Any]:
+    """An array of cells of any type."""
+    return np.asarray(_validated(estimator, X, "no_validation", reset=reset, dtype=None, ensure_all_finite=False))
+
+
 def check_columns(estimator: Any, X: Any, *, reset: bool) -> None:
     """The number and the names of the columns alone."""
     _validated(estimator, X, "no_validation", reset=reset, skip_check_array=True)
@@ -80,12 +85,14 @@ def _validated(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
     msg = _silently_misread(X) or odd_labels(y)
     if msg is not None:
         raise ValueError(msg)
-    numpy_dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    dtypes = [getattr(y, "dtype", None)] if getattr(y, "ndim", 1) == 1 else list(getattr(y, "dtypes", []))
+    numpy_dtype = getattr(dtypes[0], "numpy_dtype", None) if len(dtypes) == 1 else None
     if numpy_dtype is not None:  # of pandas' Int64: scikit-learn would make floats of it, and one of two large integers
-        y = y.to_numpy(dtype=numpy_dtype)
+        with suppress(ValueError):  # missing labels, which are refused below
+            y = y.to_numpy(dtype=numpy_dtype)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # the sum with which it looks for NaN may overflow
-            return validate_data(estimator, X, y, dtype=np.float64, **options)
+            return validate_data(estimator, X, y, **{"dtype": np.float64} | options)
     except (TypeError, ValueError, OverflowError) as error:
         msg = _in_our_words(error, X)
         if msg is None:
@@ -112,7 +119,7 @@ def odd_labels(y: Any) -> str | None:
         labels = np.asarray(y)
     except ValueError:
         return "y must hold one label for each row, but some of its entries are lists. Pass a flat list."
-    if labels.dtype.kind == "O" and labels.ndim == 1 and any(_is_missing(label) for label in labels):
+    if labels.dtype.kind == "O" and labels.ndim in (1, 2) and any(map(_is_missing, labels.flat)):
         return "y contains missing labels (NaN or None). Drop those rows, or give them a class of their own."
     return None
 

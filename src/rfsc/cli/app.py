@@ -62,7 +62,7 @@ def run(arguments: list[str]) -> int:
             status = typer.main.get_command(app).main(arguments, prog_name="rfsc", standalone_mode=False)
         return _finished(int(status or 0) if arguments else 2)  # older versions of Typer return 0
     except UsageError as error:
-        text = error.format_message().rstrip(".")
+        text = printable(error.format_message().rstrip("."))
         if text:  # empty if help was shown because no command was given
             hint = f" Try '{error.ctx.command_path} --help'." if error.ctx else ""
             sys.stderr.write(f"rfsc: {text}{'' if text.endswith('?') else '.'}{hint}\n")
@@ -101,4 +101,4 @@ def _error_text(error: Exception) -> str:
 
 def _one_line(message: Warning | str, *_: Any, **__: Any) -> None:
     """A warning of a library, without the line of code that raised it."""
-    sys.stderr.write(f"Warning: {message}\n")
+    sys.stderr.write(f"Warning: {printable(str(message))}\n")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -110,12 +110,10 @@ def check_writable(path: str, *, force: bool, inputs: Mapping[str, str | None], 
     if path in STDOUT_NAMES:
         return "-"
     file = Path(path)
-    try:
-        file.stat()
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            msg = f"{path} is a link that leads to itself; give the name of a file."
-            raise CommandError(msg) from None
+    real = os.path.realpath(path)  # unlike Path.resolve, it never raises
+    if os.path.islink(real):
+        msg = f"{path} is a link that leads to itself; give the name of a file."
+        raise CommandError(msg)
     if file.is_dir():
         msg = f"{path} is a folder; give the name of a file."
         raise CommandError(msg)
@@ -125,7 +123,7 @@ def check_writable(path: str, *, force: bool, inputs: Mapping[str, str | None], 
     if file.exists() and not file.is_file():  # a device or a pipe is written into, never replaced
         return path
     for what, other in inputs.items():
-        if other not in (None, "-") and file.resolve() == Path(str(other)).resolve():
+        if other not in (None, "-") and real == os.path.realpath(str(other)):
             msg = f"{path} is also the name of {what}; choose another name for one of them."
             raise CommandError(msg, 2)
     if endings and file.suffix.lower() not in endings:
@@ -135,7 +133,7 @@ def check_writable(path: str, *, force: bool, inputs: Mapping[str, str | None], 
         msg = f"{path} already exists; pass --force to overwrite it, or choose another name."
         raise CommandError(msg)
     try:
-        with TemporaryFile(dir=file.resolve().parent):
+        with TemporaryFile(dir=Path(real).parent):
             return path
     except OSError as error:
         msg = f"{path} cannot be written to its folder: {error.strerror}. Choose another folder."

@@ -115,13 +115,18 @@ def _warn_of_formulas(messages: Messages, result: Any) -> None:
 
 
 def _as_json(result: Any) -> str:
-    return str(result.to_json(orient="records", indent=2, double_precision=15, force_ascii=False)) + "\n"
+    return (
+        str(result.to_json(orient="records", indent=2, double_precision=15, date_format="iso", force_ascii=False))
+        + "\n"
+    )
 
 
 def _as_file(result: Any, ending: str) -> str | bytes:
     if ending in PARQUET_ENDINGS:
         require("writing Parquet", ["pyarrow"], "parquet")
         buffer = io.BytesIO()
+        for name in result.columns[[len(set(map(type, result[name].dropna()))) > 1 for name in result]]:
+            result[name] = result[name].astype("string")  # a column of Parquet holds cells of one type
         result.to_parquet(buffer, index=False)
         return buffer.getvalue()
     return str(result.to_csv(index=False, sep="\t" if ending in ("tsv", "tab") else ",", lineterminator="\n"))

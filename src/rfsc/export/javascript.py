@@ -28,11 +28,17 @@ function _cell(row, name) {
   return cell === undefined || Number.isNaN(cell) ? null : cell;
 }
 """,
+    "_isNumber": """
+function _isNumber(cell) {
+  return ["number", "bigint", "boolean"].includes(typeof cell);
+}
+""",
     "_number": """
 // a cell as a number, null if it is missing
 function _number(row, name) {
   const cell = _cell(row, name);
-  const number = typeof cell === "string" && !cell.trim() ? NaN : Number(cell);
+  const isNumber = typeof cell === "string" ? /^[-+.0-9eE \\t\\n\\r]+$/.test(cell) && cell.trim() : _isNumber(cell);
+  const number = cell === null ? 0 : isNumber ? Number(cell) : NaN;
   if (Number.isNaN(number)) throw new TypeError(`column ${name} must hold numbers, or null if one is missing`);
   return cell === null ? null : number;
 }
@@ -41,7 +47,7 @@ function _number(row, name) {
 // the number in a cell, as laboratories write it, null if there is none; and < or > if it is a limit
 function _measured(cell, unit, comma) {{
   if (typeof cell !== "string") {{
-    const number = cell === null ? NaN : Number(cell);
+    const number = _isNumber(cell) ? Number(cell) : NaN;
     return [Number.isFinite(number) ? number : null, ""];
   }}
   let text = _trimmed(cell);
@@ -58,7 +64,7 @@ function _measured(cell, unit, comma) {{
 // a level, whatever its case and blanks, null if it is missing
 function _level(cell, blanks) {
   if (cell === null) return null;
-  const text = _trimmed(String(cell)).replace(/ +/g, " ");
+  const text = _trimmed(String(Number.isInteger(cell) ? BigInt(cell) : cell)).replace(/ +/g, " ");
   return blanks.includes(text) ? null : text;
 }
 """,
@@ -137,6 +143,7 @@ def to_javascript(source: Any, name: str = "predict") -> str:
     used = {helper for helper in HELPERS if f"{helper}(" in body or f"({helper})" in body}
     used |= {"_cell"} if "_number" in used else set()
     used |= {"_trimmed"} if {"_measured", "_level"} & used else set()
+    used |= {"_isNumber"} if {"_measured", "_number"} & used else set()
     helpers = [text for helper, text in HELPERS.items() if helper in used]
     intro = "// Made by rfsc: a classifier in plain JavaScript.\n"
     about = "\n// Class of one row, an object from column names to cells; null if a cell that is needed is missing."

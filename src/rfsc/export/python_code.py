@@ -21,6 +21,8 @@ def _cell(value):
 def _number(value):
     """A cell as a number, None if it is missing."""
     value = _cell(value)
+    if isinstance(value, (str, bytes)) and not set(value) <= set("+-.0123456789eE \\t\\n\\r"):
+        raise ValueError("a column of numbers holds a text that is no number")
     return None if value is None else float(value)
 ''',
     "_trimmed": f'''
@@ -34,8 +36,11 @@ def _trimmed(text):
 def _measured(value, unit, comma):
     """The number in a cell, as laboratories write it, None if there is none; and < or > if it is a limit."""
     if not isinstance(value, str):
-        value = _number(value)
-        return value if value is not None and math.isfinite(value) else None, ""
+        try:
+            number = math.nan if isinstance(value, bytes) else float(_cell(value))
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        return number if math.isfinite(number) else None, ""
     text = _trimmed(value)
     found = re.match("([<>]=?|[{BELOW[1]}{ABOVE[1]}]) *", text)
     sign = "" if not found else "<" if text[0] in "{BELOW}" else ">"
@@ -53,7 +58,7 @@ def _level(value, blanks):
     value = _cell(value)
     if value is None:
         return None
-    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    text = str(int(value)) if "float" in type(value).__name__ and value.is_integer() else str(value)
     text = re.sub(" +", " ", _trimmed(text))
     return None if text in blanks else text
 ''',

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import Counter
+from string import ascii_lowercase, ascii_uppercase
 
 from .._model.cells import ABOVE, BELOW, PLAIN, THOUSANDS, CellFormat, capitals_of, trimmed
 from .._terms.expression import Condition, Divided, Expression, Number, Positive, Scaled, Sum, Wave, bare
@@ -28,6 +30,7 @@ class SQLite(CodePrinter):
     character = "char"  # the function that gives a character by its number
     greatest, least = "max", "min"
     longest_name: int | None = None  # bytes
+    most_capitals = 10  # that one step replaces: the parser allows only so many brackets within each other
     fence = "\nLIMIT -1 OFFSET 0"  # keeps the planner from repeating a step wherever a later one mentions it
 
     def __init__(self, program: Program) -> None:
@@ -51,8 +54,9 @@ class SQLite(CodePrinter):
 
     def read_number(self, column: str) -> str:
         """A column as doubles, NULL if a cell is missing."""
-        # an imported file holds texts: those that are no numbers, empty ones too, would become 0
-        no_number = f"trim({column}) GLOB '*[^-+.0-9eE]*' OR {column} NOT GLOB '*[0-9]*'"
+        # an imported file holds texts: of those that are no numbers the beginning would be read, or 0
+        text = f"trim({column})"
+        no_number = f"{text} GLOB '*[^-+.0-9eE]*' OR CAST({text} AS NUMERIC) <> {text}"
         return f"CASE WHEN typeof({column}) = 'text' AND ({no_number}) THEN NULL ELSE CAST({column} AS REAL) END"
 
     def read_text(self, column: str) -> str:
@@ -74,19 +78,28 @@ class SQLite(CodePrinter):
                     step[f"l{j}"] = f"l{j}"
             return steps
         levels = self.program.levels_of(j)
-        text = self.trimmed(self.read_text(column), "".join(levels))
+        capitals, t = list(capitals_of("".join(levels)).items()), f"t{j}"
+        steps = [{t: self.trimmed(self.level_text(column), dict(capitals[: self.most_capitals]))}]
+        for k in range(self.most_capitals, len(capitals), self.most_capitals):
+            steps.append({t: self.small(t, dict(capitals[k : k + self.most_capitals]))})
         if any(" " in level for level in levels):
-            text = self.single_spaced(text)
+            steps[-1][t] = self.single_spaced(steps[-1][t])
         if not self.program.reads_blanks(j):
-            return [{f"c{j}": text}]
+            steps[-1][f"c{j}"] = steps[-1].pop(t)
+            return steps
         blanks = ", ".join(map(self.literal, raw.cells.blanks))
-        return [{f"t{j}": text}, {f"c{j}": f"CASE WHEN t{j} NOT IN ({blanks}) THEN t{j} END"}]
+        return [*steps, {f"c{j}": f"CASE WHEN {t} NOT IN ({blanks}) THEN {t} END"}]
 
-    def trimmed(self, text: str, letters: str) -> str:
-        """A text in small letters, as far as these letters matter, without spaces around it."""
+    def level_text(self, column: str) -> str:
+        """A column as texts, whole numbers without a point."""
+        whole = f"typeof({column}) = 'real' AND {column} = CAST({column} AS INTEGER)"
+        return f"CASE WHEN {whole} THEN CAST({column} AS INTEGER) ELSE {self.read_text(column)} END"
+
+    def trimmed(self, text: str, capitals: dict[str, str]) -> str:
+        """A text in small letters without spaces around it."""
         char = self.character
         inside = f"replace({text}, {char}(160), ' ')"
-        return self.small(f"trim({inside}, ' ' || {char}(9) || {char}(10) || {char}(13))", capitals_of(letters))
+        return self.small(f"trim({inside}, ' ' || {char}(9) || {char}(10) || {char}(13))", capitals)
 
     def small(self, text: str, capitals: dict[str, str]) -> str:
         """A text in small letters; those that are not ASCII are given."""
@@ -104,7 +117,7 @@ class SQLite(CodePrinter):
         """Steps that read numbers as laboratories write them; the first gives the trimmed text ``t<j>``."""
         unit = trimmed(form.unit)
         t, n, u = f"t{j}", f"n{j}", f"u{j}"
-        text = self.trimmed(column, unit)
+        text = self.trimmed(column, capitals_of(unit))
         text = f"replace({text}, ',', '.')" if form.comma == "." else text
         is_number = f"typeof({column}) IN ('integer', 'real')"  # as text they would have fifteen digits
         rest = [f"WHEN substr({t}, 1, {k}) IN ({{}}) THEN ltrim(substr({t}, {k + 1}), ' ')" for k in (2, 1)]
@@ -114,8 +127,9 @@ class SQLite(CodePrinter):
         if unit:
             has_unit = f"substr({n}, {-k}) = {self.literal(unit)}"
             bare = f"CASE WHEN {has_unit} THEN rtrim(substr({n}, 1, length({n}) - {k}), ' ') ELSE {n} END"
-        # a text equals the number made of it only if it is written as one
-        number = f"CASE WHEN CAST({u} AS NUMERIC) = {u} AND abs({u}) <= {LARGEST!r} THEN CAST({u} AS REAL) END"
+        # a text equals the number made of it only if it is written as one, but for spaces of all kinds around it
+        is_one = f"CAST({u} AS NUMERIC) = {u} AND {u} NOT GLOB '*[^-+.0-9e]*'"
+        number = f"CASE WHEN {is_one} AND abs({u}) <= {LARGEST!r} THEN CAST({u} AS REAL) END"
         steps = [
             {t: f"CASE WHEN {is_number} THEN {column} ELSE {text} END"},
             {n: f"CASE {without} ELSE {t} END"},
@@ -123,8 +137,10 @@ class SQLite(CodePrinter):
             {f"c{j}": number},
         ]
         if form.comma == "":
-            whole = f"ltrim(substr({u}, 1, instr({u} || '.', '.') - 1), '+-')"
+            point = f"instr({u} || '.', '.')"
+            whole = f"ltrim(substr({u}, 1, {point} - 1), '+-')"
             grouped = f"printf('%,d', CAST(replace({whole}, ',', '') AS INTEGER)) = {whole} AND instr({u}, 'e') = 0"
+            grouped += f" AND instr(substr({u}, {point}), ',') = 0"
             plain = f"CASE WHEN typeof({u}) <> 'text' OR instr({u}, ',') = 0 THEN {u}"
             steps.insert(3, {u: f"{plain} WHEN {grouped} THEN replace({u}, ',', '') END"})
         return steps
@@ -180,6 +196,7 @@ class DuckDB(SQLite):
 
     double, text, character = "DOUBLE", "VARCHAR", "chr"
     greatest, least = "greatest", "least"
+    most_capitals = sys.maxsize
     fence = ""
 
     def number(self, value: float) -> str:
@@ -189,12 +206,15 @@ class DuckDB(SQLite):
     def read_number(self, column: str) -> str:
         return f"NULLIF(CAST({column} AS DOUBLE), CAST('NaN' AS DOUBLE))"
 
+    def level_text(self, column: str) -> str:
+        text = self.read_text(column)
+        is_number = f"typeof({column}) IN ('DOUBLE', 'FLOAT')"
+        return f"CASE WHEN {is_number} THEN regexp_replace({text}, '[.]0$', '') ELSE {text} END"
+
     def small(self, text: str, capitals: dict[str, str]) -> str:
-        if not capitals:
-            return f"lower({text})"
-        return (
-            f"translate(lower({text}), {self.literal(''.join(capitals))}, {self.literal(''.join(capitals.values()))})"
-        )
+        # no lower(): what it makes of other letters than these depends on the database and its settings
+        pairs = dict(zip(ascii_uppercase, ascii_lowercase, strict=True)) | capitals
+        return f"translate({text}, {self.literal(''.join(pairs))}, {self.literal(''.join(pairs.values()))})"
 
     def measured(self, j: int, column: str, form: CellFormat) -> list[dict[str, str]]:
         unit = trimmed(form.unit)
@@ -204,7 +224,7 @@ class DuckDB(SQLite):
         limit, after = f"(?:[<>]=?|[{BELOW[1]}{ABOVE[1]}])?", f"(?:{re.escape(unit)})?" if unit else ""
         found = self.first_group(text, f"^{limit} *({'|'.join(patterns)}) *{after}$")
         found = f"replace({found}, ',', '')" if form.comma == "" else found
-        return [{t: self.trimmed(self.read_text(column), unit)}, *self.as_number(j, found)]
+        return [{t: self.trimmed(self.read_text(column), capitals_of(unit))}, *self.as_number(j, found)]
 
     def first_group(self, text: str, pattern: str) -> str:
         """What the brackets of a regular expression have found; no number without a match."""
@@ -238,6 +258,7 @@ class PostgreSQL(DuckDB):
     NEAR = 1e-250  # times four more factors of FAR it is still nothing
     SMALL = -300.0  # logarithm of what counts as zero; a product of five that is larger vanishes nowhere on the way
     TINY = 1e-50  # five factors that are larger cannot vanish
+    SMALLEST_READ, LARGEST_READ = "1e-307", "1.797693134862315807e308"  # from which numbers become infinite doubles
 
     def number(self, value: float) -> str:
         """A constant with all its digits: a numeric, which becomes a double when it meets one."""
@@ -251,18 +272,18 @@ class PostgreSQL(DuckDB):
     def read_number(self, column: str) -> str:
         return f"NULLIF(CAST({column} AS double precision), 'NaN')"
 
-    def small(self, text: str, capitals: dict[str, str]) -> str:
-        return super().small(f'{text} COLLATE "C"', capitals)  # in other collations letters may become others
+    def level_text(self, column: str) -> str:
+        return self.read_text(column)
 
     def first_group(self, text: str, pattern: str) -> str:
         return f"substring({text} from {self.literal(pattern)})"
 
     def as_number(self, j: int, text: str) -> list[dict[str, str]]:
         n = f"n{j}"  # what is too large or too small for a double is an error
-        inside = f"abs({n}) <= 1e308 AND ({n} = 0 OR abs({n}) >= 1e-300)"
+        small, large = f"abs({n}) < {self.SMALLEST_READ}", f"abs({n}) < {self.LARGEST_READ}"
         return [
             {n: f"CAST({text} AS numeric)"},
-            {f"c{j}": f"CASE WHEN {inside} THEN CAST({n} AS double precision) END"},
+            {f"c{j}": f"CASE WHEN {small} THEN 0 WHEN {large} THEN CAST({n} AS double precision) END"},
         ]
 
     def clipped(self, x: str, half_minimum: float, half_span: float, *, gaps: bool = False) -> str:

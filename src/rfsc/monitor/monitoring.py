@@ -11,10 +11,10 @@ from scipy import stats
 
 from .._model import Predictor
 from .._model.access import as_predictor
-from .._model.recipe import NumberOf, Recipe, is_missing
+from .._model.recipe import NUMERIC_KINDS, NumberOf, Recipe, is_missing
 from .._model.reference import Measured, Reference, Spread
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .._utils.validation import codes_of
+from .._utils.validation import codes_of, labels_of
 from .measured import AUC, INTERCEPT, LOG_LOSS, SLOPE, figures_of, scored_classes
 from .shift import LEAST_ROWS, largest_by_chance, outside_range, spread_like, spread_of, stability_index
 from .shift_tables import LEVEL, DecileTable, Monitoring, PerformanceTable, ShiftTable, verdict_of
@@ -52,19 +52,26 @@ def with_reference(source: Any, X: Any, y: Any = None, *, proba: Any = None) -> 
     """
     predictor = as_predictor(source)
     X = _unnamed(predictor, X)
-    values = np.asarray(predictor.predict_proba(X) if proba is None else proba, dtype=np.float64)
+    values = np.asarray(predictor.predict_proba(X) if proba is None else proba)
     classes = predictor.classes_.tolist()
-    if values.shape != (len(values), len(classes)) or (y is not None and len(y) != len(values)):
+    labels = np.asarray(y)
+    is_table = values.ndim == 2 and values.shape[1] == len(classes) and values.dtype.kind in NUMERIC_KINDS
+    if (
+        not is_table
+        or not ((values >= 0) & (values <= 1)).all()
+        or (y is not None and labels.shape != values.shape[:1])
+    ):
         msg = (
-            f"expected one row of {len(classes)} probabilities for every entry of y, got an array of shape "
-            f"{values.shape}{'' if y is None else f' for {len(y)} entries'}. Pass the predict_proba of those rows."
+            f"expected one row of {len(classes)} probabilities from 0 to 1 for every entry of y, got an array of shape "
+            f"{values.shape}{'' if y is None else f' for y of shape {labels.shape}'}. Pass the predict_proba of those "
+            "rows."
         )
         raise ValueError(msg)
     columns = [
         spread_of(raw.name, cells, missing, kind=raw.kind) for raw, cells, missing in _cells_read(predictor, X).values()
     ]
     scores = [spread_of(f"probability of {classes[k]}", values[:, k]) for k in scored_classes(classes)]
-    figures = () if y is None else figures_of(codes_of(np.asarray(y), classes), values, classes)
+    figures = () if y is None else figures_of(codes_of(labels, classes), values, classes)
     return predictor.replaced(reference=Reference(len(X), proba is not None, tuple(scores), tuple(columns), figures))
 
 
@@ -104,19 +111,21 @@ def monitor(model: Any, X: Any, y: Any = None) -> Monitoring:
     if reference is None:
         raise ValueError(NO_REFERENCE)
     X = _unnamed(predictor, X)
-    if not len(X):
+    if hasattr(X, "__len__") and not len(X):
         msg = "the table has no rows, so there is nothing to compare with the fit."
         raise ValueError(msg)
     proba, classes = predictor.predict_proba(X), predictor.classes_.tolist()
     level = LEVEL / (len(reference.scores) + len(reference.columns))
+    _check(predictor, reference)
     pairs = [
         (old, spread_like(old, proba[:, k])) for old, k in zip(reference.scores, scored_classes(classes), strict=True)
     ]
     scores = ShiftTable(**_shifts(pairs, level)[0])
     performance = deciles = None
-    known = np.zeros(len(X), dtype=np.bool_) if y is None else np.array([not is_missing(one) for one in np.asarray(y)])
-    if known.any():
-        code = codes_of(np.asarray(y)[known], classes)
+    labels = None if y is None else labels_of(y, len(X))
+    known = np.zeros(len(X), dtype=np.bool_) if labels is None else np.array([not is_missing(one) for one in labels])
+    if labels is not None and known.any():
+        code = codes_of(labels[known], classes)
         performance = _performance(figures_of(code, proba[known], classes), reference.figures)
         deciles = _deciles(code, proba[known], classes)
     columns = _column_shifts(predictor, reference, X, level)
@@ -129,11 +138,29 @@ def _unnamed(predictor: Predictor, X: Any) -> Any:
     return X.to_numpy() if not predictor.named and hasattr(X, "columns") else X
 
 
+def _columns_read(predictor: Predictor) -> tuple[Recipe, list[int]]:
+    """How raw columns are read, and which the model reads."""
+    recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)
+    return recipe, sorted({recipe.features[p].column for model in predictor.formulas for p in model.features})
+
+
 def _cells_read(predictor: Predictor, X: Any) -> dict[int, Any]:
     """Raw columns that the model reads, their cells, and which are missing."""
-    recipe = predictor.recipe_ or Recipe.identity(predictor.column_names)
-    read = sorted({recipe.features[p].column for model in predictor.formulas for p in model.features})
+    recipe, read = _columns_read(predictor)
     return {c: (recipe.columns[c], found.values, found.missing) for c, found in recipe.cells(X, read).items()}
+
+
+def _check(predictor: Predictor, reference: Reference) -> None:
+    """Raise ValueError if a reference, perhaps of a file, is one of another model."""
+    recipe, read = _columns_read(predictor)
+    kinds = [(recipe.columns[c].name, recipe.columns[c].kind) for c in read]
+    found = [(spread.name, spread.kind) for spread in reference.columns]
+    scores = [
+        (f"probability of {predictor.classes_[k]}", "number") for k in scored_classes(predictor.classes_.tolist())
+    ]
+    if kinds != found or scores != [(spread.name, spread.kind) for spread in reference.scores]:
+        msg = "the reference of the model is that of another one. Make it again with rfsc.monitor.with_reference."
+        raise ValueError(msg)
 
 
 # ---- shifts
