@@ -38,8 +38,8 @@ function _isNumber(cell) {
 // a cell as a number, null if it is missing
 function _number(row, name) {
   const cell = _cell(row, name);
-  const isNumber = typeof cell === "string" ? /^[-+.0-9eE \\t\\n\\r]+$/.test(cell) && cell.trim() : _isNumber(cell);
-  const number = cell === null ? 0 : isNumber ? Number(cell) : NaN;
+  const isOne = typeof cell === "string" ? /^[-+.\\deE \\xa0\\t\\n\\r]+$/.test(cell) && cell.trim() : _isNumber(cell);
+  const number = cell === null ? 0 : isOne ? Number(cell) : NaN;
   if (Number.isNaN(number)) throw new TypeError(`column ${name} must hold numbers, or null if one is missing`);
   return cell === null ? null : number;
 }
