@@ -57,7 +57,12 @@ def unfitted(
         X = rows_for_model(messages, predictor, table)[rows]
         return search, X if predictor.named else X.to_numpy(), labels, None
     names = [str(name) for name in table.frame.columns if name not in (target, group)]
-    training = training_table(table, target, ColumnChoice(keep=names, roles={"group": group} if group else {}))
+    numbers = {raw.name: raw.cells for raw in predictor.recipe_.columns if raw.kind == "number"}
+    commas = {form.comma for form in numbers.values() if form is not None}
+    decimal = "." if "" in commas else "," if "." in commas else None
+    roles = {"group": group} if group else {}
+    choice = ColumnChoice(keep=names, number=list(numbers), roles=roles, decimal=decimal)
+    training = training_table(table, target, choice)
     pipeline = make_pipeline(training.encoder, search)
     return pipeline, training.X, training.y, training.roles.get("group")
 
