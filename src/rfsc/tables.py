@@ -79,7 +79,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Kinds of columns, by name, that the cells should not decide. Cells of a column of numbers that hold none count
         as blank.
     decimal : {".", ","}, default=None
-        The decimal sign; with ``"."`` commas may separate thousands. With None, a single cell such as ``1,5`` anywhere
+        The decimal sign; with ``"."`` commas may separate thousands, but in a column of cells such as ``1,5`` they are
+        decimal. With None, a single cell such as ``1,5`` anywhere
         in the table shows that commas are decimal; without one, texts with commas are no numbers.
     min_frequency : int or float, default=None
         Least number of rows, or share of the rows, of a level or limit that becomes a feature. None is 5 rows, or 1 %

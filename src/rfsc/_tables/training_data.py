@@ -16,8 +16,16 @@ from .._utils.optional import require
 from .._utils.words import listed, plural
 from ..tables import COMMAS, TableEncoder
 from .column_checks import check_names, check_target, far_from_others, repeated_subjects, suspicion, useless
-from .column_types import Column, column_of_kind, comma_meaning, infer_column, objects_of, share_of_numbers, text_column
-from .dates import times
+from .column_types import (
+    Column,
+    column_of_kind,
+    comma_meaning,
+    infer_column,
+    objects_of,
+    share_of_numbers,
+    text_column,
+    times,
+)
 from .table_files import RawTable, array_frame, mapped_array
 
 if TYPE_CHECKING:
