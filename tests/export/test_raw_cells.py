@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from decimal import Decimal
 
@@ -312,6 +313,11 @@ def test_plain_numbers_are_no_other_texts(databases, run_javascript):
     scope = {}
     exec(to_python(model), scope)
     texts = ["1_0", "１２", "0x10", "0b1", "inf", "--5", "5-", "e5", "Infinity"]
+    for cell in [math.inf, "-1e400"]:
+        with pytest.raises(ValueError, match=r"^infinite values in 1 column"):
+            model.decision_function(pd.DataFrame({"x": [cell]}, dtype=object))
+        with pytest.raises(ValueError, match="a column of numbers holds an infinite number"):
+            scope["predict"]({"x": cell})
     for cell in [*texts, b"5", np.datetime64("2020-01-01"), 10**400]:
         with pytest.raises(ValueError, match="column 'x' must hold numbers"):
             model.decision_function(pd.DataFrame({"x": pd.Series([cell], dtype=object)}))
@@ -322,7 +328,7 @@ def test_plain_numbers_are_no_other_texts(databases, run_javascript):
     database.load([[text] for text in texts], [("x", "text")])
     assert np.isnan(database.numbers(to_sql(model, output="decision", keep="row_number"))).all()
     if NODE is not None:
-        (found,) = run_javascript([(model, ["x"], [[cell] for cell in [*texts, [5], {}]])])
+        (found,) = run_javascript([(model, ["x"], [[cell] for cell in [*texts, "-1e400", [5], {}]])])
         assert all("must hold numbers" in one["error"] for one in found)
 
 

@@ -104,3 +104,8 @@ def test_infinite_values_are_not_called_missing():
     recipe = Recipe((RawColumn("x", "number"),), (NumberOf(0, 60.0),), ("x",))
     with pytest.raises(ValueError, match=r"^infinite values in 1 column: 'x'. Replace them by numbers or None"):
         recipe.complete_table(pd.DataFrame({"x": [np.inf, 1.0]}))
+
+
+def test_the_text_nan_is_missing():
+    recipe = Recipe((RawColumn("x", "number"),), (NumberOf(0, 60.0), MissingIn(0)), ("x", "x missing"))
+    np.testing.assert_array_equal(recipe.complete_table(pd.DataFrame({"x": ["nan", "5"]})), [[60.0, 1.0], [5.0, 0.0]])

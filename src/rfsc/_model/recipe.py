@@ -249,7 +249,7 @@ def read_cells(column: np.ndarray[Any, Any], raw: RawColumn) -> Cells:
         got = "dates. Turn them into days or years" if is_date else "a cell that is neither a number nor missing"
         msg = f"column {raw.name!r} must hold numbers, got {got}."
         raise ValueError(msg)
-    return Cells(values, missing)
+    return Cells(values, np.isnan(values))  # also of the text nan
 
 
 def is_missing(cell: Any) -> bool:

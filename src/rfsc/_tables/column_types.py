@@ -167,7 +167,7 @@ def share_of_numbers(column: Column, comma: str | None) -> float:
 
 def _comma_in(counts: Counter[str], comma: str | None) -> str | None:
     """What a comma means in a column: it separates no thousands if there are many numbers such as 1,5."""
-    if comma != "":
+    if comma != "" or not any("," in text for text in counts):
         return comma
     decimal, thousands = _numbers_of(counts, "."), _numbers_of(counts, "")
     n_only, n_lost = (decimal - thousands).total(), (thousands - decimal).total()
@@ -186,7 +186,7 @@ def _most_match(pattern: re.Pattern[str], counts: Counter[str]) -> bool:
 def _numbers_of(counts: Counter[str], comma: str | None) -> Counter[str]:
     """The texts that are numbers."""
     form = CellFormat(common_unit(counts), comma)
-    return Counter({text: n for text, n in counts.items() if number_in(text, form)[0] == number_in(text, form)[0]})
+    return Counter({text: n for text, n in counts.items() if not math.isnan(number_in(text, form)[0])})
 
 
 def _are_levels(numbers: Counter[str]) -> bool:
