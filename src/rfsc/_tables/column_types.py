@@ -47,6 +47,7 @@ MEASUREMENT = re.compile(rf"(?:[<>]=?|[≤≥])?\s*{NUMBER}\s*(?P<unit>%|[°µμ
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 ONE_COMMA = re.compile(r"[^,.]*\d,\d+[^,.\d]*")
 DOUBTFUL_COMMA = re.compile(r"(?:[^,.]*[^,.\d])?\d{1,3},\d{3}[^,.\d]*")
+IN_SHEETS = (str, Number, Decimal, np.bool_, date)
 CATEGORIES = ("category", "Categorical", "Enum")  # how pandas and polars call their types
 
 
@@ -88,7 +89,7 @@ def infer_column(name: str, column: Any, comma: str | None = None) -> Column:
     present = [cell for cell in cells if not _is_blank(cell, BLANK_NUMBERS)]
     # words such as "none" that are blank for numbers may be levels; beside texts a sheet holds numbers and dates
     are_texts = any(isinstance(cell, str) for cell in present) or not present
-    is_text = are_texts and all(isinstance(cell, str | Number | Decimal | np.bool_ | date) for cell in present)
+    is_text = are_texts and all(isinstance(cell, IN_SHEETS) for cell in present)
     kind = _kind_of_texts(_counts(present), comma) if is_text else _kind_of_objects(present)
     if kind in ("number", "text"):
         return column_of_kind(name, cells, kind, comma)
@@ -98,10 +99,13 @@ def infer_column(name: str, column: Any, comma: str | None = None) -> Column:
 def column_of_kind(name: str, column: Any, kind: str, comma: str | None = None) -> Column:
     """A column of numbers or text, as the user says."""
     cells = objects_of(column)
-    found = number_column(name, cells, comma) if kind == "number" else _merged(text_column(name, cells))
-    counts = _counts(cell for cell in cells if isinstance(cell, str) and not _is_blank(cell, BLANK_NUMBERS))
-    is_decimal = comma == "." or (kind == "number" and _comma_in(counts, comma) == ".")
-    return replace(found, comma_is_doubtful=not is_decimal and _most_match(DOUBTFUL_COMMA, counts))
+    texts = _counts(cell for cell in cells if isinstance(cell, str))
+    own = _comma_in(texts, comma) if kind == "number" else comma
+    found = number_column(name, cells, own) if kind == "number" else _merged(text_column(name, cells))
+    if own == "." or not any("," in text for text in texts):
+        return found
+    present = Counter({text: n for text, n in texts.items() if not _is_blank(text, BLANK_NUMBERS)})
+    return replace(found, comma_is_doubtful=_most_match(DOUBTFUL_COMMA, present))
 
 
 def objects_of(column: Any) -> np.ndarray[Any, Any]:
@@ -117,7 +121,6 @@ def objects_of(column: Any) -> np.ndarray[Any, Any]:
 def number_column(name: str, cells: np.ndarray[Any, Any], comma: str | None = None) -> Column:
     """Numbers; cells that hold none are blank, and counted unless they are words for a blank."""
     texts = Counter(cell for cell in cells if isinstance(cell, str))
-    comma = _comma_in(texts, comma)
     form = CellFormat(common_unit(texts), comma, BLANK_NUMBERS)
     values, below, above = read_numbers(cells, form)
     blank = np.array([_is_blank(cell, BLANK_NUMBERS) for cell in cells], dtype=bool)
