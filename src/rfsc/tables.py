@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._model.cells import CellFormat, level_key
+from ._model.cells import CellFormat, level_key, small
 from ._model.recipe import (
     LEAST_ROWS_OF_LEVEL,
     LEAST_SHARE_OF_LEVEL,
@@ -36,7 +36,6 @@ from .explain.term_table import ReadableTable, per_row
 __all__ = ["ColumnTable", "TableEncoder"]
 
 AS_IT_IS = "used as it is"
-NEARLY_NUMBERS = 0.7  # share of numbers in a text column from which numbers were probably meant
 COMMAS: dict[str | None, str | None] = {".": "", ",": ".", None: None}  # what a comma in a number becomes
 
 
@@ -74,7 +73,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Kinds of columns, by name, that the cells should not decide. Cells of a column of numbers that hold none count
         as blank.
     decimal : {".", ","}, default=None
-        The decimal sign; with ``"."`` commas may separate thousands. With None, a single cell such as ``1,5`` anywhere
+        The decimal sign; with ``"."`` commas may separate thousands, but in a column of cells such as ``1,5`` they are
+        decimal. With None, a single cell such as ``1,5`` anywhere
         in the table shows that commas are decimal; without one, texts with commas are no numbers.
     min_frequency : int or float, default=None
         Least number of rows, or share of the rows, of a level or limit that becomes a feature. None is 5 rows, or 1 %
@@ -314,9 +314,20 @@ def _doubtful(column: Column, comma: str | None) -> str:
         said.append(f"{plural(n, 'cell')} without a number{unit} {_count(n)} as blank")
     if n_far:
         said.append(f"{plural(n_far, 'value')} far from the others")
-    if (share := share_of_numbers(column, comma)) >= NEARLY_NUMBERS:
+    if column.comma_is_doubtful:
+        said.append(f"1,234 read as {'1234' if column.kind == 'number' else 'text'}, but it may be 1.234")
+    elif share := share_of_numbers(column, comma):
         said.append(f"text, although {share:.0%} of its cells are numbers")
+    said += [f"{letter} and {word} may be the same: write them alike" for letter, word in _abbreviated(column)]
     return "; ".join(said)
+
+
+def _abbreviated(column: Column) -> list[tuple[str, str]]:
+    """Frequent levels of one letter, each with the only frequent word that begins with it."""
+    counts = Counter(column.values.tolist()) if column.kind == "text" else Counter()
+    levels = [text for text, n in counts.items() if text is not None and text.isalpha() and n >= LEAST_ROWS_OF_LEVEL]
+    words = {text: [word for word in levels if len(word) > 1 and small(word[0]) == small(text)] for text in levels}
+    return [(text, found[0]) for text, found in words.items() if len(text) == len(found) == 1]
 
 
 def _count(n: int) -> str:

@@ -183,6 +183,22 @@ def test_a_text_column_with_many_numbers(tmp_path, capsys):
     assert column["doubtful"] == "32 cells without a number count as blank"
 
 
+def test_doubts_are_warnings(hospital, tmp_path, capsys):
+    table = patients(160, 5)
+    table["dose"] = [f"{1 + i % 4},{i:03d}" for i in range(160)]
+    table["when"] = [f"{1 + i % 12:02d}/{1 + i % 7:02d}/2021" for i in range(160)]
+    table["diagnosis"] = table["diagnosis"].where(np.arange(160) % 2 > 0, table["diagnosis"].str.upper())
+    table.to_csv(tmp_path / "t.csv", index=False)
+    options = ["--drop", "patient", "--keep", "dose", "--cv", "0", "--set", "max_iter=20", "--time", "when"]
+    assert fit(tmp_path / "t.csv", *options) == 0
+    err = " ".join(capsys.readouterr().err.split())
+    assert "Warning: the 4 classes of 'diagnosis' (" in err
+    assert "Warning: 'when' may hold days or months first; 01/02/2026 is read as the first of February" in err
+    assert "Warning: the commas of 'dose' may be decimal or separate thousands. Pass --decimal ," in err
+    assert fit(tmp_path / "t.csv", *options, "--decimal", ",") == 0
+    assert "the commas of 'dose'" not in capsys.readouterr().err
+
+
 def test_awkward_names(tmp_path, capsys):
     """Names that a terminal, a shell or a formula might trip over."""
     names = {"age": "[red]age[/red]", "sex": "sex; rm -rf *", "CRP": "Ünïcode 😀 CRP", "ward": "ward=1"}
@@ -194,6 +210,11 @@ def test_awkward_names(tmp_path, capsys):
 
 
 # ---- what is refused
+
+
+def test_another_decimal_sign(hospital, refused):
+    words = refused("fit", hospital / "patients.csv", "-t", "diagnosis", "--decimal", ";", status=2)
+    assert words == "--decimal expects . or , but got ';'.\n"
 
 
 def test_identifiers_and_leaks(hospital, tmp_path, refused):

@@ -281,6 +281,9 @@ def test_info(hospital, capsys):
     facts = json.loads(capsys.readouterr().out)
     assert facts["n_columns"] == 7
     assert not any(column["needed"] for column in facts["reads"])
+    for column in facts["reads"]:
+        assert (column["fill"] is None) == (column["kind"] == "text")
+        assert column["fill"] is None or re.search(rf"{column['name']} +number +blanks become {column['fill']:g}", out)
 
 
 @pytest.mark.parametrize("basis", ["polynomial", "hinge", "sigmoid", "radial", "step"])
@@ -341,7 +344,7 @@ def test_models_from_python(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", "is not a model file: not JSON, or nested too deeply. Pass a file that rfsc fit -o wrote."),
+        ("", "is not a model file: it is not JSON that can be read. Pass a file that rfsc fit -o wrote."),
         ("{}", "not a model file of rfsc. Pass a file that rfsc fit -o wrote."),
         ("a,b\n1,2\n", "is not a model file"),
         (

@@ -34,6 +34,30 @@ def test_the_same_table_gives_the_identical_model(hospital, verify, tmp_path, co
     assert verify(hospital / "model.json", tmp_path / "t.csv", status=0).startswith("identical: ")
 
 
+@pytest.mark.parametrize("options", [["--decimal", ","], ["--decimal", "."], ["--number", "age"]])
+def test_how_cells_were_read_is_known(verify, tmp_path, options):
+    """The table alone does not say what its commas mean, nor that a column of few numbers holds numbers."""
+    table = patients(160, 5)
+    table["CRP"] = [f"{1 + i % 40},{i % 1000:03d}" for i in np.random.default_rng(0).integers(0, 10**6, 160)]
+    table["age"] = table["age"].where(np.arange(160) % 5 > 0, "about " + table["age"])
+    table.to_csv(tmp_path / "t.csv", sep=";", index=False)
+    line = [
+        "fit",
+        str(tmp_path / "t.csv"),
+        "-t",
+        "diagnosis",
+        "--drop",
+        "patient",
+        "--keep",
+        "CRP",
+        *options,
+        "--quiet",
+    ]
+    line += ["--cv", "0", "--basis", "polynomial", "--restarts", "1", "--set", "max_iter=10"]
+    assert main([*line, "-o", str(tmp_path / "m.json")]) == 0
+    assert verify(tmp_path / "m.json", tmp_path / "t.csv", status=0).startswith("identical: ")
+
+
 def test_another_table_is_reported(hospital, verify, tmp_path):
     table = patients(160, 5)
     table.loc[3, "age"] = 81

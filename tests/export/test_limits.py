@@ -53,7 +53,7 @@ def test_depth(place, depth):
     document = json.loads(text)
     document[place] = "deep"
     deep = json.dumps(document).replace('"deep"', "[" * depth + "]" * depth)
-    with pytest.raises(ModelFileError, match=r"damaged|not JSON, or nested too deeply"):
+    with pytest.raises(ModelFileError, match=r"damaged|is not a model file"):
         from_json(deep)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from decimal import Decimal
 
 import numpy as np
@@ -17,8 +18,11 @@ from rfsc._model import Predictor, SparseModel
 from rfsc._model.access import as_predictor
 from rfsc._model.cells import CellFormat, number_in, small
 from rfsc._model.recipe import LevelOf, LimitIn, MissingIn, NumberOf, RawColumn, Recipe
+from rfsc._tables.table_files import RawTable
 from rfsc._terms import monomial
 from rfsc._terms.scaling import Scaling
+from rfsc.cli.console import Messages
+from rfsc.cli.new_rows import rows_for_model
 from rfsc.export import from_json, to_json, to_onnx, to_python, to_sql
 from rfsc.tables import TableEncoder
 
@@ -216,7 +220,8 @@ AT_THE_ENDS = [
     "1e309",
 ]
 NO_NUMBERS = ["--5", "5-", "e5", "1_0", "١٢", "１２", "0x10", "inf", "nan", "1e", ".", "%", "1.234,5", "1,234.5,6"]
-NEARLY = [*SPACED, *AT_THE_ENDS, *NO_NUMBERS]
+GROUPED = ["1,234.5", "1,234e5", "1,234.5e2", "1,234,5.6"]
+NEARLY = [*SPACED, *AT_THE_ENDS, *NO_NUMBERS, *GROUPED]
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", pytest.param("postgresql", marks=pytest.mark.slow)])
@@ -286,6 +291,11 @@ def test_plain_numbers_are_no_other_texts(databases, run_javascript):
     scope = {}
     exec(to_python(model), scope)
     texts = ["1_0", "１２", "0x10", "0b1", "inf", "--5", "5-", "e5", "Infinity"]
+    for cell in [math.inf, "-1e400"]:
+        with pytest.raises(ValueError, match=r"^infinite values in 1 column"):
+            model.decision_function(pd.DataFrame({"x": [cell]}, dtype=object))
+        with pytest.raises(ValueError, match="a column of numbers holds an infinite number"):
+            scope["predict"]({"x": cell})
     for cell in [*texts, b"5", np.datetime64("2020-01-01"), 10**400]:
         with pytest.raises(ValueError, match="column 'x' must hold numbers"):
             model.decision_function(pd.DataFrame({"x": pd.Series([cell], dtype=object)}))
@@ -296,8 +306,67 @@ def test_plain_numbers_are_no_other_texts(databases, run_javascript):
     database.load([[text] for text in texts], [("x", "text")])
     assert np.isnan(database.numbers(to_sql(model, output="decision", keep="row_number"))).all()
     if NODE is not None:
-        (found,) = run_javascript([(model, ["x"], [[cell] for cell in [*texts, [5], {}]])])
+        (found,) = run_javascript([(model, ["x"], [[cell] for cell in [*texts, "-1e400", [5], {}]])])
         assert all("must hold numbers" in one["error"] for one in found)
+
+
+# texts in a column that held plain numbers: limits, other spaces, words, other ways to write numbers
+PLAIN_OR_NOT = [
+    "130",
+    "\u00a0130",
+    " 130\t",
+    "<30",
+    "≥ 30",
+    "n.d.",
+    "-",
+    "1_000",
+    "١٢",
+    "1,5",
+    "1.234,5",
+    "12 %",
+    "1e400",
+]
+PLAIN_OR_NOT += ["inf", "nan", "TRUE", " false", "", None, "5.", "<<30", "0x10"]
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_databases_read_texts_in_plain_numbers_as_predict_does(dialect, databases):
+    """Where blanks are filled in, a text that is not read would become the number of a blank."""
+    recipe = Recipe((RawColumn("x", "number"),), (NumberOf(0, 60.0), MissingIn(0), MissingIn(0)), ("x", "m", "n"))
+    model = Predictor([one_column(CellFormat()).models_[0]], np.array(["no", "yes"]), recipe)
+    table = RawTable(pd.DataFrame({"x": pd.Series(PLAIN_OR_NOT, dtype=object)}), "t.csv", (), ".")
+    expected = model.decision_function(rows_for_model(Messages(quiet=True), model, table))
+    assert expected[0] == expected[1] == expected[2] != expected[3] == expected[4] != expected[5]
+    database = databases(dialect)
+    database.load([[text] for text in PLAIN_OR_NOT], [("x", "text")])
+    query = to_sql(model, dialect=dialect, output="decision", keep="row_number")
+    np.testing.assert_allclose(database.numbers(query)[:, 0], expected, rtol=1e-12)
+    values = [130.0, 0.1, -1e300, None, 7.0]
+    database.load([[value] for value in values], [("x", "number")])
+    expected = model.decision_function(pd.DataFrame({"x": values}))
+    np.testing.assert_allclose(database.numbers(query)[:, 0], expected, rtol=1e-12)
+
+
+@needs_node
+def test_no_break_spaces_around_plain_numbers(run_javascript):
+    model, scope = Predictor([one_column(CellFormat()).models_[0]], np.array(["no", "yes"]), plain_column()), {}
+    exec(to_python(model), scope)
+    expected = model.decision_function(pd.DataFrame({"x": ["\u00a0130"]})).tolist()
+    assert [scope["predict"]({"x": "\u00a0130"})["decision"]["yes"]] == expected
+    (found,) = run_javascript([(model, ["x"], [["\u00a0130"]])])
+    assert [dict(decision)["yes"] for _, decision, _ in found] == expected
+
+
+def test_truth_values_in_sqlite(databases):
+    """SQLite stores them as 1 and 0; 0 and 1 that are levels stay what they are."""
+    database = databases("sqlite")
+    cells = [True, False, None]
+    database.load([[cell] for cell in cells], [("x", "number")])
+    for levels in (["true", "false"], ["true"], ["0", "1"]):
+        model = levels_model(levels, CellFormat(blanks=("",)))
+        found = database.numbers(to_sql(model, output="decision", keep="row_number"))[:, 0]
+        given = cells if "true" in levels else [1, 0, None]
+        assert found.tolist() == model.decision_function(pd.DataFrame({"x": given}, dtype=object)).tolist()
 
 
 def plain_column():

@@ -1,5 +1,7 @@
 """Recipes: raw cells to numbers, with every kind of missing cell."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -90,3 +92,20 @@ def test_errors_name_columns_and_show_no_cells():
     with pytest.raises(ValueError, match="column 'age' must hold numbers") as error:
         RECIPE.table([["secret", "f", "a"]])
     assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("cells", [np.array(["2020-01-31"], "M8[D]"), [datetime.date(2020, 1, 31)]])
+def test_dates_in_a_column_of_numbers(cells):
+    with pytest.raises(ValueError, match=r"column 'x' must hold numbers, got dates. Turn them into days or years."):
+        Recipe.identity(["x"]).table(pd.DataFrame({"x": cells}))
+
+
+def test_infinite_values_are_not_called_missing():
+    recipe = Recipe((RawColumn("x", "number"),), (NumberOf(0, 60.0),), ("x",))
+    with pytest.raises(ValueError, match=r"^infinite values in 1 column: 'x'. Replace them by numbers or None"):
+        recipe.complete_table(pd.DataFrame({"x": [np.inf, 1.0]}))
+
+
+def test_the_text_nan_is_missing():
+    recipe = Recipe((RawColumn("x", "number"),), (NumberOf(0, 60.0), MissingIn(0)), ("x", "x missing"))
+    np.testing.assert_array_equal(recipe.complete_table(pd.DataFrame({"x": ["nan", "5"]})), [[60.0, 1.0], [5.0, 0.0]])

@@ -39,7 +39,7 @@ def column(cells, dtype=object):
         ([Decimal("1.5"), 2, None], "number"),
         ([datetime.date(2020, 1, 1), None], "date"),
         ([[1], [2]], "other"),
-        ([1, "a"], "other"),
+        ([1, "a"], "text"),
         ([None, None], "text"),
     ],
     ids=str,

@@ -9,7 +9,7 @@ import pytest
 
 from rfsc._model.cells import CellFormat, number_in, read_numbers
 from rfsc._tables.column_checks import far_from_others
-from rfsc._tables.column_types import infer_column
+from rfsc._tables.column_types import column_of_kind, infer_column, share_of_numbers
 from rfsc.cli import main
 
 
@@ -50,6 +50,41 @@ def test_limits_are_numbers_at_the_limit_and_never_blank():
     assert found.kind == "number"
     assert (found.below.sum(), found.above.sum(), found.n_not_numbers, found.cells.unit) == (1, 1, 0, "")
     np.testing.assert_array_equal(found.values, [0.5, 0.7, 1.2, 9.0, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("cells", [["<0.4", 0.7, 1.25, 2, ">4", "n.d."] * 9, [3, 4.5, "5 mg", 6] * 9, [1, 2, "a"] * 9])
+def test_sheets_are_read_like_texts(cells):
+    """A sheet holds numbers beside texts, a file of texts does not."""
+    sheet, texts = column(cells), column([str(cell) for cell in cells])
+    assert (sheet.kind, sheet.cells, sheet.n_not_numbers) == (texts.kind, texts.cells, texts.n_not_numbers)
+    assert sheet.values.tolist() == texts.values.tolist() or np.isnan(sheet.values).tolist() == texts.blank.tolist()
+    if sheet.kind == "number":
+        np.testing.assert_array_equal(sheet.values, texts.values)
+        np.testing.assert_array_equal(sheet.below, texts.below)
+
+
+@pytest.mark.parametrize(
+    ("cells", "comma", "values"),
+    [
+        (["1,22", "0,5", "", "12,345"] * 9, ".", [1.22, 0.5, np.nan, 12.345]),
+        (["0,573", "0,012"], ".", [0.573, 0.012]),
+        (["<0,5", "1,25 mg/L"] * 2 + ["3,75 mg/L"] * 6, ".", [0.5, 1.25]),
+        (["1,234", "12,345.5"], "", [1234, 12345.5]),
+        (["1,234"] * 30 + ["12,34"], "", [1234]),  # a mistake
+    ],
+)
+def test_commas_of_a_column_in_a_file_with_commas_between_cells(cells, comma, values):
+    for found in (infer_column("x", cells, ""), column_of_kind("x", cells, "number", "")):
+        assert (found.kind, found.cells.comma) == ("number", comma)
+        np.testing.assert_array_equal(found.values[: len(values)], values)
+
+
+def test_choices_are_no_decimal_numbers():
+    """1,2 may be two choices where most cells are single ones, so that the user has to say."""
+    cells = ["1", "2", "3", "1,2", "2,3"] * 9
+    assert infer_column("x", cells, "").kind == "text"
+    assert share_of_numbers(infer_column("x", cells, ""), "") == 1.0
+    assert column_of_kind("x", cells, "number", "").values.tolist()[:5] == [1.0, 2.0, 3.0, 1.2, 2.3]
 
 
 @pytest.mark.parametrize("cells", [["<50", ">50"] * 9, ["3a", "3b", "4a", "4b"] * 9, ["1 mg", "2 g"] * 9])

@@ -72,6 +72,21 @@ def test_table_of_what_was_done(frame):
     assert rows["age"]["changed"] == rows["age"]["doubtful"] == ""
 
 
+def test_a_letter_and_its_word_are_doubted():
+    sex = pd.DataFrame({"sex": ["F", "female", "m", "M", "other"] * 10, "ward": ["N", "north", "Nook", "?", "s"] * 10})
+    rows = {row["column"]: row["doubtful"] for row in TableEncoder().fit(sex).columns_.rows()}
+    assert rows == {"sex": "F and female may be the same: write them alike", "ward": ""}
+    rare = pd.DataFrame({"sex": ["F"] * 20 + ["female"] * 4})  # rare levels are not shown
+    assert TableEncoder().fit(rare).columns_.doubtful == ("",)
+
+
+def test_commas_that_may_be_decimal_are_doubted():
+    cells = pd.DataFrame({"x": ["1,234", "2,345"] * 10})
+    assert TableEncoder(decimal=".").fit(cells).columns_.doubtful == ("1,234 read as 1234, but it may be 1.234",)
+    assert TableEncoder().fit(cells).columns_.doubtful == ("1,234 read as text, but it may be 1.234",)
+    assert TableEncoder(decimal=",").fit(cells).columns_.doubtful == ("",)
+
+
 def test_many_levels_are_limited():
     town = pd.DataFrame({"town": [f"t{i % 60}" for i in range(600)]})
     names = TableEncoder().fit(town).get_feature_names_out()
@@ -203,5 +218,5 @@ def test_errors_show_no_cells():
 
 def test_infinite_numbers_are_refused():
     encoder = TableEncoder().fit(pd.DataFrame({"x": [1.0, 2.0, 3.0]}))
-    with pytest.raises(ValueError, match="missing or infinite values in 1 column"):
+    with pytest.raises(ValueError, match=r"^infinite values in 1 column"):
         encoder.transform(pd.DataFrame({"x": [np.inf]}))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -106,15 +109,103 @@ def test_a_table_with_another_delimiter():
         training_table(RawTable(frame, "t.csv"), "diagnosis")
 
 
-@pytest.mark.parametrize(("share", "found"), [(0.6, False), (0.75, True), (0.9, True), (0.95, False)])
+@pytest.mark.parametrize(("share", "found"), [(0.04, False), (0.3, True), (0.75, True), (0.9, True), (0.95, False)])
 def test_text_columns_with_many_numbers_are_reported(share, found):
     training = training_table(table(age=nearly(share)), "diagnosis", ColumnChoice(drop=["patient"]))
     assert training.nearly_numbers == ({"age": pytest.approx(share, abs=0.01)} if found else {})
-    training = training_table(table(age=nearly(share)), "diagnosis", ColumnChoice(drop=["patient"], number=["age"]))
+    choice = ColumnChoice(drop=["patient"], number=["age"], keep=["age"])
+    training = training_table(table(age=nearly(share)), "diagnosis", choice)
     encoder = training.encoder.fit(training.X)
-    n_other = 120 - round(share * 120)
-    assert encoder.columns_.doubtful[0] == f"{n_other} cells without a number count as blank"
-    assert encoder.transform(training.X)["age"][:70].tolist() == [float(age % 30) for age in range(70)]
+    n_numbers = round(share * 120)
+    assert encoder.columns_.doubtful[0] == f"{120 - n_numbers} cells without a number count as blank"
+    found = encoder.transform(training.X)["age"][:n_numbers].tolist()
+    assert found == [float(age % 30) for age in range(n_numbers)]
+
+
+def test_few_different_numbers_beside_text_are_levels():
+    grades = [str(i % 9) if i % 2 else f"grade {i % 8}" for i in range(120)]
+    assert training_table(table(grade=grades), "diagnosis", ColumnChoice(drop=["patient"])).nearly_numbers == {}
+
+
+def test_commas_that_may_be_decimal():
+    rng = np.random.default_rng(0)
+    cells = [f"{v:.3f}".replace(".", ",") for v in rng.uniform(1, 100, 120)]
+    choice = ColumnChoice(drop=["patient"], keep=["x"])
+    for decimal, kind in ((".", "number"), (None, "text")):
+        raw = replace(table(x=cells), decimal=decimal)
+        training = training_table(raw, "diagnosis", choice)
+        assert training.doubts == (
+            "the commas of 'x' may be decimal or separate thousands. Pass --decimal , or --decimal . to say which",
+        )
+        assert training.nearly_numbers == {}
+        assert training.encoder.kinds.get("x", kind) == kind
+        for sign, factor in ((".", 1000.0), (",", 1.0)):
+            told = training_table(raw, "diagnosis", replace(choice, decimal=sign))
+            assert told.doubts == ()
+            value = told.encoder.fit_transform(told.X)["x"].iloc[0]
+            assert value == pytest.approx(factor * float(cells[0].replace(",", ".")))
+    with pytest.raises(ValueError, match=r"1,234 in 'x' may be 1.234 or 1234. Pass --decimal"):
+        training_table(raw, "diagnosis", replace(choice, number=["x"]))
+
+
+def test_commas_of_identifiers_that_may_be_decimal():
+    cells = [f"{v},{100 + v}" for v in np.arange(100, 220)]
+    with pytest.raises(LeakError) as caught:
+        training_table(replace(table(x=cells), decimal="."), "diagnosis", ColumnChoice(drop=["patient"]))
+    assert caught.value.reasons["x"].endswith("if its commas are decimal, --decimal , reads them as such")
+
+
+def test_classes_that_differ_in_case_or_spaces():
+    labels = ["P", "p ", "Q", "q"] * 30
+    doubts = training_table(table(diagnosis=labels), "diagnosis", ColumnChoice(drop=["patient"])).doubts
+    assert doubts == (
+        "the 4 classes of 'diagnosis' ('P', 'Q', 'p' and 'q') are 2 if capitals and spaces do not count. If they are "
+        "the same, write them alike and fit again",
+    )
+    assert training_table(table(), "diagnosis", ColumnChoice(drop=["patient"])).doubts == ()
+
+
+@pytest.mark.parametrize("role", ["group", "site", "time"])
+def test_the_target_has_no_role(role):
+    with pytest.raises(ValueError, match=f"--{role} names the target 'diagnosis'. Choose another column"):
+        training_table(table(), "diagnosis", ColumnChoice(roles={role: "diagnosis"}))
+
+
+def days(cells):
+    """The times that a fit would use for these dates, as days since the first, and what it doubts."""
+    choice = ColumnChoice(drop=["patient"], roles={"time": "when"})
+    training = training_table(table(when=(list(cells) * 120)[:120]), "diagnosis", choice)
+    times = training.roles["time"][: len(cells)]
+    return ((times - times[0]) / (times[1] - times[0])).round(6).tolist(), training.doubts
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("cells", "expected", "is_doubtful"),
+    [
+        (["01.02.2021", "02.02.2021", "01.03.2021"], [0, 1, 28], False),  # dots: the day is first
+        (["01.02.2021", "02.02.2021", "31.03.2021", "05.01.21"], [0, 1, 58, -27], False),
+        (["02/01/2021", "02/02/2021", "02/28/2021"], [0, 1, 27], False),
+        (["01/02/2021", "02/02/2021", "28/02/2021"], [0, 1, 27], False),
+        (["01/02/2021", "02/02/2021", "01/03/2021"], [0, 1, 28], True),
+        (["1-2-2021", "2-2-2021", "1-3-2021"], [0, 1, 28], True),
+        (["2021-02-01", "2021/02/02", "2021-02-03 12:00", "2021-02-01T06:00:00"], [0, 1, 2.5, 0.25], False),
+        (["01.02.2021", "2021-02-02", datetime.datetime(2021, 2, 3)], [0, 1, 2], False),
+        (["31.12.69", "01.01.70", "1/1/00"], [0, 1, 10958], False),
+    ],
+    ids=str,
+)
+def test_dates(cells, expected, is_doubtful):
+    found, doubts = days(cells)
+    assert found == expected
+    assert bool(doubts) == is_doubtful
+    assert all("01/02/2026 is read as the first of February" in doubt for doubt in doubts)
+
+
+@pytest.mark.parametrize("cells", [["31.02.2021", "01.02.2021"], ["2021-13-05"], ["13/01/2021", "01/13/2021"]])
+def test_days_that_do_not_exist(cells):
+    with pytest.raises(ValueError, match=r"dates of 'when' cannot be read. Write them as 2026-01-31"):
+        days(cells)
 
 
 def test_post_codes_are_not_reported_as_numbers():

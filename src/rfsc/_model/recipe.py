@@ -6,6 +6,7 @@ levels of text columns come from single rows.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -138,14 +139,15 @@ class Recipe:
     def complete_table(self, X: Any) -> FloatArray:
         """The same, or an error that names the columns in which a finite number is missing."""
         table = self.table(X)
-        bad = np.flatnonzero(~np.isfinite(table).all(axis=0))
-        if bad.size:
-            gaps = sorted({self.columns[self.features[j].column].name for j in bad})
-            msg = (
-                f"missing or infinite values in {plural(len(gaps), 'column')} for which the model has no fill value: "
-                f"{listed(list(map(repr, gaps)), 5)}. Fill them first, or drop those rows."
-            )
-            raise ValueError(msg)
+        for is_bad, what, more, advice in (
+            (np.isinf(table), "infinite", "", "Replace them by numbers or None"),
+            (np.isnan(table), "missing", " for which the model has no fill value", "Fill them first"),
+        ):
+            if is_bad.any():
+                bad = sorted({self.columns[self.features[j].column].name for j in np.flatnonzero(is_bad.any(axis=0))})
+                where = f"{plural(len(bad), 'column')}{more}: {listed(list(map(repr, bad)), 5)}"
+                msg = f"{what} values in {where}. {advice}, or drop those rows."
+                raise ValueError(msg)
         return table
 
     def renamed(self, columns: Sequence[str]) -> Self:
@@ -243,9 +245,11 @@ def read_cells(column: np.ndarray[Any, Any], raw: RawColumn) -> Cells:
     except (TypeError, ValueError, OverflowError):
         is_number = False
     if not is_number:  # outside of the handler, whose error quotes a cell
-        msg = f"column {raw.name!r} must hold numbers, got a cell that is neither a number nor missing."
+        is_date = column.dtype.kind in "mM" or any(isinstance(cell, date | np.datetime64) for cell in column)
+        got = "dates. Turn them into days or years" if is_date else "a cell that is neither a number nor missing"
+        msg = f"column {raw.name!r} must hold numbers, got {got}."
         raise ValueError(msg)
-    return Cells(values, missing)
+    return Cells(values, np.isnan(values))  # also of the text nan
 
 
 def is_missing(cell: Any) -> bool:

@@ -26,7 +26,7 @@ from .._model.cells import (
     trimmed,
 )
 from .._model.recipe import is_missing
-from .._utils.arrays import BoolArray
+from .._utils.arrays import BoolArray, IntArray
 
 BLANK_TEXTS = ("", "#n/a", "<na>", "<null>", "?", "n/a", "na", "nan", "null")
 # more words than in text columns, where "none" or "unknown" may be a level of its own
@@ -35,11 +35,19 @@ BLANK_NUMBERS = (
     *("#div/0!", "#null!", "#value!", "-", "--", ".", "missing", "n.a.", "n.d.", "none", "unknown"),
 )
 LEAST_SHARE = 0.95  # of the cells that are not blank must be numbers, or dates, for a column of these
+NEARLY_NUMBERS = 0.7  # share of numbers in a text column from which numbers were probably meant
+MOST_LEVELS = 10  # more different numbers are measurements
 CODE = re.compile(r"0\d+")  # a post code rather than a number: the leading zero matters
 DATE = re.compile(r"(?:\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2}))(?:[T ].*)?")
+YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(.*)", re.DOTALL)
+YEAR_LAST = re.compile(r"(\d{1,2})([./-])(\d{1,2})[./-](\d{4}|\d{2})(.*)", re.DOTALL)
+CENTURY = 69  # from which on years of two digits are those of the last century
 NUMBER = r"[+-]?[0-9.,]+(?:[eE][+-]?\d+)?"
 MEASUREMENT = re.compile(rf"(?:[<>]=?|[≤≥])?\s*{NUMBER}\s*(?P<unit>%|[°µμ]?[A-Za-z][\w^/.·]{{0,15}})?")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+ONE_COMMA = re.compile(r"[^,.]*\d,\d+[^,.\d]*")
+DOUBTFUL_COMMA = re.compile(r"(?:[^,.]*[^,.\d])?\d{1,3},\d{3}[^,.\d]*")
+IN_SHEETS = (str, Number, Decimal, np.bool_, date)
 CATEGORIES = ("category", "Categorical", "Enum")  # how pandas and polars call their types
 
 
@@ -55,6 +63,7 @@ class Column:
     below: BoolArray | None = None  # cells such as <0.5, which count as the limit, ...
     above: BoolArray | None = None  # ... and such as >1000
     n_merged: int = 0  # spellings of levels that differ from others in case or blanks only
+    comma_is_doubtful: bool = False  # whether numbers are written as 1,234, which may be 1.234
 
     @property
     def blank(self) -> BoolArray:
@@ -78,26 +87,25 @@ def infer_column(name: str, column: Any, comma: str | None = None) -> Column:
     if str(getattr(column, "dtype", "")).startswith(CATEGORIES):
         return _merged(text_column(name, cells))
     present = [cell for cell in cells if not _is_blank(cell, BLANK_NUMBERS)]
-    are_texts = [isinstance(cell, str) for cell in present]
-    if any(are_texts) != all(are_texts):
-        kind = "other"
-    elif any(are_texts):
-        kind = _kind_of_texts(Counter(text.strip() for text in present), comma)
-    else:
-        kind = _kind_of_objects(present)
-    if kind == "number":
-        return number_column(name, cells, comma)
-    # words such as "none" that are blank for numbers may be levels: a column of texts if nothing else is in it
-    is_text = all(cell is None or isinstance(cell, str) for cell in cells)
-    if kind in ("text", "other") and is_text:
-        return _merged(text_column(name, cells))
+    # words such as "none" that are blank for numbers may be levels; beside texts a sheet holds numbers and dates
+    are_texts = any(isinstance(cell, str) for cell in present) or not present
+    is_text = are_texts and all(isinstance(cell, IN_SHEETS) for cell in present)
+    kind = _kind_of_texts(_counts(present), comma) if is_text else _kind_of_objects(present)
+    if kind in ("number", "text"):
+        return column_of_kind(name, cells, kind, comma)
     return Column(name, kind, text_column(name, cells).values if is_text else cells)
 
 
 def column_of_kind(name: str, column: Any, kind: str, comma: str | None = None) -> Column:
     """A column of numbers or text, as the user says."""
     cells = objects_of(column)
-    return number_column(name, cells, comma) if kind == "number" else _merged(text_column(name, cells))
+    texts = _counts(cell for cell in cells if isinstance(cell, str))
+    own = _comma_in(texts, comma) if kind == "number" else comma
+    found = number_column(name, cells, own) if kind == "number" else _merged(text_column(name, cells))
+    if own == "." or not any("," in text for text in texts):
+        return found
+    present = Counter({text: n for text, n in texts.items() if not _is_blank(text, BLANK_NUMBERS)})
+    return replace(found, comma_is_doubtful=_most_match(DOUBTFUL_COMMA, present))
 
 
 def objects_of(column: Any) -> np.ndarray[Any, Any]:
@@ -148,20 +156,40 @@ def comma_meaning(columns: Iterable[Iterable[Any]]) -> str | None:
 
 
 def share_of_numbers(column: Column, comma: str | None) -> float:
-    """Which share of a text column's cells, blanks not counted, are numbers."""
+    """Which share of a text column's cells, blanks not counted, are numbers; 0 if it is small or they are levels."""
     if column.kind != "text":
         return 0.0
     present = Counter(text for text in column.values if not _is_blank(text, BLANK_NUMBERS))
     if not present or any(CODE.fullmatch(text) for text in present):
         return 0.0
-    numbers = _numbers_of(present, comma)
-    return 0.0 if _are_levels(numbers) else numbers.total() / present.total()
+    numbers = _numbers_of(present, ".") | (_numbers_of(present, "") if comma != "." else Counter())
+    share = numbers.total() / present.total()
+    is_known = share < NEARLY_NUMBERS and (share <= 1.0 - LEAST_SHARE or len(numbers) <= MOST_LEVELS)
+    return 0.0 if is_known or _are_levels(numbers) else share
+
+
+def _comma_in(counts: Counter[str], comma: str | None) -> str | None:
+    """What a comma means in a column: it separates no thousands if there are many numbers such as 1,5."""
+    if comma != "" or not any("," in text for text in counts):
+        return comma
+    decimal, thousands = _numbers_of(counts, "."), _numbers_of(counts, "")
+    n_only, n_lost = (decimal - thousands).total(), (thousands - decimal).total()
+    return "." if n_only > max((1.0 - LEAST_SHARE) * decimal.total(), n_lost) else ""
+
+
+def _counts(cells: Iterable[Any]) -> Counter[str]:
+    return Counter(str(cell).strip() for cell in cells)
+
+
+def _most_match(pattern: re.Pattern[str], counts: Counter[str]) -> bool:
+    n_found = sum(n for text, n in counts.items() if pattern.fullmatch(text))
+    return n_found > 0 and n_found >= LEAST_SHARE * counts.total()
 
 
 def _numbers_of(counts: Counter[str], comma: str | None) -> Counter[str]:
     """The texts that are numbers."""
     form = CellFormat(common_unit(counts), comma)
-    return Counter({text: n for text, n in counts.items() if number_in(text, form)[0] == number_in(text, form)[0]})
+    return Counter({text: n for text, n in counts.items() if not math.isnan(number_in(text, form)[0])})
 
 
 def _are_levels(numbers: Counter[str]) -> bool:
@@ -183,13 +211,50 @@ def _kind_of_objects(present: list[Any]) -> str:
 
 
 def _kind_of_texts(counts: Counter[str], comma: str | None) -> str:
-    enough = LEAST_SHARE * counts.total()
     if any(CODE.fullmatch(text) for text in counts):
         return "text"
-    numbers = _numbers_of(counts, comma)
-    if numbers.total() >= enough and not _are_levels(numbers):
+    own = _comma_in(counts, comma) if _most_match(ONE_COMMA, counts) else comma  # else 1,2 may stand for two choices
+    numbers = _numbers_of(counts, own)
+    if counts and numbers.total() >= LEAST_SHARE * counts.total() and not _are_levels(numbers):
         return "number"
-    return "date" if sum(n for text, n in counts.items() if DATE.fullmatch(text)) >= enough else "text"
+    return "date" if _most_match(DATE, counts) else "text"
+
+
+# ---- dates
+
+
+def times(cells: Iterable[Any]) -> tuple[IntArray, int, bool]:
+    """Times that can be compared, the number of cells that hold none, and whether days may be months.
+
+    Dots mean that the day is first. Elsewhere it is, unless only a second number above twelve shows that it is not.
+    """
+    from pandas import to_datetime
+
+    texts = [str(cell).strip() for cell in cells]
+    pairs = {(int(m[1]), int(m[3])) for m in map(YEAR_LAST.fullmatch, texts) if m and m[2] != "."}
+    is_day_first = any(first > 12 for first, _ in pairs)
+    is_month_first = not is_day_first and any(second > 12 for _, second in pairs)
+    written = [_iso(text, is_month_first=is_month_first) for text in texts]
+    found = to_datetime(written, errors="coerce", format="mixed", utc=True)
+    is_doubtful = any(first != second for first, second in pairs) and not (is_day_first or is_month_first)
+    return np.asarray(found.asi8), int(found.isna().sum()), is_doubtful
+
+
+def _iso(text: str, *, is_month_first: bool) -> str | None:
+    """The same with the year first, None if there is no such day."""
+    if found := YEAR_FIRST.fullmatch(text):
+        year, month, day, rest = found.groups()
+    elif found := YEAR_LAST.fullmatch(text):
+        day, sign, month, year, rest = found.groups()
+        if is_month_first and sign != ".":
+            day, month = month, day
+        year = year if len(year) == 4 else f"{19 if int(year) >= CENTURY else 20}{year}"
+    else:
+        return None
+    try:
+        return date(int(year), int(month), int(day)).isoformat() + rest
+    except ValueError:
+        return None
 
 
 # ---- texts

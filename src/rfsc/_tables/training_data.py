@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._model.cells import level_key
 from .._utils.arrays import IntArray
 from .._utils.optional import require
 from .._utils.words import listed, plural
-from ..tables import COMMAS, NEARLY_NUMBERS, TableEncoder
+from ..tables import COMMAS, TableEncoder
 from .column_checks import check_names, check_target, far_from_others, repeated_subjects, suspicion, useless
-from .column_types import Column, column_of_kind, comma_meaning, infer_column, objects_of, share_of_numbers, text_column
+from .column_types import (
+    Column,
+    column_of_kind,
+    comma_meaning,
+    infer_column,
+    objects_of,
+    share_of_numbers,
+    text_column,
+    times,
+)
 from .table_files import RawTable, array_frame, mapped_array
 
 if TYPE_CHECKING:
@@ -39,6 +49,7 @@ class ColumnChoice:
     number: Sequence[str] = ()  # read as numbers
     signed: Sequence[str] = ()  # with a known sign of their effect
     roles: Mapping[str, str] = field(default_factory=dict)  # the columns of "group", "site" or "time"
+    decimal: str | None = None  # the decimal sign, if the user says
 
     @property
     def names(self) -> list[str]:
@@ -72,6 +83,7 @@ class TrainingTable:
     nearly_numbers: dict[str, float]  # text columns most of whose cells are numbers, with the share of these
     roles: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)  # codes of groups and sites, or times
     doubtful: dict[str, IntArray] = field(default_factory=dict)  # rows of the table with values far from the others
+    doubts: tuple[str, ...] = ()  # about the target, dates and commas, as sentences
 
     @property
     def sample(self) -> DataFrame:
@@ -86,10 +98,16 @@ class TrainingTable:
 def training_table(table: RawTable, target: str, choice: ColumnChoice | None = None) -> TrainingTable:
     """Look at every column of a table, and take those that can be learned from."""
     choice = choice or ColumnChoice()
-    if table.decimal is None and comma_meaning(table.frame[name] for name in table.frame.columns):
+    if choice.decimal:
+        table = replace(table, decimal=choice.decimal)
+    elif table.decimal is None and comma_meaning(table.frame[name] for name in table.frame.columns):
         table = replace(table, decimal=",")
     names = [str(name) for name in table.frame.columns]
     check_names(names, [target, *choice.names], table.name)
+    for role, name in choice.roles.items():
+        if name == target:
+            msg = f"--{role} names the target {target!r}. Choose another column, or leave the option out."
+            raise ValueError(msg)
     label_column = text_column(target, objects_of(table.frame[target]))
     rows = ~label_column.blank
     labels = label_column.values[rows].astype(str)
@@ -97,12 +115,18 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
     check_target(target, sizes, is_number=infer_column(target, table.frame[target]).kind == "number")
     features = [name for name in names if name != target]
     dropped = choice.dropped(features)
-    roles = {role: _role(table, name, role)[rows] for role, name in choice.roles.items()}
+    doubts = _alike(target, np.unique(labels).tolist())
+    roles = {role: _role(table, name, role, doubts)[rows] for role, name in choice.roles.items()}
     columns = [_read_column(table, name, choice) for name in features if name not in dropped]
     doubtful = {column.name: far for column in columns if (far := far_from_others(column)).size}
     columns = [column.take(rows) for column in columns]
     nearly = {column.name: share_of_numbers(column, COMMAS[table.decimal]) for column in columns}
-    nearly = {name: share for name, share in nearly.items() if share >= NEARLY_NUMBERS}
+    commas = {column.name for column in columns if column.comma_is_doubtful and not choice.decimal}
+    nearly = {name: share for name, share in nearly.items() if share and name not in commas}
+    doubts += [
+        f"the commas of {name!r} may be decimal or separate thousands. Pass --decimal , or --decimal . to say which"
+        for name in sorted(commas)
+    ]
     _refuse_leaks([column for column in columns if column.name not in choice.keep], code, nearly)
     dropped |= {column.name: reason for column in columns if (reason := useless(column))}
     used = tuple(column for column in columns if column.name not in dropped)
@@ -117,13 +141,23 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
     X = table.frame.loc[rows, [column.name for column in used]].reset_index(drop=True)
     encoder = TableEncoder(kinds={column.name: column.kind for column in used}, decimal=table.decimal)
     encoder.set_output(transform="pandas")  # the classifier needs the names
-    return TrainingTable(X, encoder, labels, dropped, int((~rows).sum()), nearly, roles, doubtful)
+    return TrainingTable(X, encoder, labels, dropped, int((~rows).sum()), nearly, roles, doubtful, tuple(doubts))
 
 
-def _role(table: RawTable, name: str, role: str) -> np.ndarray[Any, Any]:
+def _alike(target: str, labels: Sequence[str]) -> list[str]:
+    """A doubt about classes that differ only in case or blanks, if there are any."""
+    n_different = len(set(map(level_key, labels)))
+    if n_different == len(labels):
+        return []
+    shown = listed(list(map(repr, labels)), 6)
+    return [
+        f"the {len(labels)} classes of {target!r} ({shown}) are {n_different} if capitals and spaces do not count. "
+        "If they are the same, write them alike and fit again"
+    ]
+
+
+def _role(table: RawTable, name: str, role: str, doubts: list[str]) -> np.ndarray[Any, Any]:
     """Codes of groups or sites; or times, as numbers. A row without a group is a group of its own."""
-    from pandas import to_datetime
-
     if role == "time":
         column = infer_column(name, table.frame[name], COMMAS[table.decimal])
         if column.kind not in ("number", "date") or column.blank.any():
@@ -132,11 +166,14 @@ def _role(table: RawTable, name: str, role: str) -> np.ndarray[Any, Any]:
             raise ValueError(msg)
         if column.kind == "number":
             return np.asarray(column.values)
-        dates = to_datetime(column.values, errors="coerce")
-        if dates.isna().any():
-            msg = f"{table.name}: some dates of {name!r} cannot be read. Write them as 2026-01-31."
+        found, n_bad, is_doubtful = times(column.values)
+        if n_bad:
+            msg = f"{table.name}: {plural(n_bad, 'date')} of {name!r} cannot be read. Write them as 2026-01-31."
             raise ValueError(msg)
-        return np.asarray(dates.asi8)
+        if is_doubtful:
+            what = f"{name!r} may hold days or months first; 01/02/2026 is read as the first of February"
+            doubts.append(f"{what}. If that is wrong, write dates as 2026-02-01")
+        return found
     texts = text_column(name, objects_of(table.frame[name])).values
     keys = [(str(text),) if text is not None else (i if role == "group" else -1,) for i, text in enumerate(texts)]
     numbers = {key: k for k, key in enumerate(dict.fromkeys(keys))}
@@ -153,6 +190,8 @@ def _read_column(table: RawTable, name: str, choice: ColumnChoice) -> Column:
     column = column_of_kind(name, table.frame[name], "number", comma)
     if column.blank.all():
         msg = f"{table.name}: {name!r} holds no number, so it cannot be read as numbers. Remove --number {name}."
+        if column.comma_is_doubtful:
+            msg = f"{table.name}: 1,234 in {name!r} may be 1.234 or 1234. Pass --decimal , or --decimal . to say which."
         raise ValueError(msg)
     return column
 
@@ -163,6 +202,9 @@ def _refuse_leaks(columns: Sequence[Column], code: np.ndarray[Any, Any], nearly:
     for name in reasons:
         if name in nearly:
             reasons[name] += f"; {nearly[name]:.0%} of its cells are numbers: --number reads them as such"
+    for column in columns:
+        if column.name in reasons and column.comma_is_doubtful:
+            reasons[column.name] += "; if its commas are decimal, --decimal , reads them as such"
     if reasons:
         raise LeakError(reasons, subjects)
 

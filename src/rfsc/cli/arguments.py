@@ -118,12 +118,19 @@ def sign_restrictions(increasing: Sequence[str], decreasing: Sequence[str]) -> R
         raise CommandError(msg, 2) from None
 
 
-def column_choice(signs: Restrictions | None, roles: dict[str, str], **named: Sequence[str] | None) -> ColumnChoice:
+def column_choice(
+    signs: Restrictions | None, roles: dict[str, str], decimal: str | None, **named: Sequence[str] | None
+) -> ColumnChoice:
     """The columns that options name, and those whose effect has a sign."""
     from .._tables.training_data import ColumnChoice
 
+    if decimal not in (None, ".", ","):
+        msg = f"--decimal expects . or , but got {decimal!r}."
+        raise CommandError(msg, 2)
     signed = () if signs is None else tuple(signs.signs)
-    return ColumnChoice(**{option: names or () for option, names in named.items()}, signed=signed, roles=roles)
+    return ColumnChoice(
+        **{option: names or () for option, names in named.items()}, signed=signed, roles=roles, decimal=decimal
+    )
 
 
 def check_settings(search: RFSCClassifier) -> None:

@@ -57,7 +57,14 @@ def unfitted(
         X = rows_for_model(messages, predictor, table)[rows]
         return search, X if predictor.named else X.to_numpy(), labels, None
     names = [str(name) for name in table.frame.columns if name not in (target, group)]
-    training = training_table(table, target, ColumnChoice(keep=names, roles={"group": group} if group else {}))
+    numbers = [raw for raw in predictor.recipe_.columns if raw.kind == "number"]
+    commas = {raw.cells.comma for raw in numbers if raw.cells is not None}
+    # in a table with decimal commas no column of texts is plain
+    has_plain = any(isinstance(cell, str) for raw in numbers if raw.is_plain for cell in table.frame[raw.name])
+    decimal = "." if "" in commas else "," if "." in commas and not has_plain else None
+    roles = {"group": group} if group else {}
+    choice = ColumnChoice(keep=names, number=[raw.name for raw in numbers], roles=roles, decimal=decimal)
+    training = training_table(table, target, choice)
     pipeline = make_pipeline(training.encoder, search)
     return pipeline, training.X, training.y, training.roles.get("group")
 

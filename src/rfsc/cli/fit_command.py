@@ -61,6 +61,9 @@ Degree = Annotated[
 ]
 Restarts = Annotated[int, typer.Option(metavar="N", min=1, help="Number of independent searches.")]
 Size = Annotated[str, typer.Option(metavar="N", help="Number of terms of the model: best, 1se or a number.")]
+Decimal = Annotated[
+    str | None, typer.Option("--decimal", metavar="SIGN", help="Decimal sign of the table, if in doubt: . or ,")
+]
 MaxTerms = Annotated[int, typer.Option(metavar="N", min=1, help="Largest size that best and 1se may choose.")]
 Setting = Annotated[
     list[str] | None,
@@ -115,6 +118,7 @@ def fit(
     keep: Annotated[Columns, column_option("Use this column although it looks suspicious.")] = None,
     only: Annotated[Columns, column_option("Use only this column (and others given by --only).")] = None,
     number: Annotated[Columns, column_option("Read this column as numbers; other cells count as blank.")] = None,
+    decimal: Decimal = None,
     group: Annotated[str | None, column_option("Rows with the same value stay together, such as visits.")] = None,
     site: Annotated[str | None, column_option("Score on each of these places after a fit to the others.")] = None,
     when: Annotated[str | None, column_option("Score on rows later than those of the fit.", "--time")] = None,
@@ -158,7 +162,7 @@ def fit(
     job = FitJob(
         data=data,
         target=target,
-        columns=column_choice(signs, roles, drop=drop, keep=keep, only=only, number=number),
+        columns=column_choice(signs, roles, decimal, drop=drop, keep=keep, only=only, number=number),
         search=configured_search(basis, degree, setting or (), restrictions=signs, **chosen),
         messages=Messages(quiet=quiet),
         time_limit=FitTimeLimit(time_limit),
@@ -281,6 +285,8 @@ def _prepare(job: FitJob) -> Prepared:
             f"{name!r} is read as text, although {share:.0%} of its cells are numbers. Pass --number "
             f"{shlex.quote(name)} to read it as numbers, with other cells as blanks, or correct those cells."
         )
+    for text in table.doubts:
+        job.messages.warn(text)
     for name, rows in table.doubtful.items():
         where = f"{'row' if rows.size == 1 else 'rows'} {listed([str(row + 1) for row in rows], MOST_DOUBTFUL_ROWS)}"
         job.messages.warn(f"{name!r} is far from its other values in {where}; check whether this is a mistake")

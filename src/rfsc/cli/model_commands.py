@@ -246,7 +246,11 @@ def info(model: Model, as_json: Json = False) -> None:
     if as_json:
         print_json(facts)
         return
-    columns = [[c["name"], c["kind"], "" if c["needed"] else "may be blank"] for c in facts["reads"]]
+    blanks = [
+        "" if c["needed"] else f"blanks become {c['fill']:.6g}" if c["fill"] is not None else "may be blank"
+        for c in facts["reads"]
+    ]
+    columns = [[c["name"], c["kind"], blank] for c, blank in zip(facts["reads"], blanks, strict=True)]
     manifest = facts["manifest"]
     timings = manifest and manifest["timings"]
     when = f" in {timings['seconds']:g} s on {timings['finished'][:10]}" if timings else ""
@@ -319,6 +323,7 @@ def _wrapped(formula: str, width: int) -> str:
 def model_as_dict(source: Any) -> dict[str, Any]:
     """What is in a model, for JSON."""
     from .._model.access import as_predictor
+    from .._model.recipe import NumberOf
     from ..export.program import Program
 
     predictor = as_predictor(source)
@@ -328,7 +333,12 @@ def model_as_dict(source: Any) -> dict[str, Any]:
         "n_observations": float(predictor.models_[0].n_observations),
         "n_columns": len(program.columns),
         "reads": [
-            {"name": program.columns[c].name, "kind": program.columns[c].kind, "needed": c in program.required}
+            {
+                "name": program.columns[c].name,
+                "kind": program.columns[c].kind,
+                "needed": c in program.required,
+                "fill": next((made.fill for made in program.made_of(c) if isinstance(made, NumberOf)), None),
+            }
             for c in program.read
         ],
         "outputs": [_output_as_dict(model) for model in predictor.models_],

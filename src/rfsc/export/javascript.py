@@ -37,9 +37,9 @@ function _isNumber(cell) {
 // a cell as a number, null if it is missing
 function _number(row, name) {
   const cell = _cell(row, name);
-  const isNumber = typeof cell === "string" ? /^[-+.0-9eE \\t\\n\\r]+$/.test(cell) && cell.trim() : _isNumber(cell);
-  const number = cell === null ? 0 : isNumber ? Number(cell) : NaN;
-  if (Number.isNaN(number)) throw new TypeError(`column ${name} must hold numbers, or null if one is missing`);
+  const isOne = typeof cell === "string" ? /^[-+.\\deE \\xa0\\t\\n\\r]+$/.test(cell) && cell.trim() : _isNumber(cell);
+  const number = cell === null ? 0 : isOne ? Number(cell) : NaN;
+  if (!Number.isFinite(number)) throw new TypeError(`column ${name} must hold numbers, or null if one is missing`);
   return cell === null ? null : number;
 }
 """,
@@ -132,8 +132,8 @@ def to_javascript(source: Any, name: str = "predict") -> str:
     str
         A module (ES2022) that exports one function. It takes an object from column names to cells and returns an object
         with "label", the "decision" of every formula and the "probability" of every class, both by label; null if a
-        cell that it needs is missing (null, undefined or NaN). A column that the object lacks, or a text in a column
-        of numbers, is a TypeError.
+        cell that it needs is missing (null, undefined or NaN). A column that the object lacks, or a text or
+        an infinity in a column of numbers, is a TypeError.
     """
     if not re.fullmatch("[A-Za-z_$][A-Za-z0-9_$]*", name) or name in (*HELPERS, *WORDS.split()):
         msg = f"name must be a name that JavaScript allows for a function, got {name!r}."

@@ -211,7 +211,7 @@ def _parse(text: str, name: str) -> dict[str, Any]:
         if SURROGATE.search(text):  # half a character, which nothing can print
             json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        msg = f"{name} is not a model file: not JSON, or nested too deeply. Pass a file that rfsc.export.save wrote."
+        msg = f"{name} is not a model file: it is not JSON that can be read. Pass a file that rfsc.export.save wrote."
         raise ModelFileError(msg) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         msg = f"{name} is JSON, but not a model file of rfsc. Pass a file that rfsc.export.save wrote."

@@ -21,9 +21,12 @@ def _cell(value):
 def _number(value):
     """A cell as a number, None if it is missing."""
     value = _cell(value)
-    if isinstance(value, (str, bytes)) and not set(value) <= set("+-.0123456789eE \\t\\n\\r"):
+    if isinstance(value, (str, bytes)) and not set(value) <= set("+-.0123456789eE \\xa0\\t\\n\\r"):
         raise ValueError("a column of numbers holds a text that is no number")
-    return None if value is None else float(value)
+    number = None if value is None else float(value)
+    if number in (math.inf, -math.inf):
+        raise ValueError("a column of numbers holds an infinite number")
+    return number
 ''',
     "_trimmed": f'''
 def _trimmed(text):

@@ -10,6 +10,7 @@ import math
 import re
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from string import ascii_lowercase, ascii_uppercase
 
 from .._model.cells import ABOVE, BELOW, PLAIN, THOUSANDS, CellFormat, capitals_of, trimmed
@@ -66,8 +67,10 @@ class SQLite(CodePrinter):
     def reading(self, j: int, column: str) -> list[dict[str, str]]:
         """Steps, each by the names of its results, that read a column: ``c<j>``, and ``l<j>`` for signs of limits."""
         raw = self.program.columns[j]
-        if raw.cells is None:
+        if raw.cells is None and (raw.kind == "text" or j in self.program.required):
             return [{f"c{j}": self.read_number(column) if raw.kind == "number" else self.read_text(column)}]
+        if raw.cells is None:
+            return self.plain(j, column)
         if raw.kind == "number":
             steps = self.measured(j, column, raw.cells)
             if self.program.reads_limits(j):
@@ -79,7 +82,7 @@ class SQLite(CodePrinter):
             return steps
         levels = self.program.levels_of(j)
         capitals, t = list(capitals_of("".join(levels)).items()), f"t{j}"
-        steps = [{t: self.trimmed(self.level_text(column), dict(capitals[: self.most_capitals]))}]
+        steps = [{t: self.trimmed(self.level_text(column, levels), dict(capitals[: self.most_capitals]))}]
         for k in range(self.most_capitals, len(capitals), self.most_capitals):
             steps.append({t: self.small(t, dict(capitals[k : k + self.most_capitals]))})
         if any(" " in level for level in levels):
@@ -90,10 +93,21 @@ class SQLite(CodePrinter):
         blanks = ", ".join(map(self.literal, raw.cells.blanks))
         return [*steps, {f"c{j}": f"CASE WHEN {t} NOT IN ({blanks}) THEN {t} END"}]
 
-    def level_text(self, column: str) -> str:
-        """A column as texts, whole numbers without a point."""
+    def plain(self, j: int, column: str) -> list[dict[str, str]]:
+        """Steps that read plain numbers, a blank of which is filled in; of texts, what `predict` makes of them."""
+        steps = self.measured(j, column, CellFormat())
+        rest = steps[1][f"n{j}"]
+        steps[1][f"n{j}"] = f"CASE t{j} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE {rest} END"
+        return steps
+
+    def level_text(self, column: str, levels: Sequence[str]) -> str:
+        """A column as texts, whole numbers without a point; truth values are stored as 1 and 0."""
         whole = f"typeof({column}) = 'real' AND {column} = CAST({column} AS INTEGER)"
-        return f"CASE WHEN {whole} THEN CAST({column} AS INTEGER) ELSE {self.read_text(column)} END"
+        text = f"CASE WHEN {whole} THEN CAST({column} AS INTEGER) ELSE {self.read_text(column)} END"
+        if {"true", "false"} & {*levels} and not {"0", "1"} & {*levels}:
+            truth = f"typeof({column}) IN ('integer', 'real') AND {column} IN (0, 1)"
+            return f"CASE WHEN {truth} THEN CASE {column} WHEN 1 THEN 'true' ELSE 'false' END ELSE {text} END"
+        return text
 
     def trimmed(self, text: str, capitals: dict[str, str]) -> str:
         """A text in small letters without spaces around it."""
@@ -116,33 +130,32 @@ class SQLite(CodePrinter):
     def measured(self, j: int, column: str, form: CellFormat) -> list[dict[str, str]]:
         """Steps that read numbers as laboratories write them; the first gives the trimmed text ``t<j>``."""
         unit = trimmed(form.unit)
-        t, n, u = f"t{j}", f"n{j}", f"u{j}"
+        t, n, u = f"t{j}", f"n{j}", f"u{j}" if unit else f"n{j}"
         text = self.trimmed(column, capitals_of(unit))
         text = f"replace({text}, ',', '.')" if form.comma == "." else text
         is_number = f"typeof({column}) IN ('integer', 'real')"  # as text they would have fifteen digits
         rest = [f"WHEN substr({t}, 1, {k}) IN ({{}}) THEN ltrim(substr({t}, {k + 1}), ' ')" for k in (2, 1)]
         signs = [", ".join(f"'{sign}'" for sign in signs) for signs in (("<=", ">="), BELOW + ABOVE)]
         without = " ".join(part.format(some) for part, some in zip(rest, signs, strict=True))
-        bare, k = n, len(unit)
-        if unit:
-            has_unit = f"substr({n}, {-k}) = {self.literal(unit)}"
-            bare = f"CASE WHEN {has_unit} THEN rtrim(substr({n}, 1, length({n}) - {k}), ' ') ELSE {n} END"
         # a text equals the number made of it only if it is written as one, but for spaces of all kinds around it
         is_one = f"CAST({u} AS NUMERIC) = {u} AND {u} NOT GLOB '*[^-+.0-9e]*'"
         number = f"CASE WHEN {is_one} AND abs({u}) <= {LARGEST!r} THEN CAST({u} AS REAL) END"
         steps = [
             {t: f"CASE WHEN {is_number} THEN {column} ELSE {text} END"},
             {n: f"CASE {without} ELSE {t} END"},
-            {u: bare},
             {f"c{j}": number},
         ]
+        if unit:
+            has_unit, k = f"substr({n}, {-len(unit)}) = {self.literal(unit)}", len(unit)
+            bare = f"CASE WHEN {has_unit} THEN rtrim(substr({n}, 1, length({n}) - {k}), ' ') ELSE {n} END"
+            steps.insert(-1, {u: bare})
         if form.comma == "":
-            point = f"instr({u} || '.', '.')"
-            whole = f"ltrim(substr({u}, 1, {point} - 1), '+-')"
-            grouped = f"printf('%,d', CAST(replace({whole}, ',', '') AS INTEGER)) = {whole} AND instr({u}, 'e') = 0"
-            grouped += f" AND instr(substr({u}, {point}), ',') = 0"
+            whole = f"ltrim(substr({u}, 1, instr({u} || '.', '.') - 1), '+-')"
+            grouped = (
+                f"printf('%,d', CAST(replace({whole}, ',', '') AS INTEGER)) = {whole} AND {u} NOT GLOB '*[e.]*[,e]*'"
+            )
             plain = f"CASE WHEN typeof({u}) <> 'text' OR instr({u}, ',') = 0 THEN {u}"
-            steps.insert(3, {u: f"{plain} WHEN {grouped} THEN replace({u}, ',', '') END"})
+            steps.insert(-1, {u: f"{plain} WHEN {grouped} THEN replace({u}, ',', '') END"})
         return steps
 
     def is_limit(self, cell: str, *, above: bool) -> str:
@@ -206,7 +219,17 @@ class DuckDB(SQLite):
     def read_number(self, column: str) -> str:
         return f"NULLIF(CAST({column} AS DOUBLE), CAST('NaN' AS DOUBLE))"
 
-    def level_text(self, column: str) -> str:
+    def plain(self, j: int, column: str) -> list[dict[str, str]]:
+        t, r, is_text = f"t{j}", f"r{j}", f"typeof({column}) = 'VARCHAR'"
+        first = {
+            t: f"CASE WHEN {is_text} THEN {self.trimmed(self.read_text(column), {})} END",
+            r: f"CASE WHEN NOT {is_text} THEN TRY_CAST({column} AS DOUBLE) END",
+        }
+        number = f"TRY_CAST({self.number_in(t, CellFormat())} AS DOUBLE)"
+        found = f"CASE WHEN {t} IS NULL THEN {r} WHEN {t} = 'true' THEN 1 WHEN {t} = 'false' THEN 0 ELSE {number} END"
+        return [first, *self.as_number(j, found)]
+
+    def level_text(self, column: str, levels: Sequence[str]) -> str:  # noqa: ARG002  there are truth values
         text = self.read_text(column)
         is_number = f"typeof({column}) IN ('DOUBLE', 'FLOAT')"
         return f"CASE WHEN {is_number} THEN regexp_replace({text}, '[.]0$', '') ELSE {text} END"
@@ -217,14 +240,18 @@ class DuckDB(SQLite):
         return f"translate({text}, {self.literal(''.join(pairs))}, {self.literal(''.join(pairs.values()))})"
 
     def measured(self, j: int, column: str, form: CellFormat) -> list[dict[str, str]]:
-        unit = trimmed(form.unit)
         t = f"t{j}"
+        text = self.trimmed(self.read_text(column), capitals_of(trimmed(form.unit)))
+        return [{t: text}, *self.as_number(j, self.number_in(t, form))]
+
+    def number_in(self, t: str, form: CellFormat) -> str:
+        """The digits of a number as laboratories write it; no number if there is none."""
+        unit = trimmed(form.unit)
         text = f"replace({t}, ',', '.')" if form.comma == "." else t
         patterns = [THOUSANDS.pattern] * (form.comma == "") + [PLAIN.pattern]
         limit, after = f"(?:[<>]=?|[{BELOW[1]}{ABOVE[1]}])?", f"(?:{re.escape(unit)})?" if unit else ""
         found = self.first_group(text, f"^{limit} *({'|'.join(patterns)}) *{after}$")
-        found = f"replace({found}, ',', '')" if form.comma == "" else found
-        return [{t: self.trimmed(self.read_text(column), capitals_of(unit))}, *self.as_number(j, found)]
+        return f"replace({found}, ',', '')" if form.comma == "" else found
 
     def first_group(self, text: str, pattern: str) -> str:
         """What the brackets of a regular expression have found; no number without a match."""
@@ -272,7 +299,10 @@ class PostgreSQL(DuckDB):
     def read_number(self, column: str) -> str:
         return f"NULLIF(CAST({column} AS double precision), 'NaN')"
 
-    def level_text(self, column: str) -> str:
+    def plain(self, j: int, column: str) -> list[dict[str, str]]:
+        return [{f"c{j}": self.read_number(column)}]  # of another text the query stops
+
+    def level_text(self, column: str, levels: Sequence[str]) -> str:  # noqa: ARG002  there are truth values
         return self.read_text(column)
 
     def first_group(self, text: str, pattern: str) -> str:
