@@ -15,6 +15,7 @@ import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
+from sklearn.dummy import DummyClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -64,6 +65,25 @@ def test_first_screen_has_the_question_the_formula_and_three_figures(two_classes
     assert all(one["value"].replace(" ", "\N{NO-BREAK SPACE}") in texts for one in content["key_figures"])
     assert 'class="equation"' in top
     assert f"A model with {two_classes[0].models_[0].size} term" in content["headline"]
+
+
+def test_the_first_figures_are_those_of_the_table_of_scores(two_classes):
+    clf, X, y = two_classes
+    report = Report.from_estimator(clf, X[:120], y[:120], baselines={"majority class": DummyClassifier()})
+    score = report.content["score"]
+    assert score["n_repeats"] == 3
+    means = [{key: one["mean"] for key, one in method["scores"].items()} for method in score["methods"]]
+    assert [score["figures"], score["class_shares"]] == means
+    auc, loss, accuracy = report.content["key_figures"]
+    assert auc["value"] == f"{means[0]['auc']:.3f}"
+    assert (loss["value"], loss["aside"][:5]) == (f"{means[0]['log_loss']:.3f}", f"{means[1]['log_loss']:.3f}")
+    assert accuracy["value"] == f"{100 * means[0]['accuracy']:.1f} %"
+    one = report.content["performance"][0]
+    assert one["auc_low"] < means[0]["auc"] == one["auc"] < one["auc_high"]
+    assert any(f"AUC {means[0]['auc']:.3f}" in figure.svg for figure in report.figures)
+    confusion = np.array(score["confusion"])
+    assert confusion.sum() == pytest.approx(120)
+    assert np.trace(confusion) / 120 == pytest.approx(means[0]["accuracy"], abs=0.01)
 
 
 def test_calibration_is_shown_first_if_a_class_is_rare(two_classes):

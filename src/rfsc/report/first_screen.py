@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from .._utils.words import fixed, listed, minus_sign, number, percent, plural
 from .performance import RARE
 
@@ -38,25 +36,26 @@ def question(content: Mapping[str, Any]) -> str:
 def first_figures(content: Mapping[str, Any]) -> list[dict[str, str]]:
     """Three figures: AUC, log-loss, and calibration if a class is rare, else accuracy."""
     score, one = content["score"], content["performance"][-1]
-    pooled, shares = score["pooled"], score["class_shares"]
+    ours, shares = score["figures"], score["class_shares"]
     if len(content["performance"]) == 1:
         interval = one["auc_low"] is not None and one["auc_low"] == one["auc_low"]
         ends = f"95 % interval {fixed(one['auc_low'])} to {fixed(one['auc_high'])}" if interval else "no interval"
     else:
         ends = "mean over the classes, each against the others"
+    worse = ": worse" if ours["log_loss"] > shares["log_loss"] else ""
     figures = [
-        {"name": "AUC", "value": fixed(pooled["auc"]), "aside": f"{ends}; 1 is perfect, 0.5 is chance"},
+        {"name": "AUC", "value": fixed(ours["auc"]), "aside": f"{ends}; 1 is perfect, 0.5 is chance"},
         {
             "name": "log-loss",
-            "value": fixed(pooled["log_loss"]),
-            "aside": f"{fixed(shares['log_loss'])} for class shares",
+            "value": fixed(ours["log_loss"]),
+            "aside": f"{fixed(shares['log_loss'])} for class shares{worse}",
         },
     ]
     if min(c["share"] for c in content["task"]["classes"]) < RARE and len(content["performance"]) == 1:
         value = minus_sign(f"{fixed(one['slope'], 2)} / {fixed(one['intercept'], 2)}")
         name, aside = "calibration slope / intercept", "1 and 0 are perfect; a class is rare"
         return [*figures, {"name": name, "value": value, "aside": aside}]
-    value, most = f"{fixed(100 * pooled['accuracy'], 1)} %", f"{fixed(100 * shares['accuracy'], 1)} %"
+    value, most = f"{fixed(100 * ours['accuracy'], 1)} %", f"{fixed(100 * shares['accuracy'], 1)} %"
     return [*figures, {"name": "accuracy", "value": value, "aside": f"{most} for the most frequent class"}]
 
 
@@ -150,11 +149,11 @@ def _validation(score: Mapping[str, Any]) -> str:
 
 def _performance(content: Mapping[str, Any]) -> str:
     score, one = content["score"], content["performance"][-1]
-    pooled = score["pooled"]
+    ours = score["figures"]
     if len(content["performance"]) > 1:
         return (
-            f"AUC {fixed(pooled['auc'])} (each class against the others, averaged), log-loss "
-            f"{fixed(pooled['log_loss'])}, accuracy {percent(pooled['accuracy'])}."
+            f"AUC {fixed(ours['auc'])} (each class against the others, averaged), log-loss "
+            f"{fixed(ours['log_loss'])}, accuracy {percent(ours['accuracy'])}."
         )
     independent = "" if score["folds_of"] == "rows" else " (rows taken as independent)"
     interval = f"95 % interval by DeLong{independent} {fixed(one['auc_low'])} to {fixed(one['auc_high'])}"
@@ -166,14 +165,6 @@ def _performance(content: Mapping[str, Any]) -> str:
         else ""
     )
     return (
-        f"AUC {fixed(pooled['auc'])} ({interval}), log-loss {fixed(pooled['log_loss'])}, Brier score "
-        f"{fixed(pooled['brier'])}, calibration slope {slope} and intercept {intercept}.{optimism}"
+        f"AUC {fixed(ours['auc'])} ({interval}), log-loss {fixed(ours['log_loss'])}, Brier score "
+        f"{fixed(ours['brier'])}, calibration slope {slope} and intercept {intercept}.{optimism}"
     )
-
-
-def class_shares(code: Any, weight: Any, n_classes: int) -> dict[str, float]:
-    """Scores of the class shares alone."""
-    shares = np.bincount(code, weight, minlength=n_classes)
-    shares = shares / shares.sum()
-    present = shares[shares > 0]
-    return {"log_loss": float(-(present * np.log(present)).sum()), "accuracy": float(shares.max())}

@@ -165,7 +165,7 @@ def _scores(score: Mapping[str, Any]) -> PageTable:
 def _confusion(confusion: Sequence[Sequence[int]], classes: Sequence[Mapping[str, Any]]) -> PageTable:
     labels, rows = [_name(c["label"]) for c in classes], []
     for i, counts in enumerate(confusion):
-        cells = [_number(f"{n:,}", strong=i == j) for j, n in enumerate(counts)]
+        cells = [_number(f"{round(n, 1):,}", strong=i == j) for j, n in enumerate(counts)]
         rows.append([labels[i], *cells, _number(percent(counts[i] / sum(counts)) if sum(counts) else NO_VALUE)])
     head = [TableCell("true class"), *labels, TableCell("correct")]
     return PageTable("Rows by true class (down) and predicted class (across)", head, rows)
