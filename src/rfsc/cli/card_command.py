@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from .._utils.words import listed
 from .arguments import Force, Jobs, Json, Model, ModelTarget, Quiet, file_option
 from .console import CommandError, Messages, check_writable, print_result, write_result
 from .fit_again import fitted_again
 from .new_rows import check_stdin, load_model
 
 ENDINGS = (".html", ".htm", ".json", ".txt")
+MOST_LABELS = 10  # in a message
 
 
 def card(
@@ -36,8 +38,9 @@ def card(
     """Turn a model into a score card: whole points that are added by hand, and the risk of every total.
 
     With its table, the model is fitted again, points are chosen that lose least, and folds say what rounding costs on
-    left-out rows. Products of features cannot be shown: fit with --basis hinge or --basis rule.
+    left-out rows. Products of features cannot be shown: fit with --basis hinge, step or rule.
     """
+    from .._model.access import models_of
     from ..card import card
 
     messages = Messages(quiet=quiet)
@@ -49,7 +52,14 @@ def card(
         output = check_writable(output, force=force, inputs=inputs, endings=ENDINGS)
     predictor = load_model(model)
     known = {str(one): one for one in predictor.classes_.tolist()}
-    chosen = known.get(label, label) if label is not None else None
+    labels = [str(one.label) for one in models_of(predictor)]
+    if label is None and len(labels) > 1:
+        msg = f"the model has a formula for each class; choose one of them with --class: {listed(labels, MOST_LABELS)}."
+        raise CommandError(msg, 2)
+    if label not in (None, *labels):
+        msg = f"--class must be {'one of ' if len(labels) > 1 else ''}{listed(labels, MOST_LABELS)}, got {label}."
+        raise CommandError(msg, 2)
+    chosen = known.get(label) if label is not None else None
     found = card(predictor, label=chosen, max_points=max_points)  # an error before the fits
     if data is not None:
         check_stdin(model, data)
