@@ -58,9 +58,7 @@ def test_first_screen_has_the_question_the_formula_and_three_figures(two_classes
     top = page[: page.index('<section id="cautions"')]
     texts = [text.strip() for text in Page(top).texts if text.strip()]
     assert content["question"].replace("\N{NO-BREAK SPACE}", " ") in " ".join(texts).replace("\N{NO-BREAK SPACE}", " ")
-    assert re.search(
-        r"Which rows are of class well of state \(\d+ of 300 rows, \d+ %\) is predicted from", content["question"]
-    )
+    assert re.search(r"The model predicts whether state is well \(\d+ of 300 rows, \d+ %\) from", content["question"])
     assert [one["name"] for one in content["key_figures"]] == ["AUC", "log-loss", "accuracy"]
     assert all(one["value"].replace(" ", "\N{NO-BREAK SPACE}") in texts for one in content["key_figures"])
     assert 'class="equation"' in top
@@ -100,7 +98,7 @@ def test_calibration_is_shown_first_if_a_class_is_rare(two_classes):
 def test_warnings_of_the_fit_and_the_source_are_repeated(two_classes):
     report = Report.from_estimator(*two_classes, cv=None, warnings=["'age' is odd"], source="people.csv")
     for text in (report.html(), report.markdown(), report.json()):
-        assert "Warning of the fit" in text
+        assert "Warning during the fit" in text
         assert "is odd." in text
         assert "people.csv" in text
 

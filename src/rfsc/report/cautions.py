@@ -77,7 +77,10 @@ def find_cautions(
         *_class_cautions(code, subject.class_names),
         *_range_cautions(subject),
         *_table_cautions(models[0].n_observations, len(features), columns),
-        *(Caution("caution", "warning", "Warning of the fit", f"{text[:1].upper()}{text[1:]}.") for text in warnings),
+        *(
+            Caution("caution", "warning", "Warning during the fit", f"{text[:1].upper()}{text[1:]}.")
+            for text in warnings
+        ),
     ]
     details: dict[str, list[str]] = {}
     for model, index in zip(models, stability, strict=True):

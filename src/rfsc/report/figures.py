@@ -80,8 +80,9 @@ def _curves(subject: Subject, score: HonestScore) -> Iterator[Figure]:
     ax.plot([0, 1], [0, 1], color="0.5", lw=1.2, ls="--", label="chance")
     for place, (label, outcomes) in enumerate(every):
         points = outcomes.roc()
-        area = score.figures()["auc"] if len(classes) == 2 else outcomes.auc()[0]
-        name = f"{shorten(label, 18)}, AUC {area:.3f}"
+        is_mean = len(classes) == 2 and score.n_folds > 1
+        area = score.figures()["auc"] if is_mean else outcomes.auc()[0]
+        name = f"{shorten(label, 18)}, {'mean ' * is_mean}AUC {area:.3f}"
         ax.plot(*points.values(), color=class_colour(place), lw=2, label=name)
     ax.set(xlabel="1 − specificity", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     title_and_legend(ax, "ROC curve")

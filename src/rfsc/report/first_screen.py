@@ -22,15 +22,14 @@ def question(content: Mapping[str, Any]) -> str:
     task, used = content["task"], [column["name"] for column in content["data"] if column["used"]]
     columns = f"{len(used)} of {plural(task['n_columns'], 'column')}" if used else plural(task["n_columns"], "column")
     named = f": {listed(used, MAX_NAMES)}" if used else ""
-    of = "" if task["target"] == "the target" else f" of {task['target']}"
+    rows, what = plural(task["n_rows"], "row"), "the class" if task["target"] == "the target" else task["target"]
     if len(task["classes"]) == 2:
         event = task["classes"][1]
-        what = f"Which rows are of class {event['label']}{of} ({event['n_rows']:,} of {plural(task['n_rows'], 'row')}, "
-        what += f"{percent(event['share'])})"
+        what = f"whether {what} is {event['label']} ({event['n_rows']:,} of {rows}, {percent(event['share'])})"
     else:
         classes = listed([f"{c['label']} ({c['n_rows']:,})" for c in task["classes"]], MAX_NAMES)
-        what = f"Which class{of} each of {plural(task['n_rows'], 'row')} has, {classes},"
-    return f"{what} is predicted from {columns}{named}."
+        what += f" ({rows}: {classes})"
+    return f"The model predicts {what} from {columns}{named}."
 
 
 def first_figures(content: Mapping[str, Any]) -> list[dict[str, str]]:
