@@ -60,7 +60,14 @@ def test_errors_come_before_any_fit(refused, hospital, model, tmp_path):
     assert "on the command line --basis hinge" in products
     assert "--cv expects 2 or more folds" in refused("card", model, "--cv", "1", status=2)
     assert "ends with one of .html" in refused("card", model, "-o", tmp_path / "card.pdf", status=2)
-    assert "--class must be sick, got other" in refused("card", model, "--class", "other", status=2)
+    assert "--class must be one of healthy and sick, got other" in refused("card", model, "--class", "other", status=2)
+
+
+def test_either_of_two_classes(run, hospital):
+    sick, healthy = (run(hospital / "patients.csv", "--cv", "2", "--class", one).out for one in ("sick", "healthy"))
+    assert healthy.startswith("Points for class healthy\n")
+    assert "in left-out log-loss" in healthy
+    assert sick != healthy
 
 
 def test_the_class_of_several_is_named(refused, tmp_path, capsys):
@@ -68,7 +75,7 @@ def test_the_class_of_several_is_named(refused, tmp_path, capsys):
     flowers.data.assign(kind=flowers.target_names[flowers.target]).to_csv(tmp_path / "iris.csv", index=False)
     line = ["fit", tmp_path / "iris.csv", "-t", "kind", *QUICK, "-o", tmp_path / "m.json", "--quiet"]
     assert main([str(part) for part in line]) == 0
-    words = "choose one of them with --class: setosa, versicolor and virginica."
+    words = "choose one with --class: setosa, versicolor and virginica."
     assert words in refused("card", tmp_path / "m.json", status=2)
     assert "--class must be one of setosa, " in refused("card", tmp_path / "m.json", "--class", "rose", status=2)
     assert main(["card", str(tmp_path / "m.json"), "--class", "virginica"]) == 0

@@ -62,7 +62,7 @@ def card(
     y : array-like of shape (n_samples,), default=None
         Class labels, for the cost.
     label : object, default=None
-        Which class, if there are more than two; the card is about this class against all others.
+        Which class, by default the second of two; the card is about this class against all others.
     max_points : int, default=10
         Most points of one range or condition.
     cv : int or None, default=5

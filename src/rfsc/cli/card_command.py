@@ -25,7 +25,7 @@ def card(
     ] = None,
     target: ModelTarget = None,
     label: Annotated[
-        str | None, typer.Option("--class", metavar="CLASS", help="Which class, of more than two.", show_default=False)
+        str | None, typer.Option("--class", metavar="CLASS", help="Which class.", show_default="the second of two")
     ] = None,
     max_points: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Most points of one row.")] = 10,
     cv: Annotated[int, typer.Option(metavar="N", min=0, help="Folds that measure the cost; 0: none.")] = 5,
@@ -40,7 +40,6 @@ def card(
     With its table, the model is fitted again, points are chosen that lose least, and folds say what rounding costs on
     left-out rows. Products of features cannot be shown: fit with --basis hinge, step or rule.
     """
-    from .._model.access import models_of
     from ..card import card
 
     messages = Messages(quiet=quiet)
@@ -52,12 +51,11 @@ def card(
         output = check_writable(output, force=force, inputs=inputs, endings=ENDINGS)
     predictor = load_model(model)
     known = {str(one): one for one in predictor.classes_.tolist()}
-    labels = [str(one.label) for one in models_of(predictor)]
-    if label is None and len(labels) > 1:
-        msg = f"the model has a formula for each class; choose one of them with --class: {listed(labels, MOST_LABELS)}."
+    if label is None and len(known) > 2:
+        msg = f"each class has a formula of its own; choose one with --class: {listed(list(known), MOST_LABELS)}."
         raise CommandError(msg, 2)
-    if label not in (None, *labels):
-        msg = f"--class must be {'one of ' if len(labels) > 1 else ''}{listed(labels, MOST_LABELS)}, got {label}."
+    if label not in (None, *known):
+        msg = f"--class must be one of {listed(list(known), MOST_LABELS)}, got {label}."
         raise CommandError(msg, 2)
     chosen = known.get(label) if label is not None else None
     found = card(predictor, label=chosen, max_points=max_points)  # an error before the fits

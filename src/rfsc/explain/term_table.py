@@ -244,7 +244,7 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
     level : float, default=0.95
         Confidence level of the intervals.
     label : object, optional
-        Which class, if the source has an output for each of several.
+        Which class, by default the second of two; for the first, f has the opposite sign.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def filter_table(source: Any, *, label: object = None) -> FilterTable | None:
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
         The model, or what holds it.
     label : object, optional
-        Which class, if the source has an output for each of several: every output has its own test.
+        Which class, by default the second of two: with more, every output has its own test.
 
     Returns
     -------
@@ -320,7 +320,7 @@ def summary(source: Any, *, label: object = None, width: int = 100) -> str:
         The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
         table.
     label : object, optional
-        Which class, if the source has an output for each of several.
+        Which class, by default the second of two; for the first, f has the opposite sign.
     width : int, default=100
         Longest line of words and equation; a table or a single term may be wider.
 
