@@ -344,9 +344,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             msg = f"size must be one of {', '.join(map(str, sizes))}, the sizes of this fit, got {size!r}."
             raise ValueError(msg)
         other = copy(self)
-        other.models_ = [
-            replace([model for model in path if model.size <= size][-1], evidence=None) for path in self._paths
-        ]
+        other.models_ = [replace([m for m in path if m.size <= size][-1], evidence=None) for path in self._paths]
         return other
 
     def _warn_unless_settled(self) -> None:

@@ -21,7 +21,7 @@ from .. import bases
 from .._model import SparseModel
 from .._model.predictor import Predictor
 from .._search.loop import SearchSettings
-from .._utils.arrays import FloatArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.manifest import versions
 from .._utils.words import plural
 from ..atlas import Atlas
@@ -42,7 +42,7 @@ from ..explain.term_table import NAIVE
 from ..restrictions import Restrictions
 from .cautions import find_cautions
 from .first_screen import first_figures, headline, methods, question
-from .honest_score import MAJORITY, METRICS, HonestScore, main_metric, measure
+from .honest_score import MAJORITY, METRICS, HonestScore, measure
 from .odds import odds_ratios, worked_example
 from .performance import Outcomes, performance
 from .subject import ColumnSummary, Subject, raw_columns, summarize_columns
@@ -51,6 +51,7 @@ from .table_one import table_one
 VERSION = 1
 SETTINGS_CLASSES = {"Restrictions": Restrictions} | {name: getattr(bases, name) for name in bases.__all__}
 NAIVE_COLUMNS = ("standard_error", "t", "p_value", "low", "high")  # of a table of terms
+IMBALANCED = 0.75  # share of the largest class beyond which accuracy is misleading
 MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line
 
 
@@ -158,6 +159,11 @@ def _score(score: HonestScore, subject: Subject) -> dict[str, Any]:
         "confusion": confusion_matrix(score.code, score.proba.argmax(axis=1), labels=labels, sample_weight=share),
         "n_terms_per_fold": score.sizes,
     }
+
+
+def main_metric(code: IntArray) -> str:
+    """Key of the metric to report first."""
+    return "accuracy" if np.bincount(code).max() <= IMBALANCED * len(code) else "balanced_accuracy"
 
 
 def _performance(score: HonestScore, subject: Subject) -> list[dict[str, Any]]:

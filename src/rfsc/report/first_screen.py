@@ -66,8 +66,8 @@ def headline(content: Mapping[str, Any]) -> str:
     rows = "held-out rows" if score["honest"] else "the rows given, which it may have been fitted to"
     found = [f"{one['name']} {one['value']}" for one in content["key_figures"]]
     first = f"A model with {size} has {listed(found)} on {rows}."
-    means = [f"{m['name']} {fixed(m['scores']['auc']['mean'])}" for m in score["methods"]]
-    return f"{first} Mean AUC of the folds: {listed(means)}." if len(means) > 1 and score["n_folds"] > 1 else first
+    others = [f"{m['name']} {fixed(m['scores']['auc']['mean'])}" for m in score["methods"][1:]]
+    return f"{first} AUC of other methods: {listed(others)}." if others and score["n_folds"] > 1 else first
 
 
 def methods(content: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -28,7 +28,6 @@ from .._utils.validation import codes_of, fit_params
 N_FOLDS = 5
 FEW_ROWS, REPEATS = 200, 3  # below FEW_ROWS, one partition into folds varies much, so several are averaged
 N_RESAMPLES = 100
-IMBALANCED = 0.75  # share of the largest class beyond which accuracy is misleading
 SMALLEST_PROBABILITY = 1e-15  # a probability of exactly zero would make the log-loss infinite
 OURS, MAJORITY = "RFSC", "majority class"
 
@@ -80,10 +79,8 @@ class HonestScore:
     ----------
     how : {"cross-validation", "given rows"}
         Whether the rows were held out of the fits that were scored, or are those that were given.
-    n_folds, n_repeats : int
-        Of the cross-validation; n_repeats is how often each row was predicted. Both are 1 for given rows.
-    n_rows : int
-        Number of rows that were predicted.
+    n_folds, n_repeats, n_rows : int
+        Fits of the cross-validation, predictions of each row, and rows. Given rows have one fold and one repeat.
     methods : tuple of MethodScore
         The model first.
     code : ndarray of shape (n_predicted,), dtype=int
@@ -124,13 +121,12 @@ class HonestScore:
         rows = on_given_rows(self.proba, self.code, how="cross-validation", weight=self.weight)
         _, half_width = rows.difference(rows.methods[1])
         ours, shares = (np.array(list(self.figures(name).values())) for name in (OURS, MAJORITY))
-        # repeated predictions of a row say little more than one
-        return bool((SIGNS * (ours - shares) > half_width * np.sqrt(self.n_repeats)).any())
+        half_width *= np.sqrt(self.n_repeats)  # repeated predictions of a row say little more than one
+        return bool((SIGNS * (ours - shares) > half_width).any())
 
     def figures(self, name: str = OURS) -> dict[str, float]:
         """Metrics of the model or of the class shares: means over the folds, of all rows where a fold has none."""
-        counts = np.bincount(self.code, self.weight, minlength=self.proba.shape[1])
-        proba = self.proba if name == OURS else np.tile(counts / counts.sum(), (len(self.proba), 1))
+        proba = self.proba if name == OURS else _shares(self.code, self.proba, self.weight)
         of_all = measure(self.code, proba, self.weight)
         means = next((m.mean.tolist() for m in self.methods if m.name == name), of_all.values())
         return {key: of_all[key] if np.isnan(mean) else mean for key, mean in zip(of_all, means, strict=True)}
@@ -143,14 +139,13 @@ class HonestScore:
         """
         ours = self.methods[0]
         gap = SIGNS * (other.values - ours.values)
-        n_folds = len(gap)
         if not self.is_honest:
             half_width = np.full(len(METRICS), np.inf)
         elif ours.resampled is not None and other.resampled is not None:
             half_width = stats.norm.ppf(0.975) * (other.resampled - ours.resampled).std(axis=0, ddof=1)
         else:
-            widened = np.sqrt((1.0 / n_folds + self.test_share) * gap.var(axis=0, ddof=1))
-            half_width = stats.t.ppf(0.975, n_folds - 1) * widened
+            widened = np.sqrt((1.0 / len(gap) + self.test_share) * gap.var(axis=0, ddof=1))
+            half_width = stats.t.ppf(0.975, len(gap) - 1) * widened
         return gap.mean(axis=0), np.asarray(half_width)
 
 
@@ -300,14 +295,17 @@ def on_given_rows(
     random_state: int | None = 0,
 ) -> HonestScore:
     """Score predictions as they are, beside the class shares; the spread is that of random resamples."""
-    counts = np.bincount(code, weight, minlength=proba.shape[1])
-    shares = np.tile(counts / counts.sum(), (len(proba), 1))
     methods = []
-    for name, predicted in ((OURS, proba), (MAJORITY, shares)):
-        resampled = _resampled(code, predicted, weight, random_state)
-        values = np.array([_values(code, predicted, weight)])
-        methods.append(MethodScore(name, values, float("nan"), resampled=resampled))
+    for name, predicted in ((OURS, proba), (MAJORITY, _shares(code, proba, weight))):
+        values, again = np.array([_values(code, predicted, weight)]), _resampled(code, predicted, weight, random_state)
+        methods.append(MethodScore(name, values, float("nan"), resampled=again))
     return HonestScore(how, 1, 1, len(code), tuple(methods), code, proba, weight=weight)
+
+
+def _shares(code: IntArray, proba: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """The class shares as predictions of every row."""
+    counts = np.bincount(code, weight, minlength=proba.shape[1])
+    return np.tile(counts / counts.sum(), (len(proba), 1))
 
 
 def _part(values: Any, rows: IntArray) -> Any:
@@ -339,11 +337,8 @@ def _splits(
         msg = f"cv must be 'auto', a number of folds, a splitter, an iterable of folds or None, got {cv!r}."
         raise ValueError(msg)
     if isinstance(cv, int | str):
-        n_folds = cv if isinstance(cv, int) else None
-        if groups is None:
-            cv = stratified_folds(code, n_folds, random_state)
-        else:
-            cv = grouped_folds(code, groups, n_folds, random_state)
+        how = cv if isinstance(cv, int) else None, random_state
+        cv = stratified_folds(code, *how) if groups is None else grouped_folds(code, groups, *how)
     return list(check_cv(cv, y, classifier=True).split(X, y, groups))
 
 
@@ -423,11 +418,6 @@ def _size(fitted: Any) -> int:
 
 
 # ---- metrics
-
-
-def main_metric(code: IntArray) -> str:
-    """Key of the metric to report first."""
-    return "accuracy" if np.bincount(code).max() <= IMBALANCED * len(code) else "balanced_accuracy"
 
 
 def measure(code: IntArray, proba: FloatArray, weight: FloatArray | None = None) -> dict[str, float]:
