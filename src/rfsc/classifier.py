@@ -329,8 +329,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         Parameters
         ----------
         size : int
-            Number of terms, the intercept not counted. With several classes, every output gets its largest model of at
-            most this size.
+            Number of terms, the intercept not counted, one of those that `front_` lists. With several classes, every
+            output gets its largest model of at most this size.
 
         Returns
         -------
@@ -339,13 +339,12 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         """
         check_is_fitted(self)
         least = max(path[0].size for path in self._paths)
-        if isinstance(size, bool) or not isinstance(size, Integral) or size < least:
-            msg = f"size must be an integer of at least {least}, the smallest model of this fit, got {size!r}."
+        sizes = sorted({model.size for path in self._paths for model in path if model.size >= least})
+        if isinstance(size, bool) or not isinstance(size, Integral) or size not in sizes:
+            msg = f"size must be one of {', '.join(map(str, sizes))}, the sizes of this fit, got {size!r}."
             raise ValueError(msg)
         other = copy(self)
-        other.models_ = [
-            replace([model for model in path if model.size <= size][-1], evidence=None) for path in self._paths
-        ]
+        other.models_ = [replace([m for m in path if m.size <= size][-1], evidence=None) for path in self._paths]
         return other
 
     def _warn_unless_settled(self) -> None:

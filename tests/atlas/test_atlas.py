@@ -269,7 +269,7 @@ def test_wrong_classifiers_and_rows(clf, table):
 def test_wrong_wishes_and_numbers(made):
     with pytest.raises(ValueError, match="from 0 to"):
         made.model(len(made))
-    with pytest.raises(ValueError, match="'weight', but the model has no such feature"):
+    with pytest.raises(ValueError, match="'weight', but the fit has no column of this name"):
         made.find(without=["weight"])
     with pytest.raises(TypeError, match=re.escape("got a single name. Write without=['...']")):
         made.find(without="age")

@@ -66,7 +66,8 @@ def test_what_cannot_be_is_one_sentence(refused, hospital, tmp_path):
     for text in ("wide", "-1", "nan"):
         assert "--tolerance expects 1se" in refused("atlas", *files, f"--tolerance={text}", "-q", status=2)
     assert "which is no column of numbers" in refused("atlas", *files, "--increasing", "sex", "-q")
-    assert "no such feature" in refused("atlas", *files, "--without", "hair", "-q")
+    words = "the fit has no column of this name. Choose from 'age', 'sex', "
+    assert words in refused("atlas", *files, "--without", "hair", "-q")
 
 
 def test_another_fit_than_that_of_the_file(atlas, refused, hospital, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from sklearn.datasets import load_iris
 
 from rfsc.card import ScoreCard
 from rfsc.cli import main
@@ -56,7 +57,36 @@ def test_from_the_model_alone(run, tmp_path):
 
 def test_errors_come_before_any_fit(refused, hospital, model, tmp_path):
     products = refused("card", hospital / "model.json", hospital / "patients.csv")
-    assert 'Fit with basis="hinge"' in products
+    assert "on the command line --basis hinge" in products
     assert "--cv expects 2 or more folds" in refused("card", model, "--cv", "1", status=2)
     assert "ends with one of .html" in refused("card", model, "-o", tmp_path / "card.pdf", status=2)
-    assert "label must be 'sick', got 'other'" in refused("card", model, "--class", "other")
+    assert "--class must be one of healthy and sick, got other" in refused("card", model, "--class", "other", status=2)
+
+
+def test_either_of_two_classes(run, hospital):
+    sick, healthy = (run(hospital / "patients.csv", "--cv", "2", "--class", one).out for one in ("sick", "healthy"))
+    assert healthy.startswith("Points for class healthy\n")
+    assert "in left-out log-loss" in healthy
+    assert sick != healthy
+
+
+def test_the_class_of_several_is_named(refused, tmp_path, capsys):
+    flowers = load_iris(as_frame=True)
+    flowers.data.assign(kind=flowers.target_names[flowers.target]).to_csv(tmp_path / "iris.csv", index=False)
+    line = ["fit", tmp_path / "iris.csv", "-t", "kind", *QUICK, "-o", tmp_path / "m.json", "--quiet"]
+    assert main([str(part) for part in line]) == 0
+    words = "choose one with --class: setosa, versicolor and virginica."
+    assert words in refused("card", tmp_path / "m.json", status=2)
+    assert "--class must be one of setosa, " in refused("card", tmp_path / "m.json", "--class", "rose", status=2)
+    assert main(["card", str(tmp_path / "m.json"), "--class", "virginica"]) == 0
+    assert "Points for class virginica" in capsys.readouterr().out
+
+
+def test_a_fit_says_how_to_get_a_card(model, hospital, tmp_path, capsys):
+    line = ["fit", str(hospital / "patients.csv"), "-t", "diagnosis", "--drop", "patient", *QUICK]
+    assert main([*line, "-o", str(tmp_path / "hinge.json")]) == 0
+    assert f"rfsc card {tmp_path / 'hinge.json'} {hospital / 'patients.csv'}" in capsys.readouterr().err
+    assert main([*line, "--basis", "polynomial", "-o", str(tmp_path / "products.json")]) == 0
+    said = capsys.readouterr().err
+    assert "rfsc card" not in said
+    assert "For a score card, fit with --basis hinge, step or rule." in said

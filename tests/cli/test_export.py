@@ -152,4 +152,11 @@ def test_refusals(hospital, refused, tmp_path, options, words, status):
 
 def test_a_terminal_gets_no_binary_format(hospital, refused, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert refused("export", hospital / "model.json", "--to", "onnx") == "onnx is a binary format; pass -o FILE.\n"
+    words = "onnx is a binary format; pass -o FILE.\n"
+    assert refused("export", hospital / "model.json", "--to", "onnx", "-o", "-", status=2) == words
+
+
+@pytest.mark.parametrize("to", ["onnx", "xlsx"])
+def test_a_pipe_gets_a_binary_format_only_if_it_is_asked_for(hospital, refused, to):
+    words = f"{to} is a binary format; pass -o FILE.\n"
+    assert refused("export", hospital / "model.json", "--to", to, status=2) == words

@@ -14,9 +14,10 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from rfsc import RFSCClassifier
+from rfsc._model import Predictor
 from rfsc._terms import Term, monomial
 from rfsc._terms.expression import Condition, Number, Product, Ramp, Scaled, Sum
-from rfsc.explain import definitions, equation, equations, rounded, summary
+from rfsc.explain import definitions, equation, equations, rounded, summary, term_table
 from rfsc.explain.notation import Text
 
 from .models import FAMILIES, NAMES, computed, model_of, table
@@ -195,6 +196,18 @@ def test_digits_follow_the_tolerance():
         forced = equation(model, units=units, tolerance=None, digits=1)
         assert f"{abs(exact[0]):.1g}" in forced
         assert len(forced) < len(text)
+
+
+def test_the_first_of_two_classes_has_the_opposite_formula():
+    predictor = Predictor([model_of("polynomial", "hinge", label="ill")], ["fit", "ill"])
+    X = table()
+    for label, sign in (("ill", 1), ("fit", -1), (None, 1)):
+        f = computed(equation(predictor, units="original", tolerance=1e-9, label=label), X, predictor.models_[0])
+        np.testing.assert_allclose(f, sign * predictor.models_[0].decision(X), atol=1e-6)
+    assert "f > 0 predicts class fit" in summary(predictor, label="fit")
+    np.testing.assert_array_equal(term_table(predictor, label="fit").coef, -predictor.models_[0].coef)
+    with pytest.raises(ValueError, match="label must be one of 'fit', 'ill', got 'well'"):
+        equation(predictor, label="well")
 
 
 def test_equations_of_all_outputs():

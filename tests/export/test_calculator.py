@@ -233,6 +233,23 @@ def test_the_link_keeps_the_values(browser, opened):  # noqa: F811
 
 @in_browser
 @pytest.mark.slow
+def test_an_empty_form_has_no_answer(browser, opened):  # noqa: F811
+    recipe = Recipe(
+        (RawColumn("age", "number"), RawColumn("ward", "text")),
+        (NumberOf(0, 61.0), LevelOf(1, ("n",))),
+        ("age", "ward n"),
+    )
+    scaling = scaling_of([(18.0, 95.0), (0.0, 1.0)])
+    terms = tuple(map(monomial, [(0,), (1,)]))
+    model = SparseModel(terms, np.array([1.0, 2.0]), None, scaling, recipe.names, "sick", 100.0, None)
+    opened(Predictor([model], ["healthy", "sick"], recipe))
+    assert shown(browser) == (None, None, "Enter at least one value.")
+    opened(Predictor([model], ["healthy", "sick"], recipe), {"ward": "n"})
+    assert shown(browser)[0] > 0.5
+
+
+@in_browser
+@pytest.mark.slow
 def test_missing_wrong_and_distant_values(browser, opened):  # noqa: F811
     from selenium.webdriver.common.by import By
 

@@ -319,8 +319,10 @@ def test_every_size_is_a_classifier():
         assert other.support_.sum() == front.n_features[size]
     np.testing.assert_array_equal(clf.at_size(clf.models_[0].size).predict_proba(X), clf.predict_proba(X))
     assert clf.models_[0].size == front.n_terms[front.chosen][0]  # the fit itself has not changed
-    with pytest.raises(ValueError, match="integer of at least 0"):
-        clf.at_size(-1)
+    largest = int(front.n_terms[-1])
+    for wrong in (-1, largest + 1, 99, 1.0, True):
+        with pytest.raises(ValueError, match=rf"one of 0, 1, .*{largest}, the sizes of this fit, got {wrong}"):
+            clf.at_size(wrong)
     assert front.to_frame().loc[2, "equation"] == front.equation[2]
 
 

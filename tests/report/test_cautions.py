@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from rfsc import RFSCClassifier, SearchSettings
 from rfsc._model import Evidence, SparseModel
@@ -65,7 +66,9 @@ def cautions_of(model, X, y, score=None, stability=0.9):
 
 def test_a_sound_model_has_no_cautions():
     X, y = rows()
-    assert cautions_of(model_of(X), X, y) == {}
+    low, span = X.min(), X.max() - X.min()
+    coef = np.array([low["a"] + low["b"], span["a"], span["b"]])
+    assert cautions_of(model_of(X, ((), (0,), (1,)), coef=coef), X, y) == {}
 
 
 def test_scores_of_given_rows_may_be_too_optimistic():
@@ -88,6 +91,16 @@ def test_noise_is_no_better_than_the_majority_and_overfitted():
     subject = Subject.read(clf, X, y)
     found = {c.key for c in find_cautions(subject, summarize_columns(X), score, [0.9])}
     assert {"no_better_than_majority", "overfitting"} <= found
+
+
+def test_the_log_loss_of_the_class_shares_is_better():
+    X, y = rows()
+    for extreme in (True, False):  # the same ranks
+        p = expit((X["a"] + X["b"]) * (9 if extreme else 1)).to_numpy()
+        score = on_given_rows(np.stack([1 - p, p], axis=1), (y == "yes").astype(int), how="cross-validation")
+        found = cautions_of(model_of(X), X, y, score)
+        assert ("log_loss_above_class_shares" in found) == extreme
+        assert "no_better_than_majority" not in found
 
 
 def test_separable_classes():

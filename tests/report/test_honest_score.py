@@ -36,15 +36,17 @@ def test_scores_are_those_of_scikit_learn_on_the_same_folds(two_classes):
         np.testing.assert_allclose(method.values[:, 3], -wanted["test_neg_log_loss"], rtol=1e-6)
     assert [method.name for method in score.methods] == ["RFSC", "logistic"]
     assert score.code.shape == (300,)
-    assert score.mean("accuracy") == pytest.approx((score.proba.argmax(axis=1) == score.code).mean())
+    assert score.figures()["accuracy"] == pytest.approx((score.proba.argmax(axis=1) == score.code).mean())
 
 
-def test_few_rows_are_divided_several_times_and_predicted_once_in_the_figures():
+def test_few_rows_are_divided_several_times_and_every_prediction_counts():
     X, y = load_iris(return_X_y=True)
     clf = RFSCClassifier(**TINY)
     score = cross_validated(clf, X, y, np.unique(y))
-    assert (score.n_folds, score.n_repeats) == (15, 3)
-    assert len(score.code) == 150
+    assert (score.n_folds, score.n_repeats, score.n_rows) == (15, 3, 150)
+    assert len(score.code) == 450
+    np.testing.assert_array_equal(score.code[:150], y)
+    assert score.weight.sum() == pytest.approx(150)
     assert len(score.sizes) == 15
 
 
@@ -111,7 +113,7 @@ def test_classes_missing_in_a_fold_get_probability_zero():
     score = cross_validated(LogisticRegressionLike(), X, y, np.unique(y), cv=folds)
     assert score.proba.shape == (12, 3)
     np.testing.assert_allclose(score.proba.sum(axis=1), 1.0)
-    assert score.mean("accuracy") == 0.0
+    assert score.figures()["accuracy"] == 0.0
 
 
 class LogisticRegressionLike(LogisticRegression):
@@ -128,7 +130,7 @@ def test_columns_are_put_in_the_order_of_all_classes():
 def test_difference_has_the_interval_of_nadeau_and_bengio(rng):
     ours, other = rng.random((6, 5)), rng.random((6, 5))
     methods = (MethodScore("RFSC", ours, 1.0), MethodScore("b", other, 1.0))
-    score = HonestScore("cross-validation", 6, 1, methods, np.zeros(1, int), np.ones((1, 2)), test_share=0.25)
+    score = HonestScore("cross-validation", 6, 1, 1, methods, np.zeros(1, int), np.ones((1, 2)), test_share=0.25)
     gain, half_width = score.difference(methods[1])
     by_hand = [other[k, 0] - ours[k, 0] for k in range(6)]
     variance = sum((d - np.mean(by_hand)) ** 2 for d in by_hand) / 5
@@ -142,11 +144,11 @@ def test_given_rows_are_scored_beside_the_class_shares(rng):
     p = np.clip(0.3 + 0.4 * (code - 0.3) + 0.2 * rng.normal(size=200), 0.01, 0.99)
     score = on_given_rows(np.column_stack([1 - p, p]), code)
     assert not score.is_honest
-    assert score.mean("accuracy") == ((p > 0.5) == code).mean()
+    assert score.figures()["accuracy"] == ((p > 0.5) == code).mean()
     majority = score.methods[1]
     assert majority.mean[0] == max((code == 0).mean(), (code == 1).mean())
     # the spread of a share is known
-    accuracy = score.mean("accuracy")
+    accuracy = score.figures()["accuracy"]
     assert score.methods[0].spread[0] == pytest.approx(np.sqrt(accuracy * (1 - accuracy) / 200), rel=0.3)
     assert np.isinf(score.difference(majority)[1]).all()
 
@@ -163,7 +165,7 @@ def test_a_single_fold_has_the_spread_of_its_rows(two_classes):
     folds = StratifiedShuffleSplit(1, test_size=0.4, random_state=0)
     score = cross_validated(clf, X, y.to_numpy(), clf.classes_, cv=folds)
     assert (score.n_folds, len(score.code)) == (1, 120)
-    accuracy = score.mean("accuracy")
+    accuracy = score.figures()["accuracy"]
     assert score.methods[0].spread[0] == pytest.approx(np.sqrt(accuracy * (1 - accuracy) / 120), rel=0.3)
     report = Report.from_estimator(clf, X, y, cv=score)
     assert "without 120 rows" in report.html()

@@ -11,12 +11,16 @@ from sklearn.metrics import precision_score, recall_score, roc_auc_score
 from rfsc.report.performance import Outcomes, performance
 
 
+def outcomes_of(event, probability, weight):
+    return Outcomes(event, probability, np.ones(event.size) if weight is None else weight)
+
+
 @pytest.fixture(params=["plain", "weighted"])
 def outcomes(request):
     rng = np.random.default_rng(0)
     x = rng.normal(size=400)
     event, probability = rng.random(400) < expit(x - 0.3), expit(1.5 * x).round(2).clip(0.01, 0.99)
-    return Outcomes.of(event, probability, None if request.param == "plain" else rng.integers(1, 5, 400).astype(float))
+    return outcomes_of(event, probability, None if request.param == "plain" else rng.integers(1, 5, 400).astype(float))
 
 
 def repeated(outcomes):
@@ -46,7 +50,12 @@ def test_interval_by_delong_written_out():
     variance = wins.mean(axis=1).var(ddof=1) / own.size + wins.mean(axis=0).var(ddof=1) / others.size
     area = wins.mean()
     ends = expit(logit(area) + np.array([-1, 1]) * 1.959963985 * np.sqrt(variance) / (area * (1 - area)))
-    np.testing.assert_allclose(Outcomes.of(event, p, None).auc(), [area, *ends])
+    np.testing.assert_allclose(outcomes_of(event, p, None).auc(), [area, *ends])
+
+
+def test_interval_is_no_narrower_if_the_same_rows_are_predicted_repeatedly(outcomes):
+    rows = (np.tile(values, 3) for values in (outcomes.event, outcomes.probability, outcomes.weight / 3))
+    np.testing.assert_allclose(Outcomes(*rows, n_repeats=3).auc(), outcomes.auc(), rtol=1e-3)
 
 
 def test_calibration_is_that_of_statsmodels(outcomes):
@@ -70,7 +79,7 @@ def test_thresholds_and_net_benefit_by_counting(outcomes):
         benefit = sum(1.0 if e else -t / (1 - t) for e, c in zip(event, called, strict=True) if c) / event.size
         assert row["net_benefit"] == pytest.approx(benefit)
     curve = outcomes.decision_curve()
-    everybody = Outcomes.of(outcomes.event, np.ones(event.size)[: outcomes.event.size], outcomes.weight)
+    everybody = outcomes_of(outcomes.event, np.ones(event.size)[: outcomes.event.size], outcomes.weight)
     np.testing.assert_allclose(curve["all"], everybody.decision_curve()["model"], atol=1e-4)
 
 
@@ -82,9 +91,9 @@ def test_the_area_under_the_points_of_the_curve_is_the_auc(outcomes):
 
 
 def test_what_is_not_known_is_nan():
-    sure = Outcomes.of(np.arange(20) > 9, np.repeat([0.1, 0.9], 10), None)
+    sure = outcomes_of(np.arange(20) > 9, np.repeat([0.1, 0.9], 10), None)
     assert sure.auc()[0] == pytest.approx(1.0)
     assert np.isnan(sure.auc()[1:]).all()
     assert np.isnan(sure.calibration()[0])
     assert np.isnan(sure.at(0.95)["ppv"])
-    assert np.isnan(Outcomes.of(np.ones(9, dtype=bool), np.full(9, 0.5), None).auc()).all()
+    assert np.isnan(outcomes_of(np.ones(9, dtype=bool), np.full(9, 0.5), None).auc()).all()

@@ -15,6 +15,7 @@ import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
+from sklearn.dummy import DummyClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -57,13 +58,30 @@ def test_first_screen_has_the_question_the_formula_and_three_figures(two_classes
     top = page[: page.index('<section id="cautions"')]
     texts = [text.strip() for text in Page(top).texts if text.strip()]
     assert content["question"].replace("\N{NO-BREAK SPACE}", " ") in " ".join(texts).replace("\N{NO-BREAK SPACE}", " ")
-    assert re.search(
-        r"Which rows are of class well of state \(\d+ of 300 rows, \d+ %\) is predicted from", content["question"]
-    )
+    assert re.search(r"The model predicts whether state is well \(\d+ of 300 rows, \d+ %\) from", content["question"])
     assert [one["name"] for one in content["key_figures"]] == ["AUC", "log-loss", "accuracy"]
     assert all(one["value"].replace(" ", "\N{NO-BREAK SPACE}") in texts for one in content["key_figures"])
     assert 'class="equation"' in top
     assert f"A model with {two_classes[0].models_[0].size} term" in content["headline"]
+
+
+def test_the_first_figures_are_those_of_the_table_of_scores(two_classes):
+    clf, X, y = two_classes
+    report = Report.from_estimator(clf, X[:120], y[:120], baselines={"majority class": DummyClassifier()})
+    score = report.content["score"]
+    assert score["n_repeats"] == 3
+    means = [{key: one["mean"] for key, one in method["scores"].items()} for method in score["methods"]]
+    assert [score["figures"], score["class_shares"]] == means
+    auc, loss, accuracy = report.content["key_figures"]
+    assert auc["value"] == f"{means[0]['auc']:.3f}"
+    assert (loss["value"], loss["aside"][:5]) == (f"{means[0]['log_loss']:.3f}", f"{means[1]['log_loss']:.3f}")
+    assert accuracy["value"] == f"{100 * means[0]['accuracy']:.1f} %"
+    one = report.content["performance"][0]
+    assert one["auc_low"] < means[0]["auc"] == one["auc"] < one["auc_high"]
+    assert any(f"AUC {means[0]['auc']:.3f}" in figure.svg for figure in report.figures)
+    confusion = np.array(score["confusion"])
+    assert confusion.sum() == pytest.approx(120)
+    assert np.trace(confusion) / 120 == pytest.approx(means[0]["accuracy"], abs=0.01)
 
 
 def test_calibration_is_shown_first_if_a_class_is_rare(two_classes):
@@ -80,7 +98,7 @@ def test_calibration_is_shown_first_if_a_class_is_rare(two_classes):
 def test_warnings_of_the_fit_and_the_source_are_repeated(two_classes):
     report = Report.from_estimator(*two_classes, cv=None, warnings=["'age' is odd"], source="people.csv")
     for text in (report.html(), report.markdown(), report.json()):
-        assert "Warning of the fit" in text
+        assert "Warning during the fit" in text
         assert "is odd." in text
         assert "people.csv" in text
 

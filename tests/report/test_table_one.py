@@ -10,12 +10,14 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from scipy.special import expit
+from sklearn.pipeline import make_pipeline
 
 from rfsc import RFSCClassifier
 from rfsc._model import Predictor
 from rfsc.bases import Polynomial
 from rfsc.report import Report
 from rfsc.report.odds import nice
+from rfsc.tables import TableEncoder
 
 from .conftest import QUICK
 
@@ -47,6 +49,19 @@ def test_table_one(people):
         assert cell == f"{middle} [{low}, {high}]"
     for cell, rows in zip(found["smokes", "yes, n (%)"], (X, X[y == "fit"], X[y == "ill"]), strict=True):
         assert cell == f"{int(rows.smokes.sum())} ({100 * rows.smokes.mean():.0f} %)"
+
+
+def test_numbers_and_levels_written_as_text_are_described_as_the_model_reads_them(people):
+    _, X, y = people
+    raw = pd.DataFrame({"age": X.age.map("{:.0f} y".format), "smokes": np.where(X.smokes == 1, "Yes ", "no")})
+    encoder = TableEncoder()
+    model = make_pipeline(encoder, RFSCClassifier(**QUICK | {"basis": Polynomial(degree=1), "size": 2})).fit(raw, y)
+    found = lines_of(Report.from_estimator(model, raw, y, cv=None))
+    assert found["age", "median [quartiles]"][0] == "{1:.4g} [{0:.4g}, {2:.4g}]".format(
+        *X.age.quantile([0.25, 0.5, 0.75])
+    )
+    counts = [cells[0] for (column, _), cells in found.items() if column == "smokes"]
+    assert f"{int(X.smokes.sum())} ({100 * X.smokes.mean():.0f} %)" in counts
 
 
 def test_small_groups_are_not_counted(people):

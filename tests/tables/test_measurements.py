@@ -131,6 +131,43 @@ def test_mistakes_are_found_and_skewed_columns_are_left_alone():
         assert not far_from_others(column(plain.astype(float))).size
 
 
+@pytest.mark.parametrize("n", [80, 400, 10_000])
+@pytest.mark.parametrize(
+    ("draw", "factor"),
+    [
+        (lambda rng, n: rng.normal(60, 12, n), 10),
+        (lambda rng, n: rng.lognormal(2, 0.4, n), 100),
+        (lambda rng, n: rng.exponential(5000, n), 100_000),
+        (lambda rng, n: rng.gamma(2.0, 3.0, n), 100_000),
+        (lambda rng, n: rng.exponential(3, n) * (rng.random(n) > 0.3), 100_000),
+        (lambda rng, n: rng.lognormal(0, 1.5, n), 100_000),
+    ],
+)
+def test_few_columns_without_mistakes_are_doubted_and_impossible_values_are_found(draw, factor, n):
+    """The wider the distribution, the larger a value must be to be impossible."""
+    rng = np.random.default_rng(n)
+    n_alarms = 0
+    for _ in range(100):
+        values = draw(rng, n).round(2)
+        n_alarms += far_from_others(column(values)).size > 0
+        values[7] = factor * values.max()
+        assert 7 in far_from_others(column(values))
+    assert n_alarms <= 3
+
+
+def test_a_fit_names_all_doubtful_columns_in_one_warning(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(60, 12, (60, 8)).round(1), columns=list("abcdefgh"))
+    for k in range(7):
+        X.iloc[k, k] = 999.0
+    X.assign(y=np.where(X["h"] > 60, "yes", "no")).to_csv(tmp_path / "t.csv", index=False)
+    line = ["fit", str(tmp_path / "t.csv"), "-t", "y", "--cv", "0", "--restarts", "1", "--basis", "step", "--size", "1"]
+    assert main([*line, "--keep", "h"]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "Warning" in line]
+    words = "'a' (row 1), 'b' (row 2), 'c' (row 3), 'd' (row 4), 'e' (row 5) and 2 more"
+    assert said == [f"Warning: values far from all others in {words}; check them for mistakes"]
+
+
 def test_fit_and_predict_read_cells_alike(tmp_path, capsys):
     rng = np.random.default_rng(1)
     crp, age = rng.lognormal(1, 1, 300).round(1), rng.integers(20, 90, 300)
@@ -166,4 +203,4 @@ def test_mistakes_are_named_before_the_fit(tmp_path, capsys):
     table.to_csv(tmp_path / "t.csv", index=False)
     assert main(["fit", str(tmp_path / "t.csv"), "-t", "out", "--keep", "age", "--cv", "0", "--size", "1"]) == 0
     said = " ".join(capsys.readouterr().err.split())
-    assert "'age' is far from its other values in row 18; check whether this is a mistake" in said
+    assert "values far from all others in 'age' (row 18); check them for mistakes" in said

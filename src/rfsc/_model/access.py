@@ -84,14 +84,20 @@ def model_of(source: Any, output: int) -> SparseModel:
 
 
 def one_model(source: Any, label: object = None, *, or_else: str = "") -> SparseModel:
-    """The one model of a source, or the one for a class; `or_else` ends the advice if no class was given."""
+    """The one model of a source, or the one for a class; `or_else` ends the advice if no class was given.
+
+    For the first of two classes this is the model of the second with the opposite sign.
+    """
     models = models_of(source)
     if label is None and len(models) == 1:
         return models[0]
     found = [model for model in models if label is not None and model.label == label]
+    classes = as_predictor(source[-1] if isinstance(source, Pipeline) else source).classes_.tolist()
+    if len(models) == 1 and not found and label in classes:
+        found = [replace(models[0], coef=-models[0].coef, label=label)]
     if len(found) != 1:
-        labels = ", ".join(map(repr, np.array([model.label for model in models]).tolist()))  # never np.int64(0)
-        msg = f"label must be {'one of ' if len(models) > 1 else ''}{labels}, got {label!r}."
+        labels = ", ".join(map(repr, classes))
+        msg = f"label must be one of {labels}, got {label!r}."
         if label is None:
             msg = f"the model has {len(models)} outputs, one for each class. Pass label, one of {labels}{or_else}."
         raise ValueError(msg)

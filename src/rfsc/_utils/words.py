@@ -50,7 +50,9 @@ def number(value: float | None, digits: int = 4) -> str:
 
 def fixed(value: float | None, decimals: int = 3) -> str:
     """A number with a fixed count of decimals; a dash for None and NaN."""
-    return NO_VALUE if value is None or value != value else f"{value:.{decimals}f}"
+    return (
+        NO_VALUE if value is None or value != value else f"{round(value, decimals) + 0.0:.{decimals}f}"
+    )  # never -0.00
 
 
 def p_value(value: float | None) -> str:

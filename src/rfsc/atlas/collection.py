@@ -234,7 +234,7 @@ class Atlas:
             if made.is_cut[output]:
                 found.append(f"{of}More models are as good; the best were kept (max_models={made.max_models}).")
         if len(self._maps) == 1:
-            uses = {"In all models": self.features.named(), "In some": self.features.named(IN_SOME)}
+            uses = {"In all models": self.features.named(), "In some models": self.features.named(IN_SOME)}
             found += [f"{use}: {listed(names, MOST_SHOWN)}." for use, names in uses.items() if names]
         return found
 

@@ -22,8 +22,11 @@ from .._search.history import Candidate
 from .._terms import Term
 from .._utils.arrays import FloatArray
 from .._utils.validation import is_large
+from .._utils.words import listed
 from ..certify.halves import has_steps, last_step
 from .exploring import Support
+
+MOST_NAMES = 10  # in a message
 
 
 class FeatureNames:
@@ -50,10 +53,9 @@ class FeatureNames:
         if unknown:
             by_lower = {name.lower(): name for name in self._columns}
             near = get_close_matches(unknown[0].lower(), by_lower, n=1)
-            advice = (
-                f"did you mean {by_lower[near[0]]!r}?" if near else f"its first one is {next(iter(self._columns))!r}."
-            )
-            msg = f"{which} names {unknown[0]!r}, but the model has no such feature; {advice}"
+            known = listed([repr(name) for name in self._columns], MOST_NAMES)
+            advice = f"Did you mean {by_lower[near[0]]!r}?" if near else f"Choose from {known}."
+            msg = f"{which} names {unknown[0]!r}, but the fit has no column of this name. {advice}"
             raise ValueError(msg)
         if which not in ("increasing", "decreasing"):
             return [self._columns[name] for name in names]

@@ -62,7 +62,7 @@ def card(
     y : array-like of shape (n_samples,), default=None
         Class labels, for the cost.
     label : object, default=None
-        Which class, if there are more than two; the card is about this class against all others.
+        Which class, by default the second of two; the card is about this class against all others.
     max_points : int, default=10
         Most points of one range or condition.
     cv : int or None, default=5
@@ -188,8 +188,8 @@ def _with_cost(found: ScoreCard, estimator: Any, rows: _Rows, max_points: int, c
         known, new = (predictor.features(safe_indexing(rows.X, some)) for some in (seen, left))
         try:
             pieces = pieces_of(predictor, rows.label, known)
-        except ValueError:
-            why = "without the rows of a fold, the formula has products of features, or no term at all."
+        except ValueError as error:
+            why = f"a formula fitted without the rows of one fold gives no card, because {error}"
             return replace(found, why_no_cost=why)
         made = _fitted(pieces, known, rows.weight[seen], max_points)
         losses[0, left] = made.intercept + made.slope * made.points.totals(new)

@@ -206,7 +206,7 @@ def _bounds(term: Term, model: SparseModel, yes_or_no: frozenset[int]) -> tuple[
             return tuple(found)
     msg = (
         f"the formula holds the product {term.name(model.feature_names)}, which cannot be read off one feature at a "
-        'time. Fit with basis="hinge", basis="rule" or basis=["hinge", "rule"], whose formulas add up by hand.'
+        'time. Fit with hinges, steps or rules, for instance with basis="hinge" (on the command line --basis hinge).'
     )
     raise ValueError(msg)
 

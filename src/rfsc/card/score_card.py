@@ -3,6 +3,7 @@
 No postponed annotations: files are read by the types of these classes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, ClassVar, Self
@@ -11,13 +12,14 @@ import numpy as np
 from scipy.special import expit
 
 from .._model.recipe import NumberOf, Recipe
-from .._terms.naming import written
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.json_records import SavedRecord, require
 from .._utils.words import listed, paragraphs, plural
+from ..explain.rounding import six_digits
 from ..explain.term_table import ReadableTable, per_row
 from .pieces import Bound
 
+LEAST_ROWS = 5  # a smaller number is not given
 NEARLY_SURE = 0.01  # risks below, and above one less this, are not listed one by one
 STYLE = (
     "body{font:16px/1.4 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
@@ -79,12 +81,18 @@ class RiskTable(ReadableTable):
     risk : ndarray of shape (n_totals,)
         Predicted probability of the class.
     n_rows : ndarray of shape (n_totals,) or None
-        Training rows with this total; None if the card was made without a table.
+        Training rows with this total, 0 if they are fewer than five; None if the card was made without a table.
     """
 
     total: IntArray = field(metadata=per_row("d"))
     risk: FloatArray = field(metadata=per_row(".1%"))
     n_rows: IntArray | None = field(metadata=per_row("d", "training rows"))
+
+    def _cells(self, columns: Sequence[str]) -> list[list[str]]:
+        rows = super(RiskTable, self)._cells(columns)
+        if "n_rows" not in columns:
+            return rows
+        return [[*row[:-1], f"<{LEAST_ROWS}" if row[-1] == "0" else row[-1]] for row in rows]
 
     @classmethod
     def empty(cls) -> Self:
@@ -103,7 +111,8 @@ class RiskTable(ReadableTable):
             (self.total > high, f"Above {high} points: above"),
         ):
             if rest.any():
-                rows = "" if self.n_rows is None else f" ({plural(int(self.n_rows[rest].sum()), 'training row')})"
+                counts = np.zeros(1, dtype=np.int64) if self.n_rows is None else self.n_rows[rest]
+                rows = f" ({plural(int(counts.sum()), 'training row')})" if counts.all() else ""
                 ends.append(f"{words} {NEARLY_SURE if words.startswith('B') else 1 - NEARLY_SURE:.0%}{rows}.")
         n_rows = None if self.n_rows is None else self.n_rows[some]
         return RiskTable(self.total[some], self.risk[some], n_rows), ends
@@ -205,7 +214,8 @@ class ScoreCard(SavedRecord):
         return np.stack([expit(-f), expit(f)], axis=1)
 
     def with_totals(self, total: IntArray, n_rows: IntArray | None = None) -> Self:
-        """The card with the risks of these totals."""
+        """The card with the risks of these totals, without small numbers of rows."""
+        n_rows = None if n_rows is None else np.where(n_rows < LEAST_ROWS, 0, n_rows)
         return replace(self, risks=RiskTable(total, expit(self.intercept + self.slope * total), n_rows))
 
     def _features(self) -> list[int]:
@@ -219,7 +229,7 @@ class ScoreCard(SavedRecord):
         head = [f"Every point multiplies the odds by {np.exp(self.slope):.3g}."]
         made = {self.recipe.features[p]: self.recipe.names[p] for p in self._features()}
         fills = [
-            f"{name} as {written(one.fill)}"
+            f"{name} as {six_digits(one.fill)}"
             for one, name in made.items()
             if isinstance(one, NumberOf) and one.fill is not None
         ]

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from .._utils.words import listed
 from .arguments import Force, Jobs, Json, Model, ModelTarget, Quiet, file_option
 from .console import CommandError, Messages, check_writable, print_result, write_result
 from .fit_again import fitted_again
 from .new_rows import check_stdin, load_model
 
 ENDINGS = (".html", ".htm", ".json", ".txt")
+MOST_LABELS = 10  # in a message
 
 
 def card(
@@ -23,7 +25,7 @@ def card(
     ] = None,
     target: ModelTarget = None,
     label: Annotated[
-        str | None, typer.Option("--class", metavar="CLASS", help="Which class, of more than two.", show_default=False)
+        str | None, typer.Option("--class", metavar="CLASS", help="Which class.", show_default="the second of two")
     ] = None,
     max_points: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Most points of one row.")] = 10,
     cv: Annotated[int, typer.Option(metavar="N", min=0, help="Folds that measure the cost; 0: none.")] = 5,
@@ -36,7 +38,7 @@ def card(
     """Turn a model into a score card: whole points that are added by hand, and the risk of every total.
 
     With its table, the model is fitted again, points are chosen that lose least, and folds say what rounding costs on
-    left-out rows. Products of features cannot be shown: fit with --basis hinge or --basis rule.
+    left-out rows. Products of features cannot be shown: fit with --basis hinge, step or rule.
     """
     from ..card import card
 
@@ -49,7 +51,13 @@ def card(
         output = check_writable(output, force=force, inputs=inputs, endings=ENDINGS)
     predictor = load_model(model)
     known = {str(one): one for one in predictor.classes_.tolist()}
-    chosen = known.get(label, label) if label is not None else None
+    if label is None and len(known) > 2:
+        msg = f"each class has a formula of its own; choose one with --class: {listed(list(known), MOST_LABELS)}."
+        raise CommandError(msg, 2)
+    if label not in (None, *known):
+        msg = f"--class must be one of {listed(list(known), MOST_LABELS)}, got {label}."
+        raise CommandError(msg, 2)
+    chosen = known.get(label) if label is not None else None
     found = card(predictor, label=chosen, max_points=max_points)  # an error before the fits
     if data is not None:
         check_stdin(model, data)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from .arguments import Force, Model, Output, Quiet
-from .console import CommandError, Messages, check_writable, write_result
+from .console import STDOUT_NAMES, CommandError, Messages, check_writable, write_result
 from .model_commands import definition_lines
 from .new_rows import load_model
 
@@ -32,6 +32,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "text": ("units",),
     "json": (),
 }
+BINARY = ("xlsx", "onnx")
 
 
 def export(
@@ -64,11 +65,11 @@ def export(
     given = {"dialect": dialect, "table": table, "name": name, "cell": cell or None, "units": units}
     options = {key: value for key, value in given.items() if value is not None}
     _check_options(to, options)
+    if to in BINARY and (output is None or sys.stdout.isatty()) and output in (None, *STDOUT_NAMES):
+        msg = f"{to} is a binary format; pass -o FILE."
+        raise CommandError(msg, 2)
     path = check_writable(output or "-", force=force, inputs={"the model file": model})
     content = _content(to, load_model(model), options)
-    if isinstance(content, bytes) and path == "-" and sys.stdout.isatty():
-        msg = f"{to} is a binary format; pass -o FILE."
-        raise CommandError(msg)
     write_result(content if isinstance(content, bytes) or content.endswith("\n") else content + "\n", path)
     if path != "-":
         Messages(quiet=quiet).info(f"Wrote {path}", "green")

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ..certify import Certificate
     from ..classifier import RFSCClassifier
 
-MOST_DOUBTFUL_ROWS = 5  # in a message
+MOST_DOUBTFUL = 5  # in a message
 
 Columns = list[str] | None
 ModelFile = Annotated[str | None, file_option("Model file to write; - is stdout.", "-o", "--output")]
@@ -287,9 +287,12 @@ def _prepare(job: FitJob) -> Prepared:
         )
     for text in table.doubts:
         job.messages.warn(text)
-    for name, rows in table.doubtful.items():
-        where = f"{'row' if rows.size == 1 else 'rows'} {listed([str(row + 1) for row in rows], MOST_DOUBTFUL_ROWS)}"
-        job.messages.warn(f"{name!r} is far from its other values in {where}; check whether this is a mistake")
+    if table.doubtful:
+        where = [
+            f"{name!r} ({'row' if rows.size == 1 else 'rows'} {listed([str(row + 1) for row in rows], MOST_DOUBTFUL)})"
+            for name, rows in table.doubtful.items()
+        ]
+        job.messages.warn(f"values far from all others in {listed(where, MOST_DOUBTFUL)}; check them for mistakes")
     folds = fit_score.choose_folds(table, job.cv, job.test_size, job.search.random_state, job.time_limit)
     pipeline = make_pipeline(table.encoder, job.search)
     columns = describe_columns(table)
@@ -366,6 +369,9 @@ def _as_dict(job: FitJob, prepared: Prepared, score: Any, certificate: Certifica
 
 
 def _save(job: FitJob, prepared: Prepared, model: Any, score: Any) -> None:
+    from .._model.access import models_of
+    from ..card.pieces import pieces_of
+
     if job.output is None:
         job.messages.info("The model was not saved; pass -o model.json to save it.")
         return
@@ -373,7 +379,13 @@ def _save(job: FitJob, prepared: Prepared, model: Any, score: Any) -> None:
     if job.output != "-":
         job.messages.info(f"Saved the model to {job.output}", "green")
         path = shlex.quote(job.output)
-        job.messages.info(f"Next: rfsc predict {path} new.csv, rfsc explain {path} new.csv --row 1, rfsc export --help")
+        shown = f"Next: rfsc predict {path} new.csv, rfsc explain {path} new.csv --row 1, rfsc export --help"
+        try:
+            for one in models_of(model):
+                pieces_of(model, one.label)
+            job.messages.info(f"{shown}, rfsc card {path} {shlex.quote(job.data)}")
+        except ValueError:
+            job.messages.info(f"{shown}\nFor a score card, fit with --basis hinge, step or rule.")
 
 
 def _certificate(job: FitJob, prepared: Prepared) -> Certificate | None:

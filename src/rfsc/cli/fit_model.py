@@ -56,7 +56,8 @@ def model_text(model: Predictor, table: TrainingTable | ChunkedTable, score: Any
     from ..monitor import with_reference
 
     if score is not None:
-        whole = with_reference(model, table.sample, model.classes_[score.code], proba=score.proba)
+        code, proba = score.code[: score.n_rows], score.proba[: score.n_rows]
+        whole = with_reference(model, table.sample, model.classes_[code], proba=proba)
     else:  # of chunks only a sample is in memory
         whole = with_reference(model, table.sample, table.y if isinstance(table, TrainingTable) else None)
     text = to_json(whole)

@@ -165,7 +165,7 @@ def score_text(score: Any) -> str:
 
     what = FOLDS[score.folds_of]
     if score.n_folds == 1:
-        how = f"{len(score.code)} rows{what}, ± standard deviation over random resamples"
+        how = f"{score.n_rows} rows{what}, ± standard deviation over random resamples"
     else:
         how = f"{score.n_folds} folds{what}, mean ± standard deviation"
     rows = [
@@ -184,7 +184,7 @@ def score_as_dict(score: Any) -> dict[str, Any]:
         figures = [{"mean": mean, "std": spread} for mean, spread in _figures(method)]
         plain = [{key: value if math.isfinite(value) else None for key, value in one.items()} for one in figures]
         methods[method.name] = dict(zip((metric.key for metric in METRICS), plain, strict=True))
-    return {"how": score.how, "n_folds": score.n_folds, "n_rows": len(score.code), "methods": methods}
+    return {"how": score.how, "n_folds": score.n_folds, "n_rows": score.n_rows, "methods": methods}
 
 
 def _figures(method: Any) -> Iterator[tuple[float, float]]:

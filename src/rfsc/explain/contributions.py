@@ -102,7 +102,7 @@ def contributions(source: Any, X: Any, *, by: str = "term", label: object = None
     by : {"term", "feature"}, default="term"
         What to show the contributions of.
     label : object, optional
-        Which class, if the source has an output for each of several.
+        Which class, by default the second of two; for the first, f has the opposite sign.
 
     Returns
     -------

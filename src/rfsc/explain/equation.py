@@ -67,7 +67,7 @@ def equation(
         More digits are written if fewer would change f by more than this somewhere within the training ranges: in
         original units large summands may cancel. None writes no more than `digits`; `rounded` says what that costs.
     label : object, optional
-        Which class, if the source has an output for each of several.
+        Which class, by default the second of two; for the first, f has the opposite sign.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: 
         The numbers are rounded so far that the value of a term changes by no more than this within the training
         ranges; 0 writes all digits.
     label : object, optional
-        Which class, if the source has an output for each of several.
+        Which class, by default the second of two; for the first, f has the opposite sign.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def legend(source: Any, *, units: str = "scaled", ranges: bool = True, label: ob
     ranges : bool, default=True
         Whether to list the training ranges of the features that are scaled.
     label : object, optional
-        Which class, if the source has an output for each of several.
+        Which class, by default the second of two; for the first, f has the opposite sign.
 
     Returns
     -------

@@ -72,7 +72,7 @@ def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = 
     units : {"scaled", "original"}, default="scaled"
         Whether to round the coefficients for features on [0, 1] or those in the user's own units.
     label : object, optional
-        Which class, if the source has an output for each of several.
+        Which class, by default the second of two; for the first, f has the opposite sign.
 
     Returns
     -------

@@ -119,7 +119,7 @@ def stability(source: Any, *, of: str = "terms", level: float = 0.95, label: obj
     level : float, default=0.95
         Confidence level of the interval.
     label : object, optional
-        Which class, if the source has an output for each of several.
+        Which class, by default the second of two.
 
     Returns
     -------

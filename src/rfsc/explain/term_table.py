@@ -15,7 +15,7 @@ from scipy import stats
 from .._model import SparseModel
 from .._model.access import models_of, one_model, predictor_if_readable, yes_or_no_features
 from .._terms import Term
-from .._terms.expression import Positive, Scaled, as_difference, conditions_of
+from .._terms.expression import Positive, Scaled, as_difference, conditions_of, interval
 from .._utils.arrays import BoolArray, FloatArray
 from .._utils.optional import require
 from .._utils.words import plural
@@ -151,8 +151,8 @@ class TermTable(ReadableTable):
         What the odds of the class are multiplied by when the value of the term alone changes as `change` says; NaN for
         the constant, which does not change.
     change : tuple of str
-        That change in words: of a comparison from no to yes, of any other term by a share of the [0, 1] scale, in the
-        user's own units if the term is a straight line in one feature.
+        That change in words: of a comparison from no to yes, of any other term by a share of the range of its values,
+        in the user's own units if the term is a straight line in one feature or a hinge.
     rip : ndarray of shape (n_terms,) or None
         Final inclusion probability, mean over the restarts; None if the history of the search is not known.
     share : ndarray of shape (n_terms,) or None
@@ -238,13 +238,13 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
         The model, or what holds it.
     change : float, default=0.1
-        What the odds ratios are for: a change of the value of a term by this much on the [0, 1] scale; for a single
-        feature or hinge this share of the training range of the feature. Comparisons, and features that the source
-        makes of the levels or blanks of a column, always change from no to yes.
+        What the odds ratios are for: a change of the value of a term by this share of the range that it has within the
+        training ranges of its features. The range of a hinge is the part beyond its knot. Comparisons, and features
+        that the source makes of the levels or blanks of a column, always change from no to yes.
     level : float, default=0.95
         Confidence level of the intervals.
     label : object, optional
-        Which class, if the source has an output for each of several.
+        Which class, by default the second of two; for the first, f has the opposite sign.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def filter_table(source: Any, *, label: object = None) -> FilterTable | None:
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
         The model, or what holds it.
     label : object, optional
-        Which class, if the source has an output for each of several: every output has its own test.
+        Which class, by default the second of two: with more, every output has its own test.
 
     Returns
     -------
@@ -320,7 +320,7 @@ def summary(source: Any, *, label: object = None, width: int = 100) -> str:
         The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
         table.
     label : object, optional
-        Which class, if the source has an output for each of several.
+        Which class, by default the second of two; for the first, f has the opposite sign.
     width : int, default=100
         Longest line of words and equation; a table or a single term may be wider.
 
@@ -367,12 +367,14 @@ def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[in
     node = term.expression
     if conditions_of(node) or (term.factors is not None and yes_or_no.issuperset(term.factors)):
         return 1.0, "no to yes"
+    lowest, highest = interval(node, dict.fromkeys(term.features, (0.0, 1.0)))
+    size = change * (highest - lowest)
     hinge = as_difference(node.part) if isinstance(node, Positive) else None
     if hinge is None and not isinstance(node, Scaled):
-        return change, f"+{change:g} scaled"
+        return size, f"+{size:.3g} scaled"
     low, high = training_ranges(model)[term.features[0]]
     falls = hinge is not None and hinge[1] < 0
-    return change, f"{'-' if falls else '+'}{(high / 2 - low / 2) * 2 * change:.3g}"
+    return size, f"{'-' if falls else '+'}{(high / 2 - low / 2) * 2 * size:.3g}"
 
 
 def _plain(entries: Any, j: int) -> Any:

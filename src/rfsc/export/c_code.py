@@ -27,7 +27,7 @@ int NAME(const NAME_row *row, double *decision, double *probability)
 {"""
 HELPERS = {
     "scaled": f"""
-/* a feature in training ranges above its minimum, within absurdly wide bounds */
+/* a feature in training ranges above its minimum, cut off far beyond any real value */
 static double NAME_scaled(double x, double half_minimum, double half_span)
 {{
     return fmin(fmax((x / 2.0 - half_minimum) / half_span, {-FAR!r}), {FAR!r});

@@ -86,18 +86,19 @@ function update() {
     byId(`warning${j}`).textContent = text;
     inputs[j].setAttribute("aria-invalid", cells[j] === undefined);
   });
+  const isEmpty = FIELDS.length > 0 && cells.every((cell) => cell === null);
   const lacking = FIELDS.filter((field, j) => cells[j] === undefined || (field.needed && cells[j] === null));
   const row = Object.fromEntries(FIELDS.map((field, j) => [field.name, cells[j]]));
-  const answer = lacking.length ? null : predict(row);
+  const answer = isEmpty || lacking.length ? null : predict(row);
   const predicted = answer && LABELS.indexOf(answer.label);
   const k = LABELS.length === 2 ? 1 : predicted;
   const label = LABELS[k];
   const share = answer && answer.probability[label];
-  byId("of").textContent = answer ? `Probability of ${NAMES[k]}` : "Probability";
+  byId("of").textContent = answer ? `Probability of “${NAMES[k]}”` : "Probability";
   byId("probability").textContent = answer ? percent(share) : "–";
   byId("probability").dataset.value = answer ? share : "";
   const names = lacking.map((field) => field.name).join(", ");
-  byId("state").textContent = answer ? `Predicted class: ${NAMES[predicted]}` : `Enter ${names}.`;
+  byId("state").textContent = answer ? `Predicted class: ${NAMES[predicted]}` : `Enter ${names || "at least one value"}.`;
   byId("details").hidden = !answer;
   if (answer) {
     const found = reasons(row, label);

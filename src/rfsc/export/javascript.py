@@ -80,7 +80,7 @@ function _trimmed(text) {{
 }}
 """,
     "_scaled": f"""
-// a feature in training ranges above its minimum, within absurdly wide bounds
+// a feature in training ranges above its minimum, cut off far beyond any real value
 function _scaled(x, halfMinimum, halfSpan) {{
   return Math.min(Math.max((x / 2 - halfMinimum) / halfSpan, {-FAR!r}), {FAR!r});
 }}

@@ -67,7 +67,7 @@ def _level(value, blanks):
 ''',
     "_scaled": f'''
 def _scaled(x, half_minimum, half_span):
-    """A feature in training ranges above its minimum, within absurdly wide bounds."""
+    """A feature in training ranges above its minimum, cut off far beyond any real value."""
     return min(max((x / 2.0 - half_minimum) / half_span, {-FAR!r}), {FAR!r})
 ''',
     "_sigmoid": '''

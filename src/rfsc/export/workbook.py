@@ -160,7 +160,7 @@ def _put_answer(form: Any, row: int, names: list[str], cells: list[SheetCell]) -
     """Probabilities and class, read from the other sheet."""
     from openpyxl.styles import Font
 
-    headings = [*(f"Probability of {name}" for name in names), "Predicted class"]
+    headings = [*(f"Probability of “{name}”" for name in names), "Predicted class"]
     for i, (heading, cell) in enumerate(zip(headings, cells[-len(headings) :], strict=True), start=row):
         write(form, f"A{i}", heading, bold=True, size=13)
         form[f"B{i}"] = f"=Model!{cell.column}2"

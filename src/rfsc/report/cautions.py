@@ -11,9 +11,9 @@ from scipy.optimize import linprog
 
 from .._model import SparseModel
 from .._utils.arrays import FloatArray, IntArray
-from .._utils.words import listed, percent, plural
+from .._utils.words import fixed, listed, percent, plural
 from ..monitor.shift import outside_range
-from .honest_score import HonestScore, measure
+from .honest_score import MAJORITY, OURS, HonestScore, measure
 from .subject import ColumnSummary, Subject
 
 LEVELS = ("serious", "caution", "note")
@@ -77,7 +77,10 @@ def find_cautions(
         *_class_cautions(code, subject.class_names),
         *_range_cautions(subject),
         *_table_cautions(models[0].n_observations, len(features), columns),
-        *(Caution("caution", "warning", "Warning of the fit", f"{text[:1].upper()}{text[1:]}.") for text in warnings),
+        *(
+            Caution("caution", "warning", "Warning during the fit", f"{text[:1].upper()}{text[1:]}.")
+            for text in warnings
+        ),
     ]
     details: dict[str, list[str]] = {}
     for model, index in zip(models, stability, strict=True):
@@ -115,7 +118,14 @@ def _score_cautions(score: HonestScore, subject: Subject) -> Iterator[Caution]:
             "features may hold no information about the class, or there are too few rows to show it."
         )
         yield Caution("serious", "no_better_than_majority", "Hardly better than guessing", text)
-    here, held_out = measure(subject.code, subject.proba, subject.weight)["accuracy"], score.mean("accuracy")
+    loss, of_shares = (score.figures(name)["log_loss"] for name in (OURS, MAJORITY))
+    if loss > of_shares:
+        text = (
+            f"The log-loss on held-out rows is {fixed(loss)}, and {fixed(of_shares)} for the class shares alone. The "
+            "probabilities are not reliable, even if the model ranks rows better than chance."
+        )
+        yield Caution("serious", "log_loss_above_class_shares", "Log-loss above that of the class shares", text)
+    here, held_out = measure(subject.code, subject.proba, subject.weight)["accuracy"], score.figures()["accuracy"]
     if here - held_out > MAX_OPTIMISM:
         text = (
             f"The accuracy is {percent(here)} on the rows given, but {percent(held_out)} on held-out rows: the model "

@@ -21,7 +21,7 @@ from .. import bases
 from .._model import SparseModel
 from .._model.predictor import Predictor
 from .._search.loop import SearchSettings
-from .._utils.arrays import FloatArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.manifest import versions
 from .._utils.words import plural
 from ..atlas import Atlas
@@ -41,8 +41,8 @@ from ..explain.equation import original_equation
 from ..explain.term_table import NAIVE
 from ..restrictions import Restrictions
 from .cautions import find_cautions
-from .first_screen import class_shares, first_figures, headline, methods, question
-from .honest_score import METRICS, HonestScore, main_metric, measure
+from .first_screen import first_figures, headline, methods, question
+from .honest_score import MAJORITY, METRICS, HonestScore, measure
 from .odds import odds_ratios, worked_example
 from .performance import Outcomes, performance
 from .subject import ColumnSummary, Subject, raw_columns, summarize_columns
@@ -51,6 +51,7 @@ from .table_one import table_one
 VERSION = 1
 SETTINGS_CLASSES = {"Restrictions": Restrictions} | {name: getattr(bases, name) for name in bases.__all__}
 NAIVE_COLUMNS = ("standard_error", "t", "p_value", "low", "high")  # of a table of terms
+IMBALANCED = 0.75  # share of the largest class beyond which accuracy is misleading
 MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line
 
 
@@ -74,7 +75,8 @@ def collect(
     atlas: Atlas | None = None,
 ) -> dict[str, Any]:
     """All that a report says, without a single row of the table; a certificate replaces what is naive."""
-    columns = summarize_columns(subject.as_read(X), subject.column_names())
+    table = subject.as_read(X)
+    columns = summarize_columns(table, subject.column_names())
     used = subject.columns_used()
     models = [_model(model, subject) | {"effects": _effects(subject, k)} for k, model in enumerate(subject.models)]
     if certificate is not None:
@@ -99,7 +101,7 @@ def collect(
         "atlas": None if atlas is None else _atlas(atlas),
         "models": models,
         "features": subject.feature_definitions(),
-        "table_one": table_one(raw_columns(X), columns, subject.code, subject.class_names, subject.weight),
+        "table_one": table_one(raw_columns(table), columns, subject.code, subject.class_names, subject.weight),
         "data": [asdict(column) | {"used": None if used is None else column.name in used} for column in columns],
         "filter": _filter(subject),
         "settings": _settings(subject, columns),
@@ -139,30 +141,36 @@ def _task(subject: Subject, n_columns: int, target: str) -> dict[str, Any]:
 
 
 def _score(score: HonestScore, subject: Subject) -> dict[str, Any]:
-    n_classes = len(subject.class_names)
+    labels = range(len(subject.class_names))
+    share = None if score.n_repeats == 1 else np.full(len(score.code), 1.0 / score.n_repeats)
     return {
         "how": score.how,
         "honest": score.is_honest,
         "n_folds": score.n_folds,
         "folds_of": score.folds_of,
         "n_repeats": score.n_repeats,
-        "n_predicted": len(score.code),
+        "n_predicted": score.n_rows,
         "main_metric": main_metric(subject.code),
         "metrics": [asdict(metric) for metric in METRICS],
         "methods": [_method(score, place) for place in range(len(score.methods))],
-        "pooled": measure(score.code, score.proba, score.weight),
-        "class_shares": class_shares(score.code, score.weight, n_classes),
+        "figures": score.figures(),
+        "class_shares": score.figures(MAJORITY),
         "on_given_rows": measure(subject.code, subject.proba, subject.weight),
-        "confusion": confusion_matrix(score.code, score.proba.argmax(axis=1), labels=range(n_classes)),
+        "confusion": confusion_matrix(score.code, score.proba.argmax(axis=1), labels=labels, sample_weight=share),
         "n_terms_per_fold": score.sizes,
     }
+
+
+def main_metric(code: IntArray) -> str:
+    """Key of the metric to report first."""
+    return "accuracy" if np.bincount(code).max() <= IMBALANCED * len(code) else "balanced_accuracy"
 
 
 def _performance(score: HonestScore, subject: Subject) -> list[dict[str, Any]]:
     """For the second of two classes; of more, each against the others."""
     classes = list(enumerate(subject.class_names))
     return [
-        performance(Outcomes.of(score.code == k, score.proba[:, k], score.weight), label)
+        performance(Outcomes.of_class(score, k), label, score.figures()["auc"] if len(classes) == 2 else None)
         for k, label in (classes[1:] if len(classes) == 2 else classes)
     ]
 
@@ -172,7 +180,7 @@ def _optimism(score: HonestScore, subject: Subject) -> dict[str, float] | None:
     if not score.is_honest:
         return None
     apparent = measure(subject.code, subject.proba, subject.weight)
-    honest = measure(score.code, score.proba, score.weight)
+    honest = score.figures()
     return {m.key: (apparent[m.key] - honest[m.key]) * (1 if m.higher_is_better else -1) for m in METRICS}
 
 

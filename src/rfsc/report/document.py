@@ -124,7 +124,7 @@ class Report:
         options = {"baselines": baselines, "cv": cv, "groups": groups, "random_state": random_state}
         score = _score(subject, X, progress=partial(print, file=sys.stderr) if verbose else None, **options)
         target = target or str(getattr(y, "name", None) or "the target")
-        title = title or f"A readable model of {target}"
+        title = title or f"Model report: {target}"
         words = PageWords(target, title, source, warnings)
         content = collect(subject, X, score, words, certificate=certificate, atlas=atlas)
         figures = draw_figures(subject, X, score, show_rows=show_rows, certificate=certificate, atlas=atlas)

@@ -75,12 +75,14 @@ def _curves(subject: Subject, score: HonestScore) -> Iterator[Figure]:
     """ROC curves, and of two classes the decision curve."""
     classes = list(enumerate(subject.class_names))
     shown = classes[1:] if len(classes) == 2 else classes[:MAX_OUTPUTS]
-    every = [(label, Outcomes.of(score.code == k, score.proba[:, k], score.weight)) for k, label in shown]
+    every = [(label, Outcomes.of_class(score, k)) for k, label in shown]
     (ax,) = make_axes(None, CURVE_SIZE)
     ax.plot([0, 1], [0, 1], color="0.5", lw=1.2, ls="--", label="chance")
     for place, (label, outcomes) in enumerate(every):
         points = outcomes.roc()
-        name = f"{shorten(label, 18)}, AUC {outcomes.auc()[0]:.3f}"
+        is_mean = len(classes) == 2 and score.n_folds > 1
+        area = score.figures()["auc"] if is_mean else outcomes.auc()[0]
+        name = f"{shorten(label, 18)}, {'mean ' * is_mean}AUC {area:.3f}"
         ax.plot(*points.values(), color=class_colour(place), lw=2, label=name)
     ax.set(xlabel="1 − specificity", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     title_and_legend(ax, "ROC curve")
@@ -115,11 +117,12 @@ def _calibration(subject: Subject, score: HonestScore) -> Figure:
         f"predicted probabilities and how often they came true, on {rows}. On the diagonal, a probability of 70 % "
         "comes true in 7 of 10 cases; bars are 95 % intervals."
     )
+    code, proba = score.code[: score.n_rows], score.proba[: score.n_rows]  # each row once, for the intervals
     if len(subject.class_names) == 2:
-        what, happened, probability = f"class {shorten(subject.class_names[1], 24)}", score.code == 1, score.proba[:, 1]
+        what, happened, probability = f"class {shorten(subject.class_names[1], 24)}", code == 1, proba[:, 1]
     else:
-        what, happened = "the predicted class", score.proba.argmax(axis=1) == score.code
-        probability = score.proba.max(axis=1)
+        what, happened = "the predicted class", proba.argmax(axis=1) == code
+        probability = proba.max(axis=1)
     display = plots.CalibrationDisplay.from_predictions(happened, probability, what=what)
     return _figure("score", 0, "Calibration", text, display)
 

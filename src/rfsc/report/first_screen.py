@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from .._utils.words import fixed, listed, minus_sign, number, percent, plural
 from .performance import RARE
 
@@ -24,39 +22,39 @@ def question(content: Mapping[str, Any]) -> str:
     task, used = content["task"], [column["name"] for column in content["data"] if column["used"]]
     columns = f"{len(used)} of {plural(task['n_columns'], 'column')}" if used else plural(task["n_columns"], "column")
     named = f": {listed(used, MAX_NAMES)}" if used else ""
-    of = "" if task["target"] == "the target" else f" of {task['target']}"
+    rows, what = plural(task["n_rows"], "row"), "the class" if task["target"] == "the target" else task["target"]
     if len(task["classes"]) == 2:
         event = task["classes"][1]
-        what = f"Which rows are of class {event['label']}{of} ({event['n_rows']:,} of {plural(task['n_rows'], 'row')}, "
-        what += f"{percent(event['share'])})"
+        what = f"whether {what} is {event['label']} ({event['n_rows']:,} of {rows}, {percent(event['share'])})"
     else:
         classes = listed([f"{c['label']} ({c['n_rows']:,})" for c in task["classes"]], MAX_NAMES)
-        what = f"Which class{of} each of {plural(task['n_rows'], 'row')} has, {classes},"
-    return f"{what} is predicted from {columns}{named}."
+        what += f" ({rows}: {classes})"
+    return f"The model predicts {what} from {columns}{named}."
 
 
 def first_figures(content: Mapping[str, Any]) -> list[dict[str, str]]:
     """Three figures: AUC, log-loss, and calibration if a class is rare, else accuracy."""
     score, one = content["score"], content["performance"][-1]
-    pooled, shares = score["pooled"], score["class_shares"]
+    ours, shares = score["figures"], score["class_shares"]
     if len(content["performance"]) == 1:
         interval = one["auc_low"] is not None and one["auc_low"] == one["auc_low"]
         ends = f"95 % interval {fixed(one['auc_low'])} to {fixed(one['auc_high'])}" if interval else "no interval"
     else:
         ends = "mean over the classes, each against the others"
+    worse = ": worse" if ours["log_loss"] > shares["log_loss"] else ""
     figures = [
-        {"name": "AUC", "value": fixed(pooled["auc"]), "aside": f"{ends}; 1 is perfect, 0.5 is chance"},
+        {"name": "AUC", "value": fixed(ours["auc"]), "aside": f"{ends}; 1 is perfect, 0.5 is chance"},
         {
             "name": "log-loss",
-            "value": fixed(pooled["log_loss"]),
-            "aside": f"{fixed(shares['log_loss'])} for class shares",
+            "value": fixed(ours["log_loss"]),
+            "aside": f"{fixed(shares['log_loss'])} for class shares{worse}",
         },
     ]
     if min(c["share"] for c in content["task"]["classes"]) < RARE and len(content["performance"]) == 1:
         value = minus_sign(f"{fixed(one['slope'], 2)} / {fixed(one['intercept'], 2)}")
         name, aside = "calibration slope / intercept", "1 and 0 are perfect; a class is rare"
         return [*figures, {"name": name, "value": value, "aside": aside}]
-    value, most = f"{fixed(100 * pooled['accuracy'], 1)} %", f"{fixed(100 * shares['accuracy'], 1)} %"
+    value, most = f"{fixed(100 * ours['accuracy'], 1)} %", f"{fixed(100 * shares['accuracy'], 1)} %"
     return [*figures, {"name": "accuracy", "value": value, "aside": f"{most} for the most frequent class"}]
 
 
@@ -68,8 +66,8 @@ def headline(content: Mapping[str, Any]) -> str:
     rows = "held-out rows" if score["honest"] else "the rows given, which it may have been fitted to"
     found = [f"{one['name']} {one['value']}" for one in content["key_figures"]]
     first = f"A model with {size} has {listed(found)} on {rows}."
-    means = [f"{m['name']} {fixed(m['scores']['auc']['mean'])}" for m in score["methods"]]
-    return f"{first} Mean AUC of the folds: {listed(means)}." if len(means) > 1 and score["n_folds"] > 1 else first
+    others = [f"{m['name']} {fixed(m['scores']['auc']['mean'])}" for m in score["methods"][1:]]
+    return f"{first} AUC of other methods: {listed(others)}." if others and score["n_folds"] > 1 else first
 
 
 def methods(content: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -150,11 +148,11 @@ def _validation(score: Mapping[str, Any]) -> str:
 
 def _performance(content: Mapping[str, Any]) -> str:
     score, one = content["score"], content["performance"][-1]
-    pooled = score["pooled"]
+    ours = score["figures"]
     if len(content["performance"]) > 1:
         return (
-            f"AUC {fixed(pooled['auc'])} (each class against the others, averaged), log-loss "
-            f"{fixed(pooled['log_loss'])}, accuracy {percent(pooled['accuracy'])}."
+            f"AUC {fixed(ours['auc'])} (each class against the others, averaged), log-loss "
+            f"{fixed(ours['log_loss'])}, accuracy {percent(ours['accuracy'])}."
         )
     independent = "" if score["folds_of"] == "rows" else " (rows taken as independent)"
     interval = f"95 % interval by DeLong{independent} {fixed(one['auc_low'])} to {fixed(one['auc_high'])}"
@@ -166,14 +164,6 @@ def _performance(content: Mapping[str, Any]) -> str:
         else ""
     )
     return (
-        f"AUC {fixed(pooled['auc'])} ({interval}), log-loss {fixed(pooled['log_loss'])}, Brier score "
-        f"{fixed(pooled['brier'])}, calibration slope {slope} and intercept {intercept}.{optimism}"
+        f"AUC {fixed(ours['auc'])} ({interval}), log-loss {fixed(ours['log_loss'])}, Brier score "
+        f"{fixed(ours['brier'])}, calibration slope {slope} and intercept {intercept}.{optimism}"
     )
-
-
-def class_shares(code: Any, weight: Any, n_classes: int) -> dict[str, float]:
-    """Scores of the class shares alone."""
-    shares = np.bincount(code, weight, minlength=n_classes)
-    shares = shares / shares.sum()
-    present = shares[shares > 0]
-    return {"log_loss": float(-(present * np.log(present)).sum()), "accuracy": float(shares.max())}

@@ -28,7 +28,6 @@ from .._utils.validation import codes_of, fit_params
 N_FOLDS = 5
 FEW_ROWS, REPEATS = 200, 3  # below FEW_ROWS, one partition into folds varies much, so several are averaged
 N_RESAMPLES = 100
-IMBALANCED = 0.75  # share of the largest class beyond which accuracy is misleading
 SMALLEST_PROBABILITY = 1e-15  # a probability of exactly zero would make the log-loss infinite
 OURS, MAJORITY = "RFSC", "majority class"
 
@@ -50,6 +49,7 @@ METRICS = (
     Metric("log_loss", "log-loss", "penalises probabilities that were confident and wrong", False),
     Metric("brier", "Brier", "mean squared error of the probabilities", False),
 )
+SIGNS = np.array([1.0 if metric.higher_is_better else -1.0 for metric in METRICS])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,12 +79,12 @@ class HonestScore:
     ----------
     how : {"cross-validation", "given rows"}
         Whether the rows were held out of the fits that were scored, or are those that were given.
-    n_folds, n_repeats : int
-        Of the cross-validation; n_repeats is how often each row was predicted. Both are 1 for given rows.
+    n_folds, n_repeats, n_rows : int
+        Fits of the cross-validation, predictions of each row, and rows. Given rows have one fold and one repeat.
     methods : tuple of MethodScore
         The model first.
     code : ndarray of shape (n_predicted,), dtype=int
-        Positions of the true classes of the predicted rows, each row once.
+        Positions of the true classes: of each row once, in the first `n_rows` places, then of the further repeats.
     proba : ndarray of shape (n_predicted, n_classes)
         Probabilities predicted by the model.
     sizes : ndarray of shape (n_folds,), dtype=int, or None
@@ -92,7 +92,7 @@ class HonestScore:
     test_share : float
         Number of test rows divided by the number of training rows of a fold; 0 for given rows.
     weight : ndarray of shape (n_predicted,) or None
-        Weights of the predicted rows.
+        Weights of the predictions; those of one row share its weight.
     folds_of : {"rows", "groups", "sites", "time"}
         What was divided into folds: rows at random, whole groups, one site each, or blocks of later rows, of which each
         was predicted by earlier ones.
@@ -101,6 +101,7 @@ class HonestScore:
     how: str
     n_folds: int
     n_repeats: int
+    n_rows: int
     methods: tuple[MethodScore, ...]
     code: IntArray
     proba: FloatArray
@@ -118,12 +119,17 @@ class HonestScore:
     def beats_majority(self) -> bool:
         """Whether a metric of the predicted rows is clearly better than that of the class shares alone."""
         rows = on_given_rows(self.proba, self.code, how="cross-validation", weight=self.weight)
-        gain, half_width = rows.difference(rows.methods[1])
-        return bool((gain + half_width < 0).any())
+        _, half_width = rows.difference(rows.methods[1])
+        ours, shares = (np.array(list(self.figures(name).values())) for name in (OURS, MAJORITY))
+        half_width *= np.sqrt(self.n_repeats)  # repeated predictions of a row say little more than one
+        return bool((SIGNS * (ours - shares) > half_width).any())
 
-    def mean(self, metric: str) -> float:
-        """A metric of the model."""
-        return float(self.methods[0].mean[[m.key for m in METRICS].index(metric)])
+    def figures(self, name: str = OURS) -> dict[str, float]:
+        """Metrics of the model or of the class shares: means over the folds, of all rows where a fold has none."""
+        proba = self.proba if name == OURS else _shares(self.code, self.proba, self.weight)
+        of_all = measure(self.code, proba, self.weight)
+        means = next((m.mean.tolist() for m in self.methods if m.name == name), of_all.values())
+        return {key: of_all[key] if np.isnan(mean) else mean for key, mean in zip(of_all, means, strict=True)}
 
     def difference(self, other: MethodScore) -> tuple[FloatArray, FloatArray]:
         """How much better another method is than the model, and the half-width of a 95 % interval, per metric.
@@ -132,16 +138,14 @@ class HonestScore:
         single fold it is that of resamples of its rows.
         """
         ours = self.methods[0]
-        sign = np.array([1.0 if metric.higher_is_better else -1.0 for metric in METRICS])
-        gap = sign * (other.values - ours.values)
-        n_folds = len(gap)
+        gap = SIGNS * (other.values - ours.values)
         if not self.is_honest:
             half_width = np.full(len(METRICS), np.inf)
         elif ours.resampled is not None and other.resampled is not None:
             half_width = stats.norm.ppf(0.975) * (other.resampled - ours.resampled).std(axis=0, ddof=1)
         else:
-            widened = np.sqrt((1.0 / n_folds + self.test_share) * gap.var(axis=0, ddof=1))
-            half_width = stats.t.ppf(0.975, n_folds - 1) * widened
+            widened = np.sqrt((1.0 / len(gap) + self.test_share) * gap.var(axis=0, ddof=1))
+            half_width = stats.t.ppf(0.975, len(gap) - 1) * widened
         return gap.mean(axis=0), np.asarray(half_width)
 
 
@@ -222,19 +226,25 @@ def cross_validated(
 
 
 def _of_folds(folds: _Folds, methods: tuple[MethodScore, ...], proba: FloatArray, sizes: list[int]) -> HonestScore:
-    """The scores with the predictions for each row; of repeats, the first."""
+    """The scores with all predictions, those of the first repeat before the others."""
     tested = np.concatenate([test for _, test in folds.splits])
     _, once = np.unique(tested, return_index=True)
+    order = np.concatenate([once, np.setdiff1d(np.arange(tested.size), once)])
+    rows = tested[order]
+    weight = None if folds.weight is None else folds.weight[rows]
+    if once.size < tested.size:
+        weight = (1.0 if weight is None else weight) / np.bincount(rows)[rows]
     return HonestScore(
         how="cross-validation",
         n_folds=len(folds.splits),
         n_repeats=max(1, round(tested.size / once.size)),
+        n_rows=once.size,
         methods=methods,
-        code=folds.code[tested[once]],
-        proba=proba[once],
+        code=folds.code[rows],
+        proba=proba[order],
         sizes=np.array(sizes, dtype=np.int64),
         test_share=float(np.mean([len(test) / len(train) for train, test in folds.splits])),
-        weight=None if folds.weight is None else folds.weight[tested[once]],
+        weight=weight,
         folds_of="rows" if folds.groups is None else "groups",
     )
 
@@ -285,14 +295,17 @@ def on_given_rows(
     random_state: int | None = 0,
 ) -> HonestScore:
     """Score predictions as they are, beside the class shares; the spread is that of random resamples."""
-    counts = np.bincount(code, weight, minlength=proba.shape[1])
-    shares = np.tile(counts / counts.sum(), (len(proba), 1))
     methods = []
-    for name, predicted in ((OURS, proba), (MAJORITY, shares)):
-        resampled = _resampled(code, predicted, weight, random_state)
-        values = np.array([_values(code, predicted, weight)])
-        methods.append(MethodScore(name, values, float("nan"), resampled=resampled))
-    return HonestScore(how, 1, 1, tuple(methods), code, proba, weight=weight)
+    for name, predicted in ((OURS, proba), (MAJORITY, _shares(code, proba, weight))):
+        values, again = np.array([_values(code, predicted, weight)]), _resampled(code, predicted, weight, random_state)
+        methods.append(MethodScore(name, values, float("nan"), resampled=again))
+    return HonestScore(how, 1, 1, len(code), tuple(methods), code, proba, weight=weight)
+
+
+def _shares(code: IntArray, proba: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """The class shares as predictions of every row."""
+    counts = np.bincount(code, weight, minlength=proba.shape[1])
+    return np.tile(counts / counts.sum(), (len(proba), 1))
 
 
 def _part(values: Any, rows: IntArray) -> Any:
@@ -324,11 +337,8 @@ def _splits(
         msg = f"cv must be 'auto', a number of folds, a splitter, an iterable of folds or None, got {cv!r}."
         raise ValueError(msg)
     if isinstance(cv, int | str):
-        n_folds = cv if isinstance(cv, int) else None
-        if groups is None:
-            cv = stratified_folds(code, n_folds, random_state)
-        else:
-            cv = grouped_folds(code, groups, n_folds, random_state)
+        how = cv if isinstance(cv, int) else None, random_state
+        cv = stratified_folds(code, *how) if groups is None else grouped_folds(code, groups, *how)
     return list(check_cv(cv, y, classifier=True).split(X, y, groups))
 
 
@@ -408,11 +418,6 @@ def _size(fitted: Any) -> int:
 
 
 # ---- metrics
-
-
-def main_metric(code: IntArray) -> str:
-    """Key of the metric to report first."""
-    return "accuracy" if np.bincount(code).max() <= IMBALANCED * len(code) else "balanced_accuracy"
 
 
 def measure(code: IntArray, proba: FloatArray, weight: FloatArray | None = None) -> dict[str, float]:

@@ -52,7 +52,7 @@ def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
         "example": [_example(*pair) for pair in zip(models, of, strict=True)],
         "table_one": _table_one(content["table_one"]),
         "scores": _scores(content["score"]),
-        "confusion": _confusion(content["score"]["confusion"], content["task"]["classes"]),
+        "confusion": _confusion(content["score"], content["task"]["classes"]),
         "certificate": _certificate(content["certificate"] or {}),
         "atlas": _atlas(content["atlas"] or {}),
         "terms": [_terms(*pair) for pair in zip(models, of, strict=True)],
@@ -108,13 +108,18 @@ def _odds(model: Mapping[str, Any]) -> PageTable:
     any_interval = any(row["low"] is not None for row in model["odds_ratios"])
     rows = []
     for row in model["odds_ratios"]:
-        cells = [_name(row["feature"]), TableCell(row["change"]), _number(number(row["odds_ratio"], 3))]
+        cells = [_name(row["feature"]), TableCell(row["change"]), _number(_ratio(row["odds_ratio"]))]
         if any_interval:
-            ends = NO_VALUE if row["low"] is None else f"{number(row['low'], 3)} to {number(row['high'], 3)}"
+            ends = NO_VALUE if row["low"] is None else f"{_ratio(row['low'])} to {_ratio(row['high'])}"
             cells.append(_number(ends))
         rows.append(cells)
     head = _texts("feature", "change", "odds ratio", *(["95 % interval"] if any_interval else []))
     return PageTable(f"Odds ratios of class “{model['label']}”", head, rows)
+
+
+def _ratio(value: float | None) -> str:
+    """Two decimals, unless the number is very small or large."""
+    return fixed(value, 2) if value is not None and 0.1 <= value < 10.0 else number(value, 3)
 
 
 def _example(model: Mapping[str, Any], of: str) -> PageTable:
@@ -162,13 +167,14 @@ def _scores(score: Mapping[str, Any]) -> PageTable:
     return PageTable("Mean ± standard deviation of the metrics", _texts(*head), rows, highlight_first=True)
 
 
-def _confusion(confusion: Sequence[Sequence[int]], classes: Sequence[Mapping[str, Any]]) -> PageTable:
+def _confusion(score: Mapping[str, Any], classes: Sequence[Mapping[str, Any]]) -> PageTable:
     labels, rows = [_name(c["label"]) for c in classes], []
-    for i, counts in enumerate(confusion):
-        cells = [_number(f"{n:,}", strong=i == j) for j, n in enumerate(counts)]
+    for i, counts in enumerate(score["confusion"]):
+        cells = [_number(f"{round(n, 1):,}", strong=i == j) for j, n in enumerate(counts)]
         rows.append([labels[i], *cells, _number(percent(counts[i] / sum(counts)) if sum(counts) else NO_VALUE)])
     head = [TableCell("true class"), *labels, TableCell("correct")]
-    return PageTable("Rows by true class (down) and predicted class (across)", head, rows)
+    repeats = f", means of {score['n_repeats']} repeats" if score["n_repeats"] > 1 else ""
+    return PageTable(f"Rows by true class (down) and predicted class (across){repeats}", head, rows)
 
 
 def _certificate(found: Mapping[str, Any]) -> list[PageTable]:

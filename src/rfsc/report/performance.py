@@ -11,6 +11,7 @@ from scipy.special import expit, logit
 
 from .._model import measures
 from .._utils.arrays import BoolArray, FloatArray
+from .honest_score import HonestScore
 from .subject import MIN_ROWS
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -29,21 +30,25 @@ class Outcomes:
     event: BoolArray
     probability: FloatArray
     weight: FloatArray
+    n_repeats: int = 1  # predictions of each row
 
     @classmethod
-    def of(cls, event: BoolArray, probability: FloatArray, weight: FloatArray | None) -> Outcomes:
-        """Rows of weight one, unless weights are given."""
-        return cls(event, probability, np.ones(event.size) if weight is None else weight)
+    def of_class(cls, score: HonestScore, k: int) -> Outcomes:
+        """Those of one class."""
+        weight = np.ones(score.code.size) if score.weight is None else score.weight
+        return cls(score.code == k, score.proba[:, k], weight, score.n_repeats)
 
     @property
     def prevalence(self) -> float:
         return float(np.average(self.event, weights=self.weight))
 
-    def auc(self) -> tuple[float, float, float]:
-        """Area under the ROC curve with its 95 % interval by DeLong, on the logit scale; NaN for what is unknown."""
+    def auc(self, mean: float | None = None) -> tuple[float, float, float]:
+        """Area under the ROC curve, or its mean over the folds, and a 95 % interval by DeLong, on the logit scale."""
         area, error = measures.auc(self.event, self.probability, self.weight)
         if area is None or error is None:
             return (float("nan"),) * 3
+        area = area if mean is None else mean
+        error *= np.sqrt(self.n_repeats)  # repeated predictions of a row say little more than one
         if not 0.0 < area < 1.0 or error < NO_ERROR:
             return area, float("nan"), float("nan")
         reach = stats.norm.ppf(0.5 + LEVEL / 2) * error / (area * (1 - area))
@@ -76,7 +81,8 @@ class Outcomes:
             for is_called in (True, False)
         }
         total, odds = float(self.weight.sum()), threshold / (1 - threshold)
-        enough = {True: called.sum() >= MIN_ROWS, False: (~called).sum() >= MIN_ROWS}
+        least = MIN_ROWS * self.n_repeats
+        enough = {True: called.sum() >= least, False: (~called).sum() >= least}
         return {
             "threshold": threshold,
             "called": (table[True, True] + table[False, True]) / total,
@@ -101,9 +107,9 @@ def _share(part: float, rest: float) -> float:
     return part / (part + rest) if part + rest else float("nan")
 
 
-def performance(outcomes: Outcomes, label: str) -> dict[str, Any]:
+def performance(outcomes: Outcomes, label: str, mean_auc: float | None = None) -> dict[str, Any]:
     """All of it, for one class."""
-    auc, low, high = outcomes.auc()
+    auc, low, high = outcomes.auc(mean_auc)
     slope, intercept = outcomes.calibration()
     return {
         "label": label,
