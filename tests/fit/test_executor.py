@@ -21,6 +21,7 @@ from rfsc.export.compare import compared_text
 from tests.making import make
 from tests.search.test_context import Clock
 
+NO_HANG = StopAfter(300.0)  # loky waits forever for a process that was killed while it wrote
 QUICK = {"n_restarts": 3, "max_iter": 25, "random_state": 5, "basis": "polynomial"}
 
 
@@ -138,14 +139,14 @@ def test_ctrl_c_may_end_the_processes(iris):
     settings = QUICK | {"n_restarts": 500}
     with parallel_config(backend="loky", n_jobs=2):
         with pytest.warns(ConvergenceWarning, match="interrupted"):
-            clf = make(**settings, callbacks=killed_at_iteration(30, after_ctrl_c=True)).fit(*iris)
+            clf = make(**settings, callbacks=[killed_at_iteration(30, after_ctrl_c=True), NO_HANG]).fit(*iris)
         assert clf.stop_reason_ == "interrupted"
         assert clf.score(*iris) > 0.5
 
 
 @pytest.mark.slow
 def test_processes_that_die_by_themselves_are_an_error(iris):
-    settings = QUICK | {"n_restarts": 500, "callbacks": killed_at_iteration(30, after_ctrl_c=False)}
+    settings = QUICK | {"n_restarts": 500, "callbacks": [killed_at_iteration(30, after_ctrl_c=False), NO_HANG]}
     with parallel_config(backend="loky", n_jobs=2), pytest.raises(BrokenExecutor):
         make(**settings).fit(*iris)
 

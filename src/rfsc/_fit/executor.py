@@ -85,6 +85,7 @@ def _chosen_backend(n_jobs: int | None, *, or_processes: bool = False) -> Any:
 
     With `or_processes`, for large tasks, none means a process for each core.
     """
+    # batch_size: loky waits forever for the rest of a long message if the process that writes it is killed
     # a hint gives way to a backend that was chosen, and decides if none was
     chosen, configured = get_active_backend(prefer="processes")
     other, _ = get_active_backend(prefer="threads")
@@ -93,9 +94,9 @@ def _chosen_backend(n_jobs: int | None, *, or_processes: bool = False) -> Any:
     if type(chosen) is not type(other):
         # each has a memory of its own, so there are no more than cores
         jobs = min(thread_count(n_jobs), joblib.cpu_count()) if or_processes else 1
-        return joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator") if jobs > 1 else None
+        return joblib.Parallel(jobs, "loky", return_as="generator", batch_size=1) if jobs > 1 else None
     jobs = next(n for n in (n_jobs, configured, chosen.default_n_jobs) if n is not None)
     if chosen.effective_n_jobs(jobs) < 2:
         return None
     one_by_one = getattr(chosen, "supports_return_generator", False)
-    return joblib.Parallel(n_jobs=jobs, return_as="generator" if one_by_one else "list")
+    return joblib.Parallel(n_jobs=jobs, return_as="generator" if one_by_one else "list", batch_size=1)
