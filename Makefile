@@ -64,12 +64,13 @@ dist: $(VENV)/extra-release  ## build the package, and try it in clean environme
 	.ci/dist
 
 # extra-cli: `rfsc fit` is one of the rows
-bench: $(VENV)/extra-bench $(VENV)/extra-cli  ## measure the speed bars (more than an hour); writes docs/performance.md
+bench: $(VENV)/extra-bench $(VENV)/extra-cli  ## measure the speed bars (more than an hour); writes docs/performance.md and sections of docs/certificate.md and docs/atlas.md
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m benchmarks.default_fits --write docs/performance.md
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m benchmarks.rules --write docs/performance.md
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m benchmarks.speed --write docs/performance.md
 	$(BIN)/python -m benchmarks.long --write docs/performance.md
 	$(BIN)/python -m benchmarks.wide --write docs/performance.md
+	$(BIN)/python -m benchmarks.certificates --write docs
 
 bench-gpu: $(VENV)/extra-bench $(VENV)/extra-torch  ## the same on an NVIDIA GPU
 	$(BIN)/python -m benchmarks.gpu --raw docs/performance/gpu.json --write docs/performance.md

@@ -134,8 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(f"{page}\n")
         elif options.command == "calibrate":
             outcomes = calibration.run_study(options.output, n_jobs=options.jobs, most=options.most)
+            usual = calibration.run_usual(options.output, n_jobs=options.jobs, most=options.most)
             peers = selection_peers.run_peers(options.output, n_jobs=options.jobs, most=options.most)
-            sections = {"calibration": calibration.section(outcomes, options.output, _link(options))}
+            sections = {"calibration": calibration.section(outcomes, options.output, _link(options), usual)}
             sections["other methods"] = selection_peers.section(peers, outcomes)
             sections["six sets"] = certified_sets.section(options.output, n_jobs=options.jobs)
             sys.stdout.write("\n\n".join(sections.values()) + "\n")

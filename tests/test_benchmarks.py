@@ -7,7 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from benchmarks import dask_rows, default_fits, rules, speed_fits, speed_searches, very_wide
+from benchmarks import certificates, dask_rows, default_fits, rules, speed_fits, speed_searches, very_wide
 from benchmarks.default_fits import METHODS, Case
 from benchmarks.measuring import Outcomes, make_classifier
 
@@ -172,3 +172,19 @@ def test_section_of_default_fits():
     assert "| wide | 150 x 2,000 | 4.0 | ≤ 3 | MISSED | 4.0 (degree 1) | 4.0 |" in text
     assert "| the paper's experiment | 6 sets x 10 folds | 4.0 | ≤ 60 | met |" in text
     assert "| command | 1,000 x 20 | 4.0 | ≤ 60 | met |  |  | 0.500 |  |  | 3 |  |" in text
+
+
+def test_certificates_cost_and_what_atlases_hold():
+    class Known:
+        def get(self, task):
+            one = {"certificate": {"seconds": 110.0, "fit": 5.0, "worker": 3e8}, "fit": {"peak": 2.9e8}}
+            one |= {"atlas": {"seconds": 4.0, "models": 500, "fitted": 9000}}
+            one["space"] = {"good": 200, "held": 199 if task.get("enumerates") else 150}
+            return one[task["what"]]
+
+    found = certificates.sections(Known(), 50, 3)
+    assert "| 100 half fits, in default fits | 22.0 | at most 20 | MISSED |" in found["cost"]
+    assert "| 1.03 | at most 1.2 | met |" in found["cost"]
+    assert "| 4.0 s | at most 10 s | met |" in found["measured"]
+    assert "| good models held, least of 3 small spaces | 99.5% | at least 99% | met |" in found["measured"]
+    assert "by exchanges alone: 450 of 600 good models held" in found["measured"]

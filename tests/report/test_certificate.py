@@ -32,6 +32,20 @@ def twins():
     return certificate, Report.from_estimator(clf, X, y, cv=None, certificate=certificate)
 
 
+def test_a_certificate_of_another_table_is_a_caution_or_refused(twins):
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(80, 2)), columns=["age", "dose"])
+    y = np.where(X["age"] + 0.3 * rng.normal(size=80) > 0, "ill", "well")
+    clf = RFSCClassifier(**QUICK).fit(X, y)
+    other = certify(clf, X[1:], y[1:], n_pairs=1, random_state=0, n_jobs=1)
+    keys = [one["key"] for one in Report.from_estimator(clf, X, y, cv=None, certificate=other).content["cautions"]]
+    assert "other_table" in keys
+    assert "other_table" not in [one["key"] for one in twins[1].content["cautions"]]
+    own = certify(clf, X, np.where(y == "ill", 1, 0), n_pairs=1, random_state=0, n_jobs=1)
+    with pytest.raises(ValueError, match="about other classes than the model"):
+        Report.from_estimator(clf, X, y, cv=None, certificate=own)
+
+
 @pytest.fixture(scope="module")
 def pages(twins):
     """The report as text of the page and as Markdown."""

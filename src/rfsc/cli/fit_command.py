@@ -34,7 +34,7 @@ from .arguments import (
     file_option,
     sign_restrictions,
 )
-from .certify_command import certificate_of
+from .certify_command import Pairs, certificate_of
 from .column_table import describe_columns, dropped_columns, plain_columns, refusal, show_columns
 from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
 from .fit_again import fit_with_groups
@@ -100,6 +100,7 @@ class FitJob:
     output: str | None = None
     report: str | None = None
     certify: bool = False
+    pairs: int = 50
     fallback: bool = False
     as_json: bool = False
 
@@ -136,6 +137,7 @@ def fit(
     checkpoint: CheckpointFile = None,
     resume: Resume = False,
     certify: Certify = False,
+    pairs: Pairs = 50,
     fallback: Fallback = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
@@ -168,6 +170,7 @@ def fit(
         time_limit=FitTimeLimit(time_limit),
         checkpoint=checkpoint_at(checkpoint, resume=resume, force=force, inputs=files),
         certify=certify,
+        pairs=pairs,
         fallback=fallback,
         **more,
     )
@@ -391,7 +394,7 @@ def _save(job: FitJob, prepared: Prepared, model: Any, score: Any) -> None:
 def _certificate(job: FitJob, prepared: Prepared) -> Certificate | None:
     """Make and show the certificate; None if there was no time for it."""
     job.messages.info("\nFitting halves of the rows for the certificate ...", "bold")
-    options = {"random_state": job.search.random_state, "callbacks": job.time_limit.callbacks(1)}
+    options = {"random_state": job.search.random_state, "callbacks": job.time_limit.callbacks(1), "n_pairs": job.pairs}
     table, options["groups"] = prepared.table, prepared.groups
     try:
         found = certificate_of(job.messages, prepared.estimator, table.X, table.y, **options)

@@ -24,11 +24,12 @@ from .console import (
     table_text,
     write_result,
 )
+from .fit_again import fitted_again
 from .fit_model import fallback_text
 from .new_rows import labels_for_model, load_model, read_model_and_table, rows_for_model, unusual
 
 if TYPE_CHECKING:
-    from .._model.predictor import Predictor
+    from ..atlas import Atlas
     from ..certify import Certificate
 
 PARQUET_ENDINGS = ("parquet", "pq")
@@ -183,6 +184,7 @@ def report(
     output: Annotated[str, file_option("Report to write (.html, .md or .json); - is stdout.", "-o", "--output")],
     title: Annotated[str | None, typer.Option(help="Title of the report.", show_default="from the target")] = None,
     certificate: Annotated[str | None, file_option("Certificate to show, written by `rfsc certify`.")] = None,
+    atlas: Annotated[str | None, file_option("Table of the fit: also show other models that are as good.")] = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -192,11 +194,14 @@ def report(
     or .json gives Markdown or the numbers. The model is scored on the rows of the table, which should be rows that it
     was not fitted to. To cross-validate, use `rfsc fit --report` instead.
     """
-    inputs = {"the table": data, "the model file": model, "the certificate": certificate}
+    inputs = {"the table": data, "the model file": model, "the certificate": certificate, "the table of the fit": atlas}
+    if atlas is not None and "-" in (model, atlas):
+        msg = "--atlas needs the model and the table of its fit as files, not from stdin."
+        raise CommandError(msg, 2)
     output = check_writable(output, force=force, inputs=inputs, endings=REPORT_ENDINGS)
     messages = Messages(quiet=quiet)
     predictor, table = read_model_and_table(messages, model, data, target)
-    evidence = None if certificate is None else _certificate(certificate, predictor)
+    evidence = None if certificate is None else _certificate(certificate)
     rows, labels = labels_for_model(predictor, table, target)
     if not rows.all():
         messages.warn(f"dropped {plural(int((~rows).sum()), 'row')} without a value of {target!r}")
@@ -204,30 +209,30 @@ def report(
 
     from ..report import Report
 
+    good = None if atlas is None else _atlas(messages, model, atlas, target)
     more: dict[str, Any] = {"target": target, "title": title, "source": Path(data).name, "warnings": messages.warned}
-    made = Report.from_estimator(predictor, X, labels, cv=None, certificate=evidence, **more)
+    made = Report.from_estimator(predictor, X, labels, cv=None, certificate=evidence, atlas=good, **more)
     write_report(made, output)
     if output != "-":
         messages.info(f"Wrote {output}", "green")
 
 
-def _certificate(path: str, predictor: Predictor) -> Certificate:
-    """The certificate in a file, if it is about a model of these classes."""
+def _certificate(path: str) -> Certificate:
+    """The certificate in a file."""
     from ..certify import Certificate
 
     try:
-        found = Certificate.load(path)
+        return Certificate.load(path)
     except (OSError, ValueError) as error:
         msg = f"{path} does not exist." if isinstance(error, FileNotFoundError) else str(error)
         raise CommandError(msg) from error
-    if found.settings.classes != tuple(map(str, predictor.classes_.tolist())):
-        msg = f"{path} is about other classes than the model. Make a certificate of this model with `rfsc certify`."
-        raise CommandError(msg)
-    known = predictor.models_[0].feature_names
-    if found.settings.n_features != len(known) or not set(found.features.unit) <= set(known):
-        msg = f"{path} is about other features than the model. Make a certificate of this model with `rfsc certify`."
-        raise CommandError(msg)
-    return found
+
+
+def _atlas(messages: Messages, model: str, data: str, target: str) -> Atlas:
+    """The models that are as good as that of a file on the table that it was fitted to."""
+    from ..atlas import atlas
+
+    return atlas(*fitted_again(messages, load_model(model), data, target, "atlas")[:3])
 
 
 def write_report(made: Any, path: str) -> None:

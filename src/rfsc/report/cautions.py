@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 from .._model import SparseModel
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.words import fixed, listed, percent, plural
+from ..certify import Certificate
 from ..monitor.shift import outside_range
 from .honest_score import MAJORITY, OURS, HonestScore, measure
 from .subject import ColumnSummary, Subject
@@ -94,6 +95,18 @@ def find_cautions(
         text = "random_state was not set, so another fit may find other terms. Set it to make the fit reproducible."
         found.append(Caution("note", "no_seed", "No random seed", text))
     return sorted(found, key=lambda caution: LEVELS.index(caution.level))
+
+
+def certificate_cautions(certificate: Certificate, subject: Subject) -> list[Caution]:
+    """Whether a certificate was made of other rows than the model; one of other classes is refused."""
+    record, made = subject.predictor.manifest_, certificate.settings
+    if record is not None and sorted(made.classes) != sorted(subject.class_names):
+        msg = "the certificate is about other classes than the model. Make one of the same estimator and rows."
+        raise ValueError(msg)
+    if record is None or record["data"]["content"] == made.content:
+        return []
+    text = "Its rows or features are not those that the model was fitted to. Make one of the table of the fit."
+    return [Caution("caution", "other_table", "Certificate of another table", text)]
 
 
 def _of_outputs(key: str, details: Sequence[str]) -> Caution:

@@ -40,7 +40,7 @@ from ..explain import (
 from ..explain.equation import original_equation
 from ..explain.term_table import NAIVE
 from ..restrictions import Restrictions
-from .cautions import find_cautions
+from .cautions import certificate_cautions, find_cautions
 from .first_screen import first_figures, headline, methods, question
 from .honest_score import MAJORITY, METRICS, HonestScore, measure
 from .odds import odds_ratios, worked_example
@@ -83,6 +83,8 @@ def collect(
         models = [_without_naive(model) for model in models]
     indices = [model["stability"]["terms"]["index"] if model["stability"] else None for model in models]
     cautions = find_cautions(subject, columns, score, indices, words.warnings)
+    if certificate is not None:
+        cautions += certificate_cautions(certificate, subject)
     is_separable = any(caution.key in ("separation", "partial_separation") for caution in cautions)
     for found, model in zip(models, subject.models, strict=True):
         found["odds_ratios"] = odds_ratios(subject, model, intervals=certificate is None and not is_separable)

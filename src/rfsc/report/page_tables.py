@@ -13,7 +13,7 @@ from ..certify.certificate import SUPPORTED
 
 MAX_COLUMNS, MAX_FEATURES, MAX_UNITS, MAX_LINES = 60, 12, 30, 40  # the JSON has all
 QUANTILE_HEADS = {"5%": "5 %", "25%": "25 %", "50%": "median", "75%": "75 %", "95%": "95 %"}
-MORE_HEADS = {"sign": "same sign", "stand_ins": "stand-ins"}
+MORE_HEADS = {"too_few": "too few rows", "sign": "same sign", "stand_ins": "stand-ins"}
 MARKDOWN_SIGNS = re.compile(r"[\\`*|<\[]|(?<!\w)_|_(?!\w)")  # an underscore within a word is harmless
 MARKDOWN_MARKS = {"better": " (+)", "worse": " (-)", "": ""}
 
@@ -218,12 +218,12 @@ def _atlas(found: Mapping[str, Any]) -> list[PageTable]:
 
 def _verdicts(units: Sequence[Mapping[str, Any]], kind: str) -> PageTable:
     shown = units[:MAX_UNITS]
-    more = [name for name in ("sign", "stand_ins") if any(row[name] is not None for row in shown)]
+    more = [name for name in MORE_HEADS if any(row[name] is not None for row in shown)]
     rows = []
     for row in shown:
         cells = [_name(row["unit"]), TableCell(row["verdict"], strong=row["verdict"] == SUPPORTED)]
         cells += [_number(p_value(row["p_value"])), _bar(row["share"])]
-        cells += [_number(percent(row[name])) if name == "sign" else TableCell(row[name]) for name in more]
+        cells += [TableCell(row[name]) if name == "stand_ins" else _number(percent(row[name])) for name in more]
         rows.append(cells)
     head = _texts(kind[:-1], "verdict", "P", "halves", *(MORE_HEADS[name] for name in more))
     of = f", the first {MAX_UNITS} of {len(units)}" if len(shown) < len(units) else ""
