@@ -222,7 +222,7 @@ def test_report_shows_a_saved_certificate(hospital, certify, refused, tmp_path, 
     (tmp_path / "c.json").write_text("{}")
     assert "it is no certificate of rfsc" in refused(*line, "--force")
     (tmp_path / "c.json").unlink()
-    assert "does not exist" in refused(*line, "--force")
+    assert "c.json: No such file" in refused(*line, "--force")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl-C to whole consoles")

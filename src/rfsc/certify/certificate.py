@@ -136,7 +136,7 @@ class Certificate(SavedRecord):
     settings : CertificateSettings
         Numbers of pairs, rows and features, the level, and the version.
     cautions : tuple of str
-        Why the error rate may not hold here; empty if no reason is known.
+        Why the error rate may not hold here.
     """
 
     _format: ClassVar = "rfsc-certificate"
@@ -162,8 +162,7 @@ class Certificate(SavedRecord):
         Returns
         -------
         float
-            At most so many of the features that are chosen at least so often are expected to be there by chance, that
-            is, no more often than a feature drawn at random (Shah and Samworth 2013).
+            By chance: no more often than a feature drawn at random (Shah and Samworth 2013).
         """
         if not 0.5 < threshold <= 1.0:
             msg = f"threshold must be a share above 0.5 and at most 1, got {threshold!r}."

@@ -238,11 +238,8 @@ def split_in_halves(code: IntArray, groups: IntArray | None, n_pairs: int, rng: 
     unit = np.arange(code.size) if groups is None else groups
     n_units, n_classes = int(unit.max()) + 1, int(code.max()) + 1
     if groups is not None and n_units < LEAST_GROUPS:
-        msg = (
-            f"a certificate needs at least {LEAST_GROUPS} groups, two in each half, got {n_units}. Give smaller "
-            "groups, or none if the rows are independent."
-        )
-        raise ValueError(msg)
+        msg = f"a certificate needs at least {LEAST_GROUPS} groups, two in each half, got {n_units}."
+        raise ValueError(f"{msg} Give smaller groups, or none if the rows are independent.")
     count = np.zeros((n_units, n_classes), dtype=np.int64)
     np.add.at(count, (unit, code), 1)
     kind = count.argmax(axis=1)  # the class that most rows of a group have
@@ -256,10 +253,6 @@ def split_in_halves(code: IntArray, groups: IntArray | None, n_pairs: int, rng: 
     halves = is_upper[:, unit]
     for side in (halves, ~halves):
         if any(np.bincount(code[half], minlength=n_classes).min() < 2 for half in side):
-            what = "groups" if groups is not None else "rows"
-            msg = (
-                f"a half of the {what} would hold fewer than two rows of some class. A certificate needs more rows of "
-                "the smallest class" + (", in more groups." if groups is not None else ".")
-            )
-            raise ValueError(msg)
+            msg = "a half would hold fewer than two rows of some class; more rows of the smallest class are needed"
+            raise ValueError(msg + (", in more groups." if groups is not None else "."))
     return halves

@@ -55,12 +55,6 @@ class UnseenRows:
     weight: FloatArray
     cluster_of: Sequence[Hashable]  # for each feature
 
-    @property
-    def most_columns(self) -> int:
-        """The most that a test may have."""
-        events = min(self.weight[self.target > 0].sum(), self.weight[self.target < 0].sum())
-        return int(events / EVENTS_PER_COLUMN)
-
     def columns(self, expressions: Iterable[Expression]) -> FloatArray:
         """Values of expressions, one row for each."""
         n_rows = self.table.shape[1]
@@ -85,10 +79,7 @@ class UnseenRows:
 
 
 def feature_p_value(features: frozenset[int], terms: Sequence[Term], rows: UnseenRows) -> float | None:
-    """P-value of a feature or of a cluster of features in the model with these terms; 1 if it reads none of them.
-
-    None if there are too few rows for the test.
-    """
+    """P-value of a feature or a cluster in the model with these terms, 1 if it reads none; None for too few rows."""
     touched = [term for term in terms if features & set(term.features)]
     reducts = [_without_features(term.expression, features) for term in touched]
     return _p_value(touched, terms, [one for one in reducts if one is not None], features, rows)
@@ -113,7 +104,8 @@ def _p_value(
     others = [term.expression for term in terms if term.features and term not in touched]
     every = dict.fromkeys([Number(1.0), *others, *reducts, *_substitutes(tested, features, rows)])
     beside = [one for one in every if one not in tested]
-    if len(tested) + len(beside) > rows.most_columns:
+    events = min(rows.weight[rows.target > 0].sum(), rows.weight[rows.target < 0].sum())
+    if len(tested) + len(beside) > int(events / EVENTS_PER_COLUMN):
         return None
     return score_test(rows.columns(beside), rows.columns(tested), rows)
 
@@ -173,10 +165,6 @@ def _independent(columns: FloatArray) -> list[int]:
     return kept
 
 
-def _factors(node: Expression) -> tuple[Expression, ...]:
-    return node.parts if isinstance(node, Product) else (node,)
-
-
 def _without_features(node: Expression, features: frozenset[int]) -> Expression | None:
     """What is left of a term without some features, of a product or of a distance; None if nothing is."""
     if not features & features_of(node):
@@ -196,7 +184,7 @@ def _without_features(node: Expression, features: frozenset[int]) -> Expression 
 
 def _sub_products(node: Expression) -> list[Expression]:
     """The products of some, but not all, factors of a term."""
-    factors = _factors(node)[:MOST_FACTORS]
+    factors = node.parts[:MOST_FACTORS] if isinstance(node, Product) else ()
     return [product(*some) for n in range(1, len(factors)) for some in combinations(factors, n)]
 
 

@@ -6,7 +6,7 @@ import io
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -27,10 +27,6 @@ from .console import (
 from .fit_again import fitted_again
 from .fit_model import fallback_text
 from .new_rows import labels_for_model, load_model, read_model_and_table, rows_for_model, unusual
-
-if TYPE_CHECKING:
-    from ..atlas import Atlas
-    from ..certify import Certificate
 
 PARQUET_ENDINGS = ("parquet", "pq")
 REPORT_ENDINGS = (".html", ".md", ".json")
@@ -199,40 +195,24 @@ def report(
         msg = "--atlas needs the model and the table of its fit as files, not from stdin."
         raise CommandError(msg, 2)
     output = check_writable(output, force=force, inputs=inputs, endings=REPORT_ENDINGS)
+    from ..atlas import atlas as atlas_of
+    from ..certify import Certificate
+    from ..report import Report
+
     messages = Messages(quiet=quiet)
     predictor, table = read_model_and_table(messages, model, data, target)
-    evidence = None if certificate is None else _certificate(certificate)
+    evidence = None if certificate is None else Certificate.load(certificate)
     rows, labels = labels_for_model(predictor, table, target)
     if not rows.all():
         messages.warn(f"dropped {plural(int((~rows).sum()), 'row')} without a value of {target!r}")
     X = rows_for_model(messages, predictor, table)[rows].reset_index(drop=True)
-
-    from ..report import Report
-
-    good = None if atlas is None else _atlas(messages, model, atlas, target)
+    again = None if atlas is None else fitted_again(messages, load_model(model), atlas, target, "atlas")
+    good = None if again is None else atlas_of(*again[:3])
     more: dict[str, Any] = {"target": target, "title": title, "source": Path(data).name, "warnings": messages.warned}
     made = Report.from_estimator(predictor, X, labels, cv=None, certificate=evidence, atlas=good, **more)
     write_report(made, output)
     if output != "-":
         messages.info(f"Wrote {output}", "green")
-
-
-def _certificate(path: str) -> Certificate:
-    """The certificate in a file."""
-    from ..certify import Certificate
-
-    try:
-        return Certificate.load(path)
-    except (OSError, ValueError) as error:
-        msg = f"{path} does not exist." if isinstance(error, FileNotFoundError) else str(error)
-        raise CommandError(msg) from error
-
-
-def _atlas(messages: Messages, model: str, data: str, target: str) -> Atlas:
-    """The models that are as good as that of a file on the table that it was fitted to."""
-    from ..atlas import atlas
-
-    return atlas(*fitted_again(messages, load_model(model), data, target, "atlas")[:3])
 
 
 def write_report(made: Any, path: str) -> None:
