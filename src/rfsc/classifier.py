@@ -321,7 +321,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         check_is_fitted(self)
         from .explain.front import front_of
 
-        return front_of(self._paths, self.models_)
+        return front_of(self._paths, self)
 
     def at_size(self, size: int) -> Self:
         """The same fit with the model of another size.

@@ -182,7 +182,7 @@ def _models(source: Source, maps: Sequence[OutputMap]) -> ModelTable:
         number=np.arange(len(models)),
         label=None if len(maps) == 1 else tuple(labels),
         features=tuple(features),
-        equation=tuple(equation(model, digits=DIGITS) for model in source.as_shown(models)),
+        equation=tuple(str(equation(model, digits=DIGITS)) for model in source.as_shown(models)),
         **dict(zip(names, map(np.array, zip(*figures, strict=True)), strict=True)),
     )
 

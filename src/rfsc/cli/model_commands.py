@@ -6,7 +6,7 @@ import io
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,6 +27,10 @@ from .console import (
 from .fit_again import fitted_again
 from .fit_model import fallback_text
 from .new_rows import labels_for_model, load_model, read_model_and_table, rows_for_model, unusual
+
+if TYPE_CHECKING:
+    from .._model.predictor import Predictor
+    from .._tables.table_files import RawTable
 
 PARQUET_ENDINGS = ("parquet", "pq")
 REPORT_ENDINGS = (".html", ".md", ".json")
@@ -208,11 +212,18 @@ def report(
     X = rows_for_model(messages, predictor, table)[rows].reset_index(drop=True)
     again = None if atlas is None else fitted_again(messages, load_model(model), atlas, target, "atlas")
     good = None if again is None else atlas_of(*again[:3])
-    more: dict[str, Any] = {"target": target, "title": title, "source": Path(data).name, "warnings": messages.warned}
+    more: dict[str, Any] = {"target": target, "title": title, "source": Path(data).name}
+    more |= {"warnings": messages.warned, "notes": messages.notes, "groups": _groups(predictor, table, rows)}
     made = Report.from_estimator(predictor, X, labels, cv=None, certificate=evidence, atlas=good, **more)
     write_report(made, output)
     if output != "-":
         messages.info(f"Wrote {output}", "green")
+
+
+def _groups(predictor: Predictor, table: RawTable, rows: Any) -> Any:
+    """Which rows belong together, if the fit was told so and the table has the column."""
+    name = (predictor.manifest_ or {}).get("group")
+    return table.frame[name][rows].astype(str).to_numpy() if name in table.frame.columns else None
 
 
 def write_report(made: Any, path: str) -> None:
@@ -267,23 +278,15 @@ def summaries(source: Any) -> list[str]:
     from ..explain import summary
 
     labels, width = [model.label for model in models_of(source)], output_width()
-    return [summary(source, label=label, width=width) + _in_original_units(source, label, width) for label in labels]
+    return [summary(source, label=label, width=width) + _definitions(source, label, width) for label in labels]
 
 
-def _in_original_units(source: Any, label: object, width: int) -> str:
-    """The equation of one output in the units of the table, with the definitions that it needs."""
-    from ..explain import equation
+def _definitions(source: Any, label: object, width: int) -> str:
+    """What the equation of one output only names, in the units of the table."""
     from ..explain.equation import original_equation
 
-    original = original_equation(source, label=label)
-    if original is None:
-        return ""
-    parts = []
-    if original != equation(source, label=label):
-        parts.append(["In original units:", _wrapped(original, width)])
-    if lines := definition_lines(source, label):
-        parts.append(["where, in original units:", *(_wrapped(line, width) for line in lines)])
-    return "".join("\n\n" + "\n".join(lines) for lines in parts)
+    lines = definition_lines(source, label) if original_equation(source, label=label) else []
+    return "\n".join(["\n\nwhere, in original units:", *(_wrapped(line, width) for line in lines)]) if lines else ""
 
 
 def definition_lines(source: Any, label: object) -> list[str]:
