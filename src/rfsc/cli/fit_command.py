@@ -36,7 +36,15 @@ from .arguments import (
 )
 from .certify_command import Pairs, certificate_of
 from .column_table import describe_columns, dropped_columns, plain_columns, refusal, show_columns
-from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
+from .console import (
+    LIBRARY_WARNINGS,
+    CommandError,
+    Messages,
+    check_writable,
+    print_json,
+    print_result,
+    write_result,
+)
 from .fit_again import fit_with_groups
 from .fit_model import fallback_text, model_text, model_with_fallbacks
 from .fit_score import FitTimeLimit
@@ -265,7 +273,8 @@ def run_fit(job: FitJob) -> None:
 
         job.messages.info("Writing the report ...")
         more: dict[str, Any] = {"cv": score, "certificate": certificate, "target": job.target}
-        more |= {"source": Path(job.data).name, "warnings": job.messages.warned}
+        more |= {"source": Path(job.data).name, "warnings": [*job.messages.warned, *LIBRARY_WARNINGS]}
+        more |= {"notes": job.messages.notes, "groups": prepared.groups, "fallbacks": model.fallbacks_}
         X, y = prepared.table.X, prepared.table.y
         write_report(Report.from_estimator(prepared.estimator, X, y, **more), job.report)
         job.messages.info(f"Wrote {job.report}", "green")
@@ -281,7 +290,7 @@ def _prepare(job: FitJob) -> Prepared:
     n_rows, n_columns = raw.frame.shape
     job.messages.info(f"{raw.name}: {plural(n_rows, 'row')}, {plural(n_columns, 'column')}", "bold")
     for note in raw.notes:
-        job.messages.info(f"  {note}")
+        job.messages.note(note)
     table = training_table(raw, job.target, job.columns)
     for name, share in table.nearly_numbers.items():
         job.messages.warn(
