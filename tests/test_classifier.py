@@ -472,7 +472,7 @@ def test_features_whose_names_look_like_terms_are_bracketed():
     (model,) = clf.models_
     assert len(set(model.names)) == len(model.terms)
     assert {"b*c", "[b*c]"} <= set(model.names)
-    text = equation(model)
+    text = equation(model, units="scaled")
     assert all(f"*{name}" in text for name in model.names if name != "1")
 
 
