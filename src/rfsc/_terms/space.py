@@ -64,6 +64,11 @@ class TermSpace(ABC):
         """Ids of the terms that are a feature as it is, by feature."""
         return {}
 
+    @property
+    def singles(self) -> tuple[IntArray, IntArray]:
+        """Ids of the terms that read a single feature, ascending for each, and that feature."""
+        return np.array([*self.lines.values()], dtype=np.int64), np.array([*self.lines], dtype=np.int64)
+
     def simplest(self, ids: IntArray) -> IntArray:
         """The ids, each that stands for the same column as a simpler term replaced by that one."""
         return ids
@@ -99,19 +104,12 @@ class Basis(Protocol):
 class UnionSpace(TermSpace):
     """The terms of several spaces in one search; the ids of each space begin where the space before ends."""
 
-    def __init__(self, spaces: Sequence[TermSpace]) -> None:
+    def __init__(self, spaces: Sequence[TermSpace], again: Mapping[int, int] | None = None) -> None:
         self._spaces = tuple(spaces)
+        self._again = {} if again is None else again  # terms that an earlier space offers too, and these
         first = list(accumulate((space.n_terms for space in self._spaces), initial=0))
         self.n_terms = checked_size(first[-1])
         self._first = np.array(first, dtype=np.int64)
-        lines: dict[int, int] = {}
-        # lines that a space before offers too, and these
-        self._again = {
-            begin + j: kept
-            for begin, space in self._numbered()
-            for p, j in space.lines.items()
-            if (kept := lines.setdefault(p, begin + j)) != begin + j
-        }
 
     def term(self, j: int) -> Term:
         return self.terms(np.array([j]))[0]
@@ -132,7 +130,7 @@ class UnionSpace(TermSpace):
         for first, space in self._numbered():
             local = space.find(name, feature_names)
             if local is not None:
-                return first + local
+                return self._again.get(first + local, first + local)
         return None
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:

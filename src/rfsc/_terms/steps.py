@@ -45,6 +45,11 @@ class StepSpace(TermSpace):
         return first_named(self, name, feature_names, ids)
 
     @property
+    def singles(self) -> tuple[IntArray, IntArray]:
+        n = self.n_steps if self.grouped else self.n_terms  # levels that come together stay what they are
+        return np.arange(n), self.features[:n]
+
+    @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
         if not self.grouped:
             return ()
