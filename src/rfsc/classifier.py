@@ -108,8 +108,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         "stop_search" or "stop_all". They do not see the searches by which basis and size are chosen. `Checkpoint(path)`
         keeps finished searches in a file, from which the fit continues; `StopAfter(seconds)` ends it in time.
     verbose : int or None, default=None
-        1 shows a progress bar on stderr, 0 nothing. None shows it if the fit will take longer than ten seconds and
-        stderr is a terminal or a notebook; in worker processes, threads and logs it shows nothing.
+        1 shows a progress bar on stderr, 0 nothing. None shows it if the fit will take longer than ten seconds, but not
+        in worker processes and threads.
 
     Attributes
     ----------
