@@ -402,7 +402,7 @@ class OutputSearch:
         if large is not None:
             from .streamed_refit import streamed_refit  # only tables beyond memory need it
 
-            return streamed_refit(large, self.space, [(ids, coef)], self.job.output, problem.options.ridge)[0].fit
+            return streamed_refit(large, self.space, ids, coef, self.job.output, problem.options.ridge)
         store = problem.store()
         store.slots_of(ids)  # an empty store fills up from its first slot
         columns, penalty = store.columns[: ids.size], problem.options.ridge * store.variance[: ids.size]
