@@ -135,21 +135,21 @@ class OutputFit:
 
     def sparse_models(self, rows: Rows, feature_names: tuple[str, ...], label: object) -> list[SparseModel]:
         """The frozen models, terms by falling coefficient."""
-        return [self._sparse(model, rows, feature_names, label) for model in self.models]
-
-    def _sparse(self, model: FittedTerms, rows: Rows, feature_names: tuple[str, ...], label: object) -> SparseModel:
-        order = np.argsort(-np.abs(model.coef), kind="stable")
-        return SparseModel(
-            terms=self.space.terms(model.ids[order]),
-            coef=model.coef[order],
-            standard_error=model.standard_error[order],
-            scaling=rows.scaling,
-            feature_names=feature_names,
-            label=label,
-            n_observations=rows.n_observations,
-            score=model.score,
-            worth=None if model.worth is None else model.worth[order],
-        )
+        orders = [np.argsort(-np.abs(model.coef), kind="stable") for model in self.models]
+        return [
+            SparseModel(
+                terms=self.space.terms(model.ids[order]),
+                coef=model.coef[order],
+                standard_error=model.standard_error[order],
+                scaling=rows.scaling,
+                feature_names=feature_names,
+                label=label,
+                n_observations=rows.n_observations,
+                score=model.score,
+                worth=None if model.worth is None else model.worth[order],
+            )
+            for model, order in zip(self.models, orders, strict=True)
+        ]
 
 
 class OutputSearch:

@@ -18,15 +18,14 @@ LONG_FIT = 10.0  # seconds
 FIRST_WORD = 3.0  # seconds after which a fit may say that it is long although hardly a search is over
 
 
-def is_alone() -> bool:
-    """Whether no other fit writes to stderr at the same time: not in worker processes and threads."""
-    is_worker = multiprocessing.current_process().name != "MainProcess"
-    return not is_worker and threading.current_thread() is threading.main_thread()
-
-
 def progress_of(verbose: int | None, most_seconds: float) -> ConsoleProgress | None:
-    """The progress bar if it was asked for, or one for long fits if nothing was said."""
-    if verbose is None and sys.stderr is not None and is_alone():
+    """The progress bar if it was asked for, or one for long fits if nothing was said.
+
+    Fits in worker processes and threads say nothing unasked, because others may write to stderr at the same time.
+    """
+    is_worker = multiprocessing.current_process().name != "MainProcess"
+    is_alone = not is_worker and threading.current_thread() is threading.main_thread()
+    if verbose is None and sys.stderr is not None and is_alone:
         return ConsoleProgress(least_seconds=LONG_FIT, most_seconds=most_seconds)
     return ConsoleProgress() if verbose else None
 

@@ -8,7 +8,7 @@ column), so such a feature offers only those that are different from each other 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from .._utils.arrays import FloatArray, IntArray
 from .expression import Number, Product, Scaled, Wave, evaluate
 from .knots import sorted_blocks
 from .scaling import Scaling
-from .space import TermSpace, Training, check_count, first_named, mentioned
+from .space import TermSpace, Training, check_count
 from .term import Term
 
 WAVES = ("cos", "sin")
@@ -54,11 +54,6 @@ class FourierSpace(TermSpace):
     @property
     def singles(self) -> tuple[IntArray, IntArray]:
         return np.arange(self.n_terms), np.repeat(self.features, self._counts)
-
-    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
-        ids, features = self.singles
-        ids = ids[np.isin(features, mentioned(name, self.features, feature_names))]
-        return first_named(self, name, feature_names, ids)
 
 
 @dataclass(frozen=True, slots=True)

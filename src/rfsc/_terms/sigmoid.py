@@ -29,12 +29,6 @@ class SigmoidSpace(TermSpace):
     def term(self, j: int) -> Term:
         return self._ramps[j]
 
-    @property
-    def singles(self) -> tuple[IntArray, IntArray]:
-        found = [(j, *ramp.features) for j, ramp in enumerate(self._ramps) if len(ramp.features) == 1]
-        ids, features = np.array(found, dtype=np.int64).reshape(-1, 2).T
-        return ids, features
-
 
 @dataclass(frozen=True, slots=True)
 class Sigmoid:

@@ -48,7 +48,13 @@ class TermSpace(ABC):
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
         """Id of the term with this name, None if there is none."""
-        return first_named(self, name, feature_names, np.arange(self.n_terms))
+        ids, features = self.singles
+        if ids.size < self.n_terms:
+            ids = np.arange(self.n_terms)
+        else:  # no others have it
+            ids = ids[np.isin(features, mentioned(name, np.unique(features), feature_names))]
+        pairs = zip(ids.tolist(), self.terms(ids), strict=True)
+        return next((j for j, term in pairs if term.name(feature_names) == name), None)
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
         """For every id the simpler terms that a hierarchical model holds with it; the constant is never among them."""
@@ -193,12 +199,6 @@ def checked_size(n_terms: int) -> int:
 def mentioned(name: str, features: IntArray, feature_names: Sequence[str]) -> IntArray:
     """Those of the features whose names occur in the name of a term; some may occur only within longer names."""
     return np.array([p for p in features.tolist() if feature_names[p] in name], dtype=np.int64)
-
-
-def first_named(space: TermSpace, name: str, feature_names: Sequence[str], ids: IntArray) -> int | None:
-    """The first of the ids whose term has this name, None if there is none."""
-    pairs = zip(ids.tolist(), space.terms(ids), strict=True)
-    return next((j for j, term in pairs if term.name(feature_names) == name), None)
 
 
 def checked_ids(ids: IntArray, n_terms: int) -> IntArray:
