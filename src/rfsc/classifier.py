@@ -391,15 +391,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         search = self.searches_[output][restart]
         found = search.limit if limit and search.limit is not None else search.model
         terms = self._fits[output].space.terms(found.ids)
-        return replace(
-            self.models_[output],
-            terms=terms,
-            coef=found.coef,
-            standard_error=None,
-            score=found.score,
-            evidence=None,
-            worth=None,
-        )
+        model = replace(self.models_[output], terms=terms, coef=found.coef, score=found.score)
+        return replace(model, standard_error=None, evidence=None, worth=None)
 
     def _detached(self) -> Predictor:
         check_is_fitted(self)
