@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-all house system lint audit docs dist bench bench-gpu bench-scale torture accuracy calibrate cards reproduce clean
+.PHONY: help demo test test-all house system lint audit docs dist bench raw-tables bench-gpu bench-scale torture accuracy calibrate cards reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -71,6 +71,10 @@ bench: $(VENV)/extra-bench $(VENV)/extra-cli  ## measure the speed bars (more th
 	$(BIN)/python -m benchmarks.long --write docs/performance.md
 	$(BIN)/python -m benchmarks.wide --write docs/performance.md
 	$(BIN)/python -m benchmarks.certificates --write docs
+
+# SQLite always; DuckDB, ONNX, Node.js, gcc and Chromium as far as they are there
+raw-tables: $(VENV)/extra-test  ## from raw files to report, card and exports that agree (ten minutes); writes docs/performance.md
+	$(BIN)/python -m benchmarks.raw_tables --write docs/performance.md
 
 bench-gpu: $(VENV)/extra-bench $(VENV)/extra-torch  ## the same on an NVIDIA GPU
 	$(BIN)/python -m benchmarks.gpu --raw docs/performance/gpu.json --write docs/performance.md

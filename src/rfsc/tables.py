@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -12,11 +12,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._model.cells import CellFormat, level_key, small
+from ._model.cells import level_key, small
 from ._model.recipe import (
     LEAST_ROWS_OF_LEVEL,
     LEAST_SHARE_OF_LEVEL,
-    NUMERIC_KINDS,
     Ingredient,
     LevelOf,
     LimitIn,
@@ -26,17 +25,17 @@ from ._model.recipe import (
     Recipe,
 )
 from ._tables.column_checks import far_from_others, useless
-from ._tables.column_types import Column, column_of_kind, comma_meaning, infer_column, share_of_numbers
+from ._tables.column_types import Column, column_of_kind, comma_meaning, in_days, infer_column, share_of_numbers
 from ._utils.arrays import FloatArray
 from ._utils.compat import Interval, RealNotInt, StrOptions
 from ._utils.validation import check_cells, check_columns
-from ._utils.words import listed, plural
+from ._utils.words import plural
 from .explain.term_table import ReadableTable, per_row
 
 __all__ = ["ColumnTable", "TableEncoder"]
 
 AS_IT_IS = "used as it is"
-COMMAS: dict[str | None, str | None] = {".": "", ",": ".", None: None}  # what a comma in a number becomes
+COMMAS: dict[str | None, str | None] = {".": "", ",": ".", None: None}  # the meaning of commas by the decimal sign
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,21 +60,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Every column is looked at as a whole. Numbers may be written as laboratories do: ``<0.5`` and ``>1000`` count as the
     limit, with an indicator such as ``CRP below limit``; ``45.3%`` and ``12 mg/L`` are numbers if at least half of the
     column has that unit; ``n.d.``, ``-``, ``NA`` and ``?`` are blanks. Blanks become the median, with an indicator such
-    as ``CRP missing``. Text becomes one indicator for each level, such as ``smokes=current``; levels that differ only
-    in case or blanks are one level, and rare levels are grouped. Columns without information are dropped.
+    as ``CRP missing``. Dates become days, such as ``admitted (days since 2021-03-01)``. Text becomes one indicator for
+    each level, such as ``smokes=current``; levels that differ only in case or blanks are one level, and rare levels are
+    grouped. Columns without information are dropped.
 
     What was done is plain data, `recipe_`: a pipeline with this encoder and an `RFSCClassifier` can be saved, explained
     and exported, and all of these read raw cells in the same way.
 
     Parameters
     ----------
-    kinds : mapping of str to {"number", "text"}, default=None
+    kinds : mapping of str to {"number", "text", "date"}, default=None
         Kinds of columns, by name, that the cells should not decide. Cells of a column of numbers that hold none count
         as blank.
     decimal : {".", ","}, default=None
         The decimal sign; with ``"."`` commas may separate thousands, but in a column of cells such as ``1,5`` they are
-        decimal. With None, a single cell such as ``1,5`` anywhere
-        in the table shows that commas are decimal; without one, texts with commas are no numbers.
+        decimal, and with ``","`` points in one of cells such as ``1.234,5``. With None, a single cell such as ``1,5``
+        anywhere in the table shows that commas are decimal; without one, texts with commas are no numbers.
     min_frequency : int or float, default=None
         Least number of rows, or share of the rows, of a level or limit that becomes a feature. None is 5 rows, or 1 %
         of the rows if that is more.
@@ -155,9 +155,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names, cells = self._cells(X, reset=True)
         kinds = dict(self.kinds or {})
         unknown = [repr(name) for name in kinds if name not in names]
-        if unknown or not all(kind in ("number", "text") for kind in kinds.values()):
+        if unknown or not all(kind in ("number", "text", "date") for kind in kinds.values()):
             got = f"no column {unknown[0]}" if unknown else "another kind"
-            msg = f"kinds must name columns of the table as 'number' or 'text', got {got}."
+            msg = f"kinds must name columns of the table as 'number', 'text' or 'date', got {got}."
             raise ValueError(msg)
         comma = COMMAS[self.decimal] if self.decimal else comma_meaning(cells)
         columns = [
@@ -182,13 +182,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         self._cells(X, reset=False)
-        # a fold may hold the only blank text of a column: what is no number is missing, as in a column with such texts
-        recipe = self.recipe_
-        columns = [
-            replace(raw, cells=CellFormat()) if raw.is_plain and cells.dtype.kind not in NUMERIC_KINDS else raw
-            for raw, cells in zip(recipe.columns, recipe.raw_columns(X), strict=True)
-        ]
-        return replace(recipe, columns=tuple(columns)).complete_table(X)
+        return self.recipe_.complete_table(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:  # noqa: ARG002
         """Names of the features.
@@ -225,27 +219,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _decide(self, columns: Sequence[Column], comma: str | None) -> None:
         """Make the recipe and the table of what was done."""
-        dates = [repr(column.name) for column in columns if column.kind == "date"]
-        if dates:
-            msg = (
-                f"{listed(dates, 5)} cannot be used: dates are not numbers. Turn them into days or years, or drop them."
-            )
-            raise ValueError(msg)
         features: list[Ingredient] = []
         names: list[str] = []
         rows = []
+        formats = []
         for j, column in enumerate(columns):
-            reason = useless(column, self._least(column))
-            made = {} if reason else self._number(j, column) if column.kind == "number" else self._levels(j, column)
+            reason, read, doubts = useless(column, self._least(column)), column, []
+            if column.kind == "date" and not reason:
+                read, is_doubtful = in_days(column)
+                doubts = ["01/02/2026 read as 1 February, but it may be 2 January"] if is_doubtful else []
+            made = {} if reason else self._number(j, read) if read.kind == "number" else self._levels(j, read)
             names += made
             features += made.values()
+            formats.append(read.cells)
             use = f"dropped ({reason})" if reason else description(made)
-            rows.append((column.name, column.kind, use, _changed(column), _doubtful(column, comma)))
+            rows.append((column.name, column.kind, use, _changed(read), "; ".join(doubts + _doubtful(read, comma))))
         repeated = [repr(name) for name, n in Counter(names).items() if n > 1]
         if repeated:
             msg = f"two features would have the name {repeated[0]}, such as a column 'sex=male' beside a column sex. "
             raise ValueError(msg + "Rename one of the columns.")
-        raw = (RawColumn(c.name, "number" if c.kind == "number" else "text", None, c.cells) for c in columns)
+        kinds = ("number" if column.kind in ("number", "date") else "text" for column in columns)
+        each = zip(columns, kinds, formats, strict=True)
+        raw = (RawColumn(column.name, kind, None, form) for column, kind, form in each)
         self.recipe_ = Recipe(tuple(raw), tuple(features), tuple(names))
         self.columns_ = ColumnTable.of(rows)
 
@@ -257,7 +252,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return given if isinstance(given, int | np.integer) else given * n_rows
 
     def _number(self, j: int, column: Column) -> dict[str, Ingredient]:
-        made: dict[str, Ingredient] = {column.name: NumberOf(j, float(np.median(column.values[~column.blank])))}
+        since = column.cells.since if column.cells is not None else ""
+        name = f"{column.name} (days since {since})" if since else column.name
+        made: dict[str, Ingredient] = {name: NumberOf(j, float(np.median(column.values[~column.blank])))}
         if column.blank.any():
             made[f"{column.name} missing"] = MissingIn(j)
         for word, limit in (("below", column.below), ("above", column.above)):
@@ -302,24 +299,28 @@ def _changed(column: Column) -> str:
         return f"{plural(column.n_merged, 'spelling')} merged with others" if column.n_merged else ""
     n_limits = sum(int(limit.sum()) for limit in (column.below, column.above) if limit is not None)
     said = [f"unit {column.cells.unit}"] if column.cells.unit else []
-    said += ["decimal commas"] if column.cells.comma == "." else []
+    said += [f"days since {column.cells.since}"] if column.cells.since else []
+    said += ["decimal commas"] if column.cells.comma in (".", "swap") else []
+    said += ["points between thousands"] if column.cells.comma == "swap" else []
     said += [f"{plural(n_limits, 'cell')} with < or > {_count(n_limits)} as the limit"] if n_limits else []
     return "; ".join(said)
 
 
-def _doubtful(column: Column, comma: str | None) -> str:
+def _doubtful(column: Column, comma: str | None) -> list[str]:
     said, n_far = [], far_from_others(column).size
     if n := column.n_not_numbers:
         unit = f" in {column.cells.unit}" if column.cells is not None and column.cells.unit else ""
-        said.append(f"{plural(n, 'cell')} without a number{unit} {_count(n)} as blank")
+        what = "date" if column.cells is not None and column.cells.since else "number"
+        said.append(f"{plural(n, 'cell')} without a {what}{unit} {_count(n)} as blank")
     if n_far:
         said.append(f"{plural(n_far, 'value')} far from the others")
-    if column.comma_is_doubtful:
+    if column.doubtful_sign == ",":
         said.append(f"1,234 read as {'1234' if column.kind == 'number' else 'text'}, but it may be 1.234")
+    elif column.doubtful_sign:
+        said.append("1.234 read as 1.234, but it may be 1234")
     elif share := share_of_numbers(column, comma):
         said.append(f"text, although {share:.0%} of its cells are numbers")
-    said += [f"{letter} and {word} may be the same: write them alike" for letter, word in _abbreviated(column)]
-    return "; ".join(said)
+    return said + [f"{letter} and {word} may be the same: write them alike" for letter, word in _abbreviated(column)]
 
 
 def _abbreviated(column: Column) -> list[tuple[str, str]]:

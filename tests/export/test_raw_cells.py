@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import date, datetime
 from decimal import Decimal
 
 import numpy as np
@@ -18,12 +19,11 @@ from rfsc._model import Predictor, SparseModel
 from rfsc._model.access import as_predictor
 from rfsc._model.cells import CellFormat, number_in, small
 from rfsc._model.recipe import LevelOf, LimitIn, MissingIn, NumberOf, RawColumn, Recipe
-from rfsc._tables.table_files import RawTable
 from rfsc._terms import monomial
 from rfsc._terms.scaling import Scaling
-from rfsc.cli.console import Messages
-from rfsc.cli.new_rows import rows_for_model
-from rfsc.export import from_json, to_json, to_onnx, to_python, to_sql
+from rfsc.export import from_json, to_html, to_json, to_onnx, to_python, to_spreadsheet, to_sql
+from rfsc.export.calculator import fields_of
+from rfsc.export.program import Program
 from rfsc.tables import TableEncoder
 
 from .test_javascript import NODE, needs_node
@@ -92,7 +92,7 @@ def test_features_of_the_training_table(encoder):
     assert {"sex=F", "sex=female", "sex=m", "sex missing", "ward=Nord 1", "ward=Süd", "age missing"} <= set(names)
     raw = {column.name: column for column in encoder.recipe_.columns}
     assert (raw["CRP"].cells.unit, raw["CRP"].cells.comma) == ("mg/L", ".")
-    assert raw["age"].cells is None  # plain numbers stay plain
+    assert raw["age"].cells == CellFormat()  # plain numbers are read by the same rule
 
 
 def test_new_cells(encoder, rows):
@@ -172,10 +172,15 @@ def test_onnx_refuses_limits_and_reads_the_rest(predictor):
 
 
 NUMBERS = st.one_of(
-    st.floats(-1e6, 1e6).map(lambda v: f"{v:.3f}"), st.integers(-(10**9), 10**9).map(lambda v: f"{v:,}")
+    st.floats(-1e6, 1e6).map(lambda v: f"{v:.3f}"),
+    st.integers(-(10**9), 10**9).map(lambda v: f"{v:,}"),
+    st.tuples(st.integers(-(10**9), 10**9), st.sampled_from(" '.\u2019\u202f"), st.sampled_from(["", ".5", ",25"])).map(
+        lambda parts: f"{parts[0]:,}".replace(",", parts[1]) + parts[2]
+    ),
+    st.sampled_from(["true", "FALSE", "\u22125"]),
 )
 TEXTS = st.one_of(
-    st.text(st.sampled_from(" \u00a0<>=≤≥+-.,0123456789eE%µμgmlL/k\t"), max_size=9),
+    st.text(st.sampled_from(" \u00a0\u202f\u2212\u2019'<>=≤≥+-.,0123456789eE%µμgmlL/k\t"), max_size=9),
     st.tuples(
         st.sampled_from(["", "<", "> ", "≤", ">="]), NUMBERS, st.sampled_from(["", " mg/L", "%", "µg", "μg"])
     ).map("".join),
@@ -186,7 +191,7 @@ TEXTS = st.one_of(
 @given(
     texts=st.lists(TEXTS, min_size=1, max_size=30),
     unit=st.sampled_from(["", "mg/L", "%", "µg"]),
-    comma=st.sampled_from([None, ".", ""]),
+    comma=st.sampled_from([None, ".", "", "swap"]),
 )
 def test_all_languages_read_any_text_as_the_recipe_does(texts, unit, comma, databases):
     form = CellFormat(unit, comma)
@@ -220,12 +225,26 @@ AT_THE_ENDS = [
     "1e309",
 ]
 NO_NUMBERS = ["--5", "5-", "e5", "1_0", "١٢", "１２", "0x10", "inf", "nan", "1e", ".", "%", "1.234,5", "1,234.5,6"]
-GROUPED = ["1,234.5", "1,234e5", "1,234.5e2", "1,234,5.6"]
+GROUPED = [
+    "1 234",
+    "1  234",
+    "1 23",
+    "1'234.5",
+    "\u22121\u202f234",
+    "1.234,5",
+    "1.234.567",
+    "22.7",
+    "12 \u202f%",
+    "1,234.5",
+    "1,234e5",
+    "1,234.5e2",
+    "1,234,5.6",
+]
 NEARLY = [*SPACED, *AT_THE_ENDS, *NO_NUMBERS, *GROUPED]
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", pytest.param("postgresql", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("form", [CellFormat("%"), CellFormat("%", "."), CellFormat("", "")])
+@pytest.mark.parametrize("form", [CellFormat("%"), CellFormat("%", "."), CellFormat("", ""), CellFormat("%", "swap")])
 def test_databases_read_what_is_nearly_a_number_as_the_recipe_does(dialect, form, databases):
     model = one_column(form)
     database = databases(dialect)
@@ -310,41 +329,71 @@ def test_plain_numbers_are_no_other_texts(databases, run_javascript):
         assert all("must hold numbers" in one["error"] for one in found)
 
 
-# texts in a column that held plain numbers: limits, other spaces, words, other ways to write numbers
-PLAIN_OR_NOT = [
-    "130",
-    "\u00a0130",
-    " 130\t",
-    "<30",
-    "≥ 30",
-    "n.d.",
-    "-",
-    "1_000",
-    "١٢",
-    "1,5",
-    "1.234,5",
-    "12 %",
-    "1e400",
-]
-PLAIN_OR_NOT += ["inf", "nan", "TRUE", " false", "", None, "5.", "<<30", "0x10"]
-
-
-@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
-def test_databases_read_texts_in_plain_numbers_as_predict_does(dialect, databases):
-    """Where blanks are filled in, a text that is not read would become the number of a blank."""
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_texts_in_plain_numbers_never_become_the_number_of_a_blank(dialect, databases, run_javascript):
+    """Of a preprocessing that is not ours: whatever reads the cell refuses it."""
     recipe = Recipe((RawColumn("x", "number"),), (NumberOf(0, 60.0), MissingIn(0), MissingIn(0)), ("x", "m", "n"))
-    model = Predictor([one_column(CellFormat()).models_[0]], np.array(["no", "yes"]), recipe)
-    table = RawTable(pd.DataFrame({"x": pd.Series(PLAIN_OR_NOT, dtype=object)}), "t.csv", (), ".")
-    expected = model.decision_function(rows_for_model(Messages(quiet=True), model, table))
-    assert expected[0] == expected[1] == expected[2] != expected[3] == expected[4] != expected[5]
+    model, scope = Predictor([one_column(CellFormat()).models_[0]], np.array(["no", "yes"]), recipe), {}
+    exec(to_python(model), scope)
     database = databases(dialect)
-    database.load([[text] for text in PLAIN_OR_NOT], [("x", "text")])
+    for text in ["<30", "n. d.", "1,5", "12 kg"]:
+        with pytest.raises(ValueError, match="must hold numbers"):
+            model.decision_function(pd.DataFrame({"x": [text]}, dtype=object))
+        with pytest.raises(ValueError, match=r"a column of numbers holds|could not convert"):
+            scope["predict"]({"x": text})
+        database.load([[text]], [("x", "text")])
+        with pytest.raises(Exception, match=r"overflow|Conversion|invalid input"):
+            database.numbers(to_sql(model, dialect=dialect, output="decision", keep="row_number"))
+    database.load([[130.0], [None]], [("x", "number")])
+    found = database.numbers(to_sql(model, dialect=dialect, output="decision", keep="row_number"))[:, 0]
+    assert found.tolist() == model.decision_function(pd.DataFrame({"x": [130.0, None]})).tolist()
+
+
+DATES = ["2021-03-05", "2021/3/5", " 2021-03-05T10:30 ", "2020-12-31", "2024-02-29", "5.3.2021", "05.03.2021 10:00"]
+DATES += ["3/5/2021", "12/31/2021", "31/12/2021", "5-3-2021", "0001-01-01", "9999-12-31"]
+NO_DATES = ["2021-02-29", "2021-13-01", "1900-02-29", "5.3.21", "2021-3", "2021-03-051", "0000-01-01", "x", "", None]
+NO_DATES += [
+    "2021--03-05",
+    "2021-03-05x",
+    "44260",
+    "31.04.2021",
+    "2021-00-05",
+    "-2021-03-05",
+    "2021-03-05-",
+    "99/99/2021",
+]
+
+
+@pytest.mark.parametrize("month_first", [False, True])
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_dates_are_read_alike(dialect, month_first, databases, run_javascript):
+    form = CellFormat(since="2021-03-01", month_first=month_first)
+    features = (NumberOf(0, 100.0), MissingIn(0), MissingIn(0))
+    recipe = Recipe((RawColumn("x", "number", None, form),), features, plain_column().names)
+    model, scope = Predictor([one_column(CellFormat()).models_[0]], np.array(["no", "yes"]), recipe), {}
+    cells = [*DATES, *NO_DATES]
+    expected = model.decision_function(pd.DataFrame({"x": cells}, dtype=object)).tolist()
+    assert expected[:6] == [4, 4, 4, -60, 1095, 4]
+    assert expected[7] == (4 if month_first else 63)  # the fifth of March, or the third of May
+    assert expected[len(DATES) :] == [expected[-1]] * len(NO_DATES)
+    assert from_json(to_json(model)).recipe_ == model.recipe_
+    exec(to_python(model), scope)
+    assert [scope["predict"]({"x": cell})["decision"]["yes"] for cell in cells] == expected
+    typed = [date(2021, 3, 5), datetime(2021, 3, 5, 23), pd.Timestamp("2021-03-05"), pd.NaT, 5]
+    assert model.decision_function(pd.DataFrame({"x": pd.Series(typed, dtype=object)})).tolist()[:3] == [4, 4, 4]
+    assert [scope["predict"]({"x": cell})["decision"]["yes"] for cell in typed] == [4, 4, 4, expected[-1], expected[-1]]
+    if NODE is not None:
+        (found,) = run_javascript([(model, ["x"], [[cell] for cell in cells])])
+        assert [dict(decision)["yes"] for _, decision, _ in found] == expected
+    database = databases(dialect)
+    database.load([[cell] for cell in cells], [("x", "text")])
     query = to_sql(model, dialect=dialect, output="decision", keep="row_number")
-    np.testing.assert_allclose(database.numbers(query)[:, 0], expected, rtol=1e-12)
-    values = [130.0, 0.1, -1e300, None, 7.0]
-    database.load([[value] for value in values], [("x", "number")])
-    expected = model.decision_function(pd.DataFrame({"x": values}))
-    np.testing.assert_allclose(database.numbers(query)[:, 0], expected, rtol=1e-12)
+    assert database.numbers(query)[:, 0].tolist() == expected
+    with pytest.raises(ValueError, match="'x' holds dates, which a spreadsheet does not read"):
+        to_spreadsheet(model)
+    (field,) = fields_of(Program.of(model))
+    assert (field.is_date, field.low, field.high, field.typical) == (True, "2021-03-01", "2021-03-02", "2021-06-09")
+    assert '<input type="date"' in to_html(model)
 
 
 @needs_node

@@ -96,7 +96,11 @@ def test_warnings(clinic):
     strange = "Not one of the levels of the training table."
     outside = "Outside of the training range: the result is extrapolated."
     assert said(91.0, "8", 3.0) == [outside, strange, strange]
-    assert said("fifty", "West", 1.0) == ["Not a number: it counts as missing.", strange, ""]
+    assert said(None, "West", 1.0) == ["", strange, ""]
+    with pytest.raises(AssertionError, match="#VALUE! from 'fifty'"):  # an error, never the number of a blank
+        said("fifty", "West", 1.0)
+    name = book["Calculator"]["A4"].value
+    assert (name, Book(book).value("Calculator", "D4")) == ("=age", "Not a plain number.")
 
 
 def test_the_file(clinic, tmp_path):

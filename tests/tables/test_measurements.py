@@ -182,7 +182,8 @@ def test_fit_and_predict_read_cells_alike(tmp_path, capsys):
     said = " ".join(capsys.readouterr().err.split())
     assert "unit mg/L; decimal commas" in said
     saved = json.loads(model.read_text())
-    assert saved["recipe"]["columns"][0]["cells"] | {"blanks": []} == {"unit": "mg/L", "comma": ".", "blanks": []}
+    cells = saved["recipe"]["columns"][0]["cells"]
+    assert (cells["unit"], cells["comma"]) == ("mg/L", ".")
     assert saved["manifest"]["columns"][0]["changed"].startswith("unit mg/L; decimal commas; ")
     found = {}
     for name in ("plain", "written"):

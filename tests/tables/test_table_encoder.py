@@ -141,14 +141,41 @@ def test_kinds_and_decimal_signs_can_be_given():
     assert encoder.transform(frame)[0, 0] == 1234.0
     assert TableEncoder(decimal=",").fit(frame).transform(frame)[0, 0] == 1.234
     assert "x=1,234" in TableEncoder().fit(frame).get_feature_names_out()  # not known, so not guessed
-    for wrong in ({"decimal": ";"}, {"kinds": {"y": "text"}}, {"kinds": {"x": "date"}}):
+    for wrong in ({"decimal": ";"}, {"kinds": {"y": "text"}}, {"kinds": {"x": "time"}}):
         with pytest.raises(ValueError, match=r"decimal|kinds"):
             TableEncoder(**wrong).fit(frame)
 
 
-def test_dates_and_repeated_names_are_refused():
-    with pytest.raises(ValueError, match="'day' cannot be used: dates are not numbers"):
-        TableEncoder().fit(pd.DataFrame({"day": [datetime.date(2020, 1, 1 + i) for i in range(9)]}))
+@pytest.mark.parametrize(
+    ("cells", "days", "doubt"),
+    [
+        (["2020-01-05", "2020-01-01 10:30", "2020-3-1", "n.d."], [4, 0, 60], ""),
+        (["5.1.2020", "01.01.2020", "1.3.2020", ""], [4, 0, 60], ""),
+        (["5/1/2020", "1/1/2020", "1/3/2020", None], [4, 0, 60], "01/02/2026 read as 1 February"),
+        (["1/15/2020", "1/11/2020", "3/11/2020", "-"], [4, 0, 60], ""),
+        (
+            [datetime.date(2020, 1, 5), datetime.datetime(2020, 1, 1, 9), pd.Timestamp("2020-03-01"), None],
+            [4, 0, 60],
+            "",
+        ),
+        (list(pd.to_datetime(["2020-01-05", "2020-01-01", "2020-03-01", None])), [4, 0, 60], ""),
+    ],
+)
+def test_dates_become_days(cells, days, doubt):
+    frame = pd.DataFrame({"day": cells * 6})
+    encoder = TableEncoder().fit(frame)
+    first = "2020-01-11" if cells[0] == "1/15/2020" else "2020-01-01"
+    assert encoder.get_feature_names_out().tolist() == [f"day (days since {first})", "day missing"]
+    np.testing.assert_array_equal(encoder.transform(frame)[:4, 0], [*days, np.median(days)])
+    assert encoder.columns_.rows()[0]["kind"] == "date"
+    assert encoder.columns_.rows()[0]["doubtful"].startswith(doubt)
+    assert bool(encoder.columns_.rows()[0]["doubtful"]) == bool(doubt)
+
+
+def test_dates_that_cannot_be_read_and_repeated_names_are_refused():
+    for cells in (["31.12.99", "1.1.01"], [datetime.timedelta(1), datetime.timedelta(3)]):
+        with pytest.raises(ValueError, match="the dates of 'day' cannot be read"):
+            TableEncoder().fit(pd.DataFrame({"day": cells * 9}))
     clash = pd.DataFrame({"sex": ["m", "f"] * 9, "sex=m": np.arange(18.0)})
     with pytest.raises(ValueError, match="two features would have the name 'sex=m'"):
         TableEncoder().fit(clash)
@@ -194,7 +221,6 @@ def test_level_keys_do_not_depend_on_case_and_blanks(text, is_loud):
 def test_texts_that_only_new_rows_have_count_as_missing():
     """A fold of a cross-validation may hold the only blank of a column."""
     encoder = TableEncoder().fit(pd.DataFrame({"a": ["1", "2", "3.5", "4"] * 5}, dtype=object))
-    assert encoder.recipe_.columns[0].cells is None
     found = encoder.transform(pd.DataFrame({"a": ["", "n.d.", "2", None, 7, "about 3"]}, dtype=object))
     median = encoder.recipe_.features[0].fill
     np.testing.assert_array_equal(found[:, 0], [median, median, 2.0, median, 7.0, median])
@@ -216,7 +242,31 @@ def test_errors_show_no_cells():
             assert "SECRET" not in str(caught.value)
 
 
-def test_infinite_numbers_are_refused():
+def test_infinite_numbers_are_missing():
+    """As in every export."""
     encoder = TableEncoder().fit(pd.DataFrame({"x": [1.0, 2.0, 3.0]}))
-    with pytest.raises(ValueError, match=r"^infinite values in 1 column"):
-        encoder.transform(pd.DataFrame({"x": [np.inf]}))
+    assert encoder.transform(pd.DataFrame({"x": [np.inf, -np.inf, 3.0]})).ravel().tolist() == [2.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "decimal", "numbers"),
+    [
+        (["1.234,56", "950,5", "12.000", "-1.000.000"], ",", [1234.56, 950.5, 12000.0, -1e6]),
+        (["1.234,56", "950,5", "12.000", "-1.000.000"], None, [1234.56, 950.5, 12000.0, -1e6]),
+        (["1 234,5", "950", "12\u202f000", "\u22121\xa0000"], ",", [1234.5, 950, 12000, -1000]),
+        (["1'234.5", "950", "12\u2019000", "-1'000"], ".", [1234.5, 950, 12000, -1000]),
+        (["22,7", "22.7", "1,5", "3.25"], ",", [22.7, 22.7, 1.5, 3.25]),
+    ],
+)
+def test_thousands(cells, decimal, numbers):
+    frame = pd.DataFrame({"x": cells * 5})
+    encoder = TableEncoder(decimal=decimal).fit(frame)
+    assert encoder.transform(frame)[:4, 0].tolist() == numbers
+
+
+def test_points_that_may_stand_between_thousands_are_doubtful():
+    frame = pd.DataFrame({"x": ["1.234", "2.500", "310"] * 5, "y": ["1,5", "2,5", "22.750"] * 5})
+    encoder = TableEncoder().fit(frame)
+    doubts = [row["doubtful"] for row in encoder.columns_.rows()]
+    assert doubts == ["1.234 read as 1.234, but it may be 1234"] * 2
+    assert encoder.transform(frame)[0].tolist() == [1.234, 1.5]

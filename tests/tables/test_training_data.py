@@ -220,13 +220,13 @@ def test_numbers_that_look_like_free_text():
     assert caught.value.reasons["CRP"].endswith("80% of its cells are numbers: --number reads them as such")
 
 
-def test_dates_cannot_be_kept():
-    with pytest.raises(ValueError, match="dates are not numbers"):
-        training_table(
-            table(day=["2020-01-02"] * 60 + ["2021-01-02"] * 60),
-            "diagnosis",
-            ColumnChoice(drop=["patient"], keep=["day"]),
-        )
+def test_dates_need_a_decision():
+    raw = table(day=["2020-01-02"] * 60 + ["2021-01-02"] * 60)
+    with pytest.raises(LeakError) as caught:
+        training_table(raw, "diagnosis", ColumnChoice(drop=["patient"]))
+    assert caught.value.reasons["day"] == "dates, which new rows may not share; --keep reads them as days"
+    training = training_table(raw, "diagnosis", ColumnChoice(drop=["patient"], keep=["day"]))
+    assert training.encoder.fit_transform(training.X)["day (days since 2020-01-02)"].unique().tolist() == [0.0, 366.0]
 
 
 def test_targets_of_other_types():

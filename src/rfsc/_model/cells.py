@@ -1,15 +1,16 @@
-"""How cells that are texts are read: numbers as laboratories write them, and levels whatever their case and blanks.
+"""How cells that are texts are read: numbers as laboratories write them, dates, and levels whatever their case.
 
 These few rules are all there is, so that every export can follow them. A no-break space is a space, and spaces, tabs
 and line ends around a text do not count, nor does its case. A number may stand after one of <, <=, >, >=, ≤ and ≥,
-which makes it a limit, and before the unit of its column; what is no number then is a missing cell. A comma is a point
-or separates thousands, as the column says.
+which makes it a limit, and before the unit of its column; true and false are 1 and 0; what is no number then is a
+missing cell. Between thousands there may be spaces or apostrophes, and commas or points if the column says so.
 """
 
 import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from numbers import Number
 from typing import Any
@@ -21,8 +22,24 @@ from .._utils.arrays import BoolArray, FloatArray
 SPACES = " \t\n\r"
 BELOW, ABOVE = "<≤", ">≥"
 SIGNS = (*(sign + "=" for sign in "<>"), *BELOW, *ABOVE)  # of limits, longer ones first
-PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?")
-THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+LIMIT = f"[<>]=?|[{BELOW[1]}{ABOVE[1]}]"
+DIGITS = "[+-]?(?:[0-9]+[{0}]?[0-9]*|[{0}][0-9]+)(?:e[+-]?[0-9]{{1,3}})?"  # with a decimal sign
+GROUPS = "[+-]?[1-9][0-9]{{0,2}}(?:[{1}][0-9]{{3}})+(?:[{0}][0-9]*)?"  # with what stands between thousands
+PLAIN = re.compile(DIGITS.format("."))
+DATE = re.compile(
+    "(?:([0-9]{4})[./-]([0-9]{1,2})[./-]([0-9]{1,2})|([0-9]{1,2})([./-])([0-9]{1,2})[./-]([0-9]{4}))(?:[t ]|$)"
+)  # and perhaps a time
+BLANK_TEXTS = ("", "#n/a", "<na>", "<null>", "?", "n/a", "na", "nan", "null")
+# more words than in text columns, where "none" or "unknown" may be a level of its own
+BLANK_NUMBERS = (
+    *BLANK_TEXTS,
+    *("#div/0!", "#null!", "#value!", "-", "--", ".", "missing", "n.a.", "n.d.", "none", "unknown"),
+)
+TRUTH = {"true": 1.0, "false": 0.0}
+# the meanings of commas and points: decimal signs, and what may stand between thousands
+MEANINGS = {None: (".", " '"), "": (".", " ',"), ".": (".,", " '"), "swap": (",", " '.")}
+SAME_SIGNS = {"\u2212": "-", "\u2019": "'", "\u202f": " "}  # minus, apostrophe and narrow space of typesetters
+AS_TYPED = {ord(letter): typed for letter, typed in SAME_SIGNS.items()}
 # capitals that are not those of their small letters, and the two letters for micro
 SMALL_LETTERS = {
     "\u212a": "k",
@@ -39,8 +56,25 @@ class CellFormat:
     """How the cells of a column are written where they are texts."""
 
     unit: str = ""  # that may stand behind a number
-    comma: str | None = None  # what replaces a comma in a number: "." or, between thousands, ""; None: it has none
-    blanks: tuple[str, ...] = ()  # words for a missing cell, in small letters
+    # of numbers: "." if commas are decimal, "swap" if moreover points stand between thousands, "" if commas do
+    comma: str | None = None
+    blanks: tuple[str, ...] = ()  # words for a missing level, in small letters
+    since: str = ""  # if not empty, cells are dates, and become the number of days since this one (2021-03-31)
+    month_first: bool = False  # in dates such as 03/31/2021; where there are points the day is first
+
+    @property
+    def separators(self) -> str:
+        """What may stand between thousands."""
+        return MEANINGS[self.comma][1]
+
+    @property
+    def has_decimal_comma(self) -> bool:
+        return "," in MEANINGS[self.comma][0]
+
+    @property
+    def pattern(self) -> str:
+        """The regular expression of a number without unit and sign of a limit."""
+        return f"{DIGITS}|{GROUPS}".format(*MEANINGS[self.comma])
 
 
 def small(text: str) -> str:
@@ -80,15 +114,40 @@ def split_limit(text: str) -> tuple[str, str]:
 
 
 def number_in(text: str, cells: CellFormat) -> tuple[float, str]:
-    """The number in a text, NaN if there is none, and the sign of a limit."""
-    sign, rest = split_limit(trimmed(text))
+    """The number in a text, or the days of a date, NaN if there is none; and the sign of a limit."""
+    text = trimmed(text)
+    if cells.since:
+        found = date_in(text, month_first=cells.month_first)
+        return (math.nan if found is None else days_since(found, cells.since)), ""
+    if text in TRUTH:
+        return TRUTH[text], ""
+    sign, rest = split_limit(text.translate(AS_TYPED))
     unit = trimmed(cells.unit)
     if unit and rest.endswith(unit):
         rest = rest[: -len(unit)].rstrip(" ")
-    if cells.comma == "." or (cells.comma == "" and THOUSANDS.fullmatch(rest)):
-        rest = rest.replace(",", cells.comma)
-    value = float(rest) if PLAIN.fullmatch(rest) else math.nan
+    if not re.fullmatch(cells.pattern, rest):
+        return math.nan, ""
+    value = float(rest.translate({ord(sign): None for sign in cells.separators}).replace(",", "."))
     return (value, sign) if math.isfinite(value) else (math.nan, "")
+
+
+def date_in(text: str, *, month_first: bool) -> date | None:
+    """The date in a trimmed text; None if there is none."""
+    found = DATE.match(text)
+    if not found:
+        return None
+    year, month, day = found.group(1, 2, 3) if found[1] else found.group(7, 6, 4)
+    if month_first and found[5] in ("/", "-"):
+        month, day = day, month
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+
+
+def days_since(day: date, since: str) -> float:
+    """Days from one date to another."""
+    return float(day.toordinal() - date.fromisoformat(since).toordinal())
 
 
 def is_plain_number(cell: Any) -> bool:
@@ -98,8 +157,10 @@ def is_plain_number(cell: Any) -> bool:
     return isinstance(cell, Number | Decimal | np.bool_)
 
 
-def number_of_cell(cell: Any) -> float:
-    """A cell that is no text as a finite number, NaN if it is none."""
+def number_of_cell(cell: Any, cells: CellFormat) -> float:
+    """A cell that is no text as a finite number, or the days of a date; NaN if it is none."""
+    if cells.since:
+        return days_since(cell, cells.since) if isinstance(cell, date) and cell == cell else math.nan
     try:
         value: Any = cell if isinstance(cell, Number | Decimal | np.bool_) else math.nan
         value = float(value)
@@ -110,6 +171,13 @@ def number_of_cell(cell: Any) -> float:
 
 def read_numbers(column: Iterable[Any], cells: CellFormat) -> tuple[FloatArray, BoolArray, BoolArray]:
     """The numbers of a column, NaN if missing, and which cells are limits: below and above."""
+    kind = getattr(getattr(column, "dtype", None), "kind", "O")
+    if kind == "M":
+        column = np.asarray(column).astype("datetime64[D]").astype(object)  # dates, None for none
+    elif kind in "biuf" and not cells.since:
+        values = np.array(column, dtype=np.float64)
+        values[np.isinf(values)] = np.nan
+        return values, np.zeros(len(values), dtype=np.bool_), np.zeros(len(values), dtype=np.bool_)
     known: dict[str, tuple[float, str]] = {}  # cells repeat
     found = []
     for cell in column:
@@ -118,7 +186,7 @@ def read_numbers(column: Iterable[Any], cells: CellFormat) -> tuple[FloatArray, 
                 known[cell] = number_in(cell, cells)
             found.append(known[cell])
         else:
-            found.append((number_of_cell(cell), ""))
+            found.append((number_of_cell(cell, cells), ""))
     values = np.array([value for value, _ in found], dtype=np.float64)
     signs = np.array([sign for _, sign in found], dtype="U1")
     return values, signs == "<", signs == ">"

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray
 from .._utils.words import listed, number, plural
-from .cells import CellFormat, is_plain_number, level_key, read_numbers
+from .cells import MEANINGS, CellFormat, is_plain_number, level_key, read_numbers
 
 Level = str | float | None  # None stands for a missing cell
 LEAST_ROWS_OF_LEVEL = 5  # rarer levels are grouped ...
@@ -34,11 +34,6 @@ class RawColumn:
     levels: tuple[Level, ...] | None = None  # the only levels that are allowed; None allows any
     # how cells that are texts are read; None: numbers are numbers, and levels are written in one way only
     cells: CellFormat | None = None
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether its cells are numbers and nothing else."""
-        return self.kind == "number" and self.cells is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +94,12 @@ class Recipe:
             msg = "every feature of a recipe needs a name and a column that exists, of kind 'number' or 'text'"
             raise ValueError(msg)
         read = [self.columns[feature.column] for feature in self.features if isinstance(feature, LimitIn)]
-        if any(column.kind != "number" or column.cells is None for column in read):
-            msg = "limits of a recipe need a column of numbers with a cell format"
+        if any(column.kind != "number" or column.cells is None or column.cells.since for column in read):
+            msg = "limits of a recipe need a column of numbers with a cell format, and no dates"
             raise ValueError(msg)
-        if any(column.cells is not None and column.cells.comma not in ("", ".", None) for column in self.columns):
-            msg = "a comma in the cells of a recipe becomes '.' or nothing"
+        formats = [column.cells for column in self.columns if column.cells is not None]
+        if any(one.comma not in MEANINGS or not is_first_day(one.since) for one in formats):
+            msg = "commas in the cells of a recipe are '.', '' or 'swap', and dates begin at one such as 2021-03-31"
             raise ValueError(msg)
 
     @classmethod
@@ -170,6 +166,14 @@ class Recipe:
         """The cells of some columns, numbers as floats with NaN for missing ones, and which are missing."""
         cells = self.raw_columns(X)
         return {c: read_cells(cells[c], self.columns[c]) for c in wanted}
+
+
+def is_first_day(text: str) -> bool:
+    """Whether a text is empty, or a date such as 2021-03-31."""
+    try:
+        return text == "" or date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def feature_name(feature: Ingredient, column: str) -> str:

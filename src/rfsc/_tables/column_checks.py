@@ -93,7 +93,7 @@ def _words(name: str) -> set[str]:
 
 def _like_identifier(column: Column) -> str | None:
     if column.kind == "date":
-        return "dates, which new rows will not share"
+        return "dates, which new rows may not share; --keep reads them as days"
     present = column.values[~column.blank]
     if column.kind == "other" or len(present) < LEAST_ROWS_OF_IDENTIFIER:  # lists and the like are never used
         return None

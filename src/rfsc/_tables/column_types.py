@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 
 from .._model.cells import (
-    PLAIN,
+    AS_TYPED,
+    BLANK_NUMBERS,
+    BLANK_TEXTS,
+    GROUPS,
     SPACES,
-    THOUSANDS,
+    TRUTH,
     CellFormat,
     level_key,
     number_in,
@@ -28,12 +31,6 @@ from .._model.cells import (
 from .._model.recipe import is_missing
 from .._utils.arrays import BoolArray, IntArray
 
-BLANK_TEXTS = ("", "#n/a", "<na>", "<null>", "?", "n/a", "na", "nan", "null")
-# more words than in text columns, where "none" or "unknown" may be a level of its own
-BLANK_NUMBERS = (
-    *BLANK_TEXTS,
-    *("#div/0!", "#null!", "#value!", "-", "--", ".", "missing", "n.a.", "n.d.", "none", "unknown"),
-)
 LEAST_SHARE = 0.95  # of the cells that are not blank must be numbers, or dates, for a column of these
 NEARLY_NUMBERS = 0.7  # share of numbers in a text column from which numbers were probably meant
 MOST_LEVELS = 10  # more different numbers are measurements
@@ -42,11 +39,12 @@ DATE = re.compile(r"(?:\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-](?:\d
 YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(.*)", re.DOTALL)
 YEAR_LAST = re.compile(r"(\d{1,2})([./-])(\d{1,2})[./-](\d{4}|\d{2})(.*)", re.DOTALL)
 CENTURY = 69  # from which on years of two digits are those of the last century
-NUMBER = r"[+-]?[0-9.,]+(?:[eE][+-]?\d+)?"
+NUMBER = r"[+-]?[0-9.,](?:[0-9.,' ]*[0-9.,])?(?:[eE][+-]?\d+)?"
 MEASUREMENT = re.compile(rf"(?:[<>]=?|[≤≥])?\s*{NUMBER}\s*(?P<unit>%|[°µμ]?[A-Za-z][\w^/.·]{{0,15}})?")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 ONE_COMMA = re.compile(r"[^,.]*\d,\d+[^,.\d]*")
-DOUBTFUL_COMMA = re.compile(r"(?:[^,.]*[^,.\d])?\d{1,3},\d{3}[^,.\d]*")
+DOUBTFUL = {sign: re.compile(rf"(?:[^,.]*[^,.\d])?[1-9]\d{{0,2}}[{sign}]\d{{3}}[^,.\d]*") for sign in ",."}
+THOUSANDS = re.compile(GROUPS.format(".", ","))
 IN_SHEETS = (str, Number, Decimal, np.bool_, date)
 CATEGORIES = ("category", "Categorical", "Enum")  # how pandas and polars call their types
 
@@ -63,7 +61,7 @@ class Column:
     below: BoolArray | None = None  # cells such as <0.5, which count as the limit, ...
     above: BoolArray | None = None  # ... and such as >1000
     n_merged: int = 0  # spellings of levels that differ from others in case or blanks only
-    comma_is_doubtful: bool = False  # whether numbers are written as 1,234, which may be 1.234
+    doubtful_sign: str = ""  # of numbers such as 1,234, if it may be decimal or stand between thousands
 
     @property
     def blank(self) -> BoolArray:
@@ -91,21 +89,23 @@ def infer_column(name: str, column: Any, comma: str | None = None) -> Column:
     are_texts = any(isinstance(cell, str) for cell in present) or not present
     is_text = are_texts and all(isinstance(cell, IN_SHEETS) for cell in present)
     kind = _kind_of_texts(_counts(present), comma) if is_text else _kind_of_objects(present)
-    if kind in ("number", "text"):
-        return column_of_kind(name, cells, kind, comma)
-    return Column(name, kind, text_column(name, cells).values if is_text else cells)
+    return Column(name, kind, cells) if kind == "other" else column_of_kind(name, cells, kind, comma)
 
 
 def column_of_kind(name: str, column: Any, kind: str, comma: str | None = None) -> Column:
-    """A column of numbers or text, as the user says."""
+    """A column of numbers, text or dates, as the user says."""
     cells = objects_of(column)
     texts = _counts(cell for cell in cells if isinstance(cell, str))
+    if kind == "date":
+        return Column(name, kind, text_column(name, cells).values)
     own = _comma_in(texts, comma) if kind == "number" else comma
     found = number_column(name, cells, own) if kind == "number" else _merged(text_column(name, cells))
-    if own == "." or not any("," in text for text in texts):
-        return found
+    sign = "." if own == "." and kind == "number" else "," if own in (None, "") else ""
     present = Counter({text: n for text, n in texts.items() if not _is_blank(text, BLANK_NUMBERS)})
-    return replace(found, comma_is_doubtful=_most_match(DOUBTFUL_COMMA, present))
+    if sign == ".":  # beside numbers with a comma, or without any sign
+        present = Counter({text: n for text, n in present.items() if "." in text})
+    is_doubtful = sign != "" and any(sign in text for text in present) and _most_match(DOUBTFUL[sign], present)
+    return replace(found, doubtful_sign=sign if is_doubtful else "")
 
 
 def objects_of(column: Any) -> np.ndarray[Any, Any]:
@@ -121,24 +121,20 @@ def objects_of(column: Any) -> np.ndarray[Any, Any]:
 def number_column(name: str, cells: np.ndarray[Any, Any], comma: str | None = None) -> Column:
     """Numbers; cells that hold none are blank, and counted unless they are words for a blank."""
     texts = Counter(cell for cell in cells if isinstance(cell, str))
-    form = CellFormat(common_unit(texts), comma, BLANK_NUMBERS)
+    return _read_column(name, cells, CellFormat(common_unit(texts), comma if texts else None))
+
+
+def _read_column(name: str, cells: np.ndarray[Any, Any], form: CellFormat) -> Column:
     values, below, above = read_numbers(cells, form)
     blank = np.array([_is_blank(cell, BLANK_NUMBERS) for cell in cells], dtype=bool)
-    is_plain = all(map(_is_plain, texts)) and (comma != "." or not texts)
-    n_not_numbers = int((np.isnan(values) & ~blank).sum())
-    return Column(name, "number", values, None if is_plain else form, n_not_numbers, below, above)
-
-
-def _is_plain(text: str) -> bool:
-    """Whether any program reads the number in a text alike; beyond doubles it is none."""
-    return PLAIN.fullmatch(trimmed(text)) is not None and math.isfinite(float(trimmed(text)))
+    return Column(name, "number", values, form, int((np.isnan(values) & ~blank).sum()), below, above)
 
 
 def common_unit(counts: Counter[str]) -> str:
     """The unit that at least half of the numbers have; empty without one."""
     units: Counter[str] = Counter()
     for text, n in counts.items():
-        if found := MEASUREMENT.fullmatch(text.strip()):
+        if found := MEASUREMENT.fullmatch(text.translate(AS_TYPED).replace("\xa0", " ").strip()):
             units[found["unit"] or ""] += n
     unit, n_with = units.most_common(1)[0] if units else ("", 0)
     return unit if 2 * n_with >= units.total() else ""
@@ -169,12 +165,18 @@ def share_of_numbers(column: Column, comma: str | None) -> float:
 
 
 def _comma_in(counts: Counter[str], comma: str | None) -> str | None:
-    """What a comma means in a column: it separates no thousands if there are many numbers such as 1,5."""
-    if comma != "" or not any("," in text for text in counts):
-        return comma
-    decimal, thousands = _numbers_of(counts, "."), _numbers_of(counts, "")
-    n_only, n_lost = (decimal - thousands).total(), (thousands - decimal).total()
-    return "." if n_only > max((1.0 - LEAST_SHARE) * decimal.total(), n_lost) else ""
+    """What a comma means in a column: it separates no thousands if there are many numbers such as 1,5.
+
+    If commas are decimal, points separate thousands if there are more numbers such as 1.234,5 than such as 22.7.
+    """
+    if comma == "" and any("," in text for text in counts):
+        decimal, thousands = _numbers_of(counts, "."), _numbers_of(counts, "")
+        n_only, n_lost = (decimal - thousands).total(), (thousands - decimal).total()
+        comma = "." if n_only > max((1.0 - LEAST_SHARE) * decimal.total(), n_lost) else ""
+    if comma == "." and any("." in text for text in counts):
+        decimal, swapped = _numbers_of(counts, "."), _numbers_of(counts, "swap")
+        return "swap" if (swapped - decimal).total() > (decimal - swapped).total() else "."
+    return comma
 
 
 def _counts(cells: Iterable[Any]) -> Counter[str]:
@@ -189,7 +191,13 @@ def _most_match(pattern: re.Pattern[str], counts: Counter[str]) -> bool:
 def _numbers_of(counts: Counter[str], comma: str | None) -> Counter[str]:
     """The texts that are numbers."""
     form = CellFormat(common_unit(counts), comma)
-    return Counter({text: n for text, n in counts.items() if not math.isnan(number_in(text, form)[0])})
+    return Counter(
+        {
+            text: n
+            for text, n in counts.items()
+            if trimmed(text) not in TRUTH and not math.isnan(number_in(text, form)[0])
+        }
+    )
 
 
 def _are_levels(numbers: Counter[str]) -> bool:
@@ -213,7 +221,9 @@ def _kind_of_objects(present: list[Any]) -> str:
 def _kind_of_texts(counts: Counter[str], comma: str | None) -> str:
     if any(CODE.fullmatch(text) for text in counts):
         return "text"
-    own = _comma_in(counts, comma) if _most_match(ONE_COMMA, counts) else comma  # else 1,2 may stand for two choices
+    own = (
+        _comma_in(counts, comma) if comma == "." or _most_match(ONE_COMMA, counts) else comma
+    )  # else 1,2 may stand for two choices
     numbers = _numbers_of(counts, own)
     if counts and numbers.total() >= LEAST_SHARE * counts.total() and not _are_levels(numbers):
         return "number"
@@ -223,20 +233,38 @@ def _kind_of_texts(counts: Counter[str], comma: str | None) -> str:
 # ---- dates
 
 
-def times(cells: Iterable[Any]) -> tuple[IntArray, int, bool]:
-    """Times that can be compared, the number of cells that hold none, and whether days may be months.
+def in_days(column: Column) -> tuple[Column, bool]:
+    """A column of dates as days since the earliest of them, and whether days may be months."""
+    texts = [cell for cell in column.values if isinstance(cell, str)]
+    is_month_first, is_doubtful = _order_of_dates(texts)
+    found = _read_column(column.name, column.values, CellFormat(since="0001-01-01", month_first=is_month_first))
+    n_read = int((~found.blank).sum())
+    if n_read < LEAST_SHARE * (n_read + found.n_not_numbers):
+        msg = f"the dates of {column.name!r} cannot be read. Write them as 2026-01-31, or drop the column."
+        raise ValueError(msg)
+    since = date.fromordinal(int(np.nanmin(found.values)) + 1).isoformat()
+    return _read_column(column.name, column.values, CellFormat(since=since, month_first=is_month_first)), is_doubtful
+
+
+def _order_of_dates(texts: Iterable[str]) -> tuple[bool, bool]:
+    """Whether the month is first in dates such as 1/31/2026, and whether the dates do not tell.
 
     Dots mean that the day is first. Elsewhere it is, unless only a second number above twelve shows that it is not.
     """
-    from pandas import to_datetime
-
-    texts = [str(cell).strip() for cell in cells]
     pairs = {(int(m[1]), int(m[3])) for m in map(YEAR_LAST.fullmatch, texts) if m and m[2] != "."}
     is_day_first = any(first > 12 for first, _ in pairs)
     is_month_first = not is_day_first and any(second > 12 for _, second in pairs)
+    return is_month_first, any(first != second for first, second in pairs) and not (is_day_first or is_month_first)
+
+
+def times(cells: Iterable[Any]) -> tuple[IntArray, int, bool]:
+    """Times that can be compared, the number of cells that hold none, and whether days may be months."""
+    from pandas import to_datetime
+
+    texts = [str(cell).strip() for cell in cells]
+    is_month_first, is_doubtful = _order_of_dates(texts)
     written = [_iso(text, is_month_first=is_month_first) for text in texts]
     found = to_datetime(written, errors="coerce", format="mixed", utc=True)
-    is_doubtful = any(first != second for first, second in pairs) and not (is_day_first or is_month_first)
     return np.asarray(found.asi8), int(found.isna().sum()), is_doubtful
 
 

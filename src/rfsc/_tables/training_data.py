@@ -122,7 +122,7 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
     doubtful = {column.name: far for column in columns if (far := far_from_others(column)).size}
     columns = [column.take(rows) for column in columns]
     nearly = {column.name: share_of_numbers(column, COMMAS[table.decimal]) for column in columns}
-    commas = {column.name for column in columns if column.comma_is_doubtful and not choice.decimal}
+    commas = {column.name for column in columns if column.doubtful_sign and not choice.decimal}
     nearly = {name: share for name, share in nearly.items() if share and name not in commas}
     doubts += [
         f"the commas of {name!r} may be decimal or separate thousands. Pass --decimal , or --decimal . to say which"
@@ -131,10 +131,6 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
     _refuse_leaks([column for column in columns if column.name not in choice.keep], code, nearly)
     dropped |= {column.name: reason for column in columns if (reason := useless(column))}
     used = tuple(column for column in columns if column.name not in dropped)
-    dates = [repr(column.name) for column in used if column.kind == "date"]
-    if dates:
-        msg = f"{table.name}: {listed(dates)} cannot be used: dates are not numbers. Turn them into days or years."
-        raise ValueError(msg)
     if not used:
         msg = f"{table.name}: no column is left to learn from. Check the table, its delimiter, --only and --drop."
         raise ValueError(msg)
@@ -199,7 +195,7 @@ def _read_column(table: RawTable, name: str, choice: ColumnChoice) -> Column:
     column = column_of_kind(name, table.frame[name], "number", comma)
     if column.blank.all():
         msg = f"{table.name}: {name!r} holds no number, so it cannot be read as numbers. Remove --number {name}."
-        if column.comma_is_doubtful:
+        if column.doubtful_sign:
             msg = f"{table.name}: 1,234 in {name!r} may be 1.234 or 1234. Pass --decimal , or --decimal . to say which."
         raise ValueError(msg)
     return column
@@ -212,7 +208,7 @@ def _refuse_leaks(columns: Sequence[Column], code: np.ndarray[Any, Any], nearly:
         if name in nearly:
             reasons[name] += f"; {nearly[name]:.0%} of its cells are numbers: --number reads them as such"
     for column in columns:
-        if column.name in reasons and column.comma_is_doubtful:
+        if column.name in reasons and column.doubtful_sign:
             reasons[column.name] += "; if its commas are decimal, --decimal , reads them as such"
     if reasons:
         raise LeakError(reasons, subjects)

@@ -57,13 +57,13 @@ def unfitted(
         X = rows_for_model(messages, predictor, table)[rows]
         return search, X if predictor.named else X.to_numpy(), labels, None
     names = [str(name) for name in table.frame.columns if name not in (target, group)]
-    numbers = [raw for raw in predictor.recipe_.columns if raw.kind == "number"]
-    commas = {raw.cells.comma for raw in numbers if raw.cells is not None}
-    # in a table with decimal commas no column of texts is plain
-    has_plain = any(isinstance(cell, str) for raw in numbers if raw.is_plain for cell in table.frame[raw.name])
-    decimal = "." if "" in commas else "," if "." in commas and not has_plain else None
+    formats = {raw.name: raw.cells for raw in predictor.recipe_.columns if raw.kind == "number"}
+    numbers = [name for name, form in formats.items() if form is None or not form.since]
+    texts = [name for name in numbers if any(isinstance(cell, str) for cell in table.frame[name])]
+    commas = {form.comma for name in texts if (form := formats[name]) is not None}
+    decimal = "." if "" in commas else "," if commas and None not in commas else None
     roles = {"group": group} if group else {}
-    choice = ColumnChoice(keep=names, number=[raw.name for raw in numbers], roles=roles, decimal=decimal)
+    choice = ColumnChoice(keep=names, number=numbers, roles=roles, decimal=decimal)
     training = training_table(table, target, choice)
     pipeline = make_pipeline(training.encoder, search)
     return pipeline, training.X, training.y, training.roles.get("group")

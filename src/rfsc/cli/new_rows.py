@@ -90,32 +90,40 @@ def rows_for_model(messages: Messages, predictor: Predictor, table: RawTable) ->
         if raw.name not in frame.columns:  # not read by the model: any value will do that is not missing
             cells[raw.name] = [0.0 if raw.kind == "number" else ""] * len(frame)
             continue
-        column = frame[raw.name]
-        cells[raw.name] = column if raw.kind == "text" else _numbers(messages, raw, column, table.decimal)
+        cells[raw.name] = frame[raw.name] if raw.kind == "text" else _numbers(messages, raw, table)
     return DataFrame(cells)
 
 
-def _numbers(messages: Messages, raw: RawColumn, column: Any, decimal: str | None) -> Any:
-    """A column of numbers as the model reads it, with a warning about cells that hold none."""
+def _numbers(messages: Messages, raw: RawColumn, table: RawTable) -> Any:
+    """The cells of a column of numbers as they are, for the model reads them; and a warning about what it cannot."""
     import numpy as np
 
-    from .._model.cells import CellFormat, read_numbers, trimmed
-    from .._tables.column_types import BLANK_NUMBERS, objects_of
+    from .._model.cells import BLANK_NUMBERS, TRUTH, read_numbers, trimmed
+    from .._tables.column_types import objects_of
 
-    form = raw.cells or CellFormat()
-    cells = objects_of(column)
-    if decimal == "," and form.comma != ".":  # the file says how it is written
-        cells = np.array([c.replace(",", ".") if isinstance(c, str) else c for c in cells], dtype=object)
-    if raw.cells is None:
-        truth = {"true": 1.0, "false": 0.0}
-        cells = np.array([truth.get(trimmed(c), c) if isinstance(c, str) else c for c in cells], dtype=object)
-    values = read_numbers(cells, form)[0]
-    blank = [cell is None or (isinstance(cell, str) and trimmed(cell) in BLANK_NUMBERS) for cell in cells]
-    if n := int((np.isnan(values) & ~np.array(blank, dtype=bool)).sum()):
+    cells = objects_of(table.frame[raw.name])
+    texts = {cell: trimmed(cell) for cell in cells if isinstance(cell, str)}
+    comma = None if raw.cells is None else raw.cells.comma
+    for sign, others, advice in (
+        (",", (None, ""), "with points, or fit again with --decimal , which reads 1.5 and 1,5 alike"),
+        (".", ("swap",), "as in the table of the fit, whose points stand between thousands"),
+    ):
+        if table.decimal == sign and comma in others and any(sign in text for text in texts.values()):
+            known, found = ("points", "commas") if sign == "," else ("commas", "points")
+            msg = f"{raw.name!r} has decimal {found} in {table.name}, but decimal {known} in the table of the fit."
+            raise CommandError(f"{msg} Write its numbers {advice}.")
+    blanks = {text for text, small in texts.items() if small in BLANK_NUMBERS}
+    if raw.cells is None:  # numbers as every program writes them
+        plain = {text: None if text in blanks else TRUTH.get(small, text) for text, small in texts.items()}
+        return np.array([plain[cell] if isinstance(cell, str) else cell for cell in cells], dtype=object)
+    values = read_numbers(cells, raw.cells)[0]
+    is_blank = np.array([cell is None or (isinstance(cell, str) and cell in blanks) for cell in cells], dtype=bool)
+    if n := int((np.isnan(values) & ~is_blank).sum()):
         what = "is not a number and counts" if n == 1 else "are not numbers and count"
-        of_fit = f" in {form.unit}, the unit of the fit," if form.unit else ""
+        of_fit = f" in {raw.cells.unit}, the unit of the fit," if raw.cells.unit else ""
+        what = what.replace("a number", "a date").replace("numbers", "dates") if raw.cells.since else what
         messages.warn(f"{plural(n, 'cell')} of {raw.name!r} {what.replace(' and', f'{of_fit} and')} as blank")
-    return cells if raw.cells is not None else values
+    return cells
 
 
 def labels_for_model(predictor: Predictor, table: RawTable, target: str) -> tuple[Any, Any]:

@@ -178,7 +178,8 @@ def _head(program: Program, fields: dict[int, str], name: str) -> list[str]:
     ]
     for j, field in fields.items():
         raw = program.columns[j]
-        note = f", in {raw.cells.unit}" if raw.cells is not None and raw.cells.unit else ""
+        form = raw.cells
+        note = "" if form is None else f", days since {form.since}" if form.since else form.unit and f", in {form.unit}"
         lines.append(f"    {'double ' if raw.kind == 'number' else 'const char *'}{field}; {_comment(raw.name + note)}")
         if program.reads_limits(j):
             lines.append(

@@ -6,7 +6,8 @@ const inputs = FIELDS.map((_, j) => byId(`field${j}`));
 function entered(j) {
   if (FIELDS[j].levels) return FIELDS[j].cells[inputs[j].selectedIndex];
   if (inputs[j].validity.badInput) return undefined;
-  return inputs[j].value === "" ? null : Number(inputs[j].value);
+  if (inputs[j].value === "") return null;
+  return FIELDS[j].is_date ? inputs[j].value : Number(inputs[j].value);
 }
 
 function percent(share) {
@@ -16,6 +17,7 @@ function percent(share) {
 
 function written(field, cell) {
   if (cell === null) return "not known";
+  if (field.is_date) return cell;
   if (!field.levels) return `${Number(cell.toPrecision(6))}${field.unit && ` ${field.unit}`}`;
   return cell === field.another ? "another" : cell === "" ? "(empty text)" : String(cell);
 }
@@ -28,10 +30,11 @@ function element(tag, text, parent) {
 
 // the sentence below a field, or nothing
 function warning(field, cell) {
-  if (cell === undefined) return field.levels ? "Choose one of the list." : "This is not a number.";
+  if (cell === undefined) return field.levels ? "Choose one of the list." : `This is not a ${field.is_date ? "date" : "number"}.`;
   if (field.levels || cell === null || field.low === null) return "";
   const rounding = 1e-12 * (field.high - field.low);
   if (cell >= field.low - rounding && cell <= field.high + rounding) return "";
+  if (field.is_date && cell >= field.low && cell <= field.high) return ""; // texts, in the order of time
   return "Outside of the training range: the result is extrapolated.";
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from dataclasses import asdict, dataclass
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,24 +25,25 @@ EMPTY, ANOTHER = "(empty text)", "(another)"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column that the model reads, as somebody fills it in: a number, or one of the levels."""
+    """A column that the model reads, as somebody fills it in: a number, a date, or one of the levels."""
 
     name: str
     unit: str  # empty if none is known, or if it is part of the name
     needed: bool  # nothing replaces a missing cell
     missing: str  # what a missing cell means, in a sentence
-    low: float | None = None  # training range of a number; None if the model only asks whether it is missing
-    high: float | None = None
-    typical: float | None = None  # what replaces a missing number, else the middle of the training range
+    low: float | str | None = None  # training range; None if the model only asks whether it is missing
+    high: float | str | None = None
+    typical: float | str | None = None  # what replaces a missing cell, else the middle of the training range
     levels: tuple[str | float, ...] | None = None  # None for numbers
     another: str | float | None = None  # a cell that is none of the levels; None if only levels are allowed
+    is_date: bool = False  # low, high and typical are then texts such as 2021-03-31
 
     @property
     def range(self) -> str:
-        """The training range of a number."""
+        """The training range of a number or a date."""
         if self.low is None or self.high is None:
             return ""
-        return f"{six_digits(self.low)} to {six_digits(self.high)}{self.unit and f' {self.unit}'}"
+        return f"{_shown(self.low)} to {_shown(self.high)}{self.unit and f' {self.unit}'}"
 
     @property
     def options(self) -> list[tuple[str | float | None, str, str]]:
@@ -70,11 +72,14 @@ def _field(program: Program, j: int) -> Field:
     if column.kind == "number" and not any(isinstance(one, LevelOf) for one in made):
         ranges = [program.half_range(p) for p in used if isinstance(program.features[p], NumberOf)]
         fills = dict.fromkeys(one.fill for one in made if isinstance(one, NumberOf) and one.fill is not None)
-        low, high = (2 * ranges[0][0], 2 * (ranges[0][0] + ranges[0][1])) if ranges else (None, None)
-        needed = j in program.required
-        middle = None if low is None else 2 * (ranges[0][0] + ranges[0][1] / 2)
-        said = _if_blank(needed, [six_digits(fill) for fill in fills], counts=counts)
-        return Field(name, unit, needed, said, low, high, next(iter(fills), middle))
+        ends = [2 * (minimum + share * span) for minimum, span in ranges[:1] for share in (0.0, 1.0, 0.5)]
+        since = "" if column.cells is None else column.cells.since
+        cells: list[Any] = [_day(value, since) if since else value for value in (*ends, *fills)]
+        low, high, middle = cells[:3] if ends else (None, None, None)
+        others = cells[len(ends) :]
+        said = _if_blank(j in program.required, list(map(_shown, others)), counts=counts)
+        typical = others[0] if others else middle
+        return Field(name, unit, j in program.required, said, low, high, typical, is_date=bool(since))
     kind: type = str if column.kind == "text" else float
     known = [one.levels for one in program.features if isinstance(one, LevelOf) and one.column == j]
     every = dict.fromkeys(level for levels in (*known, column.levels or ()) for level in levels)
@@ -83,6 +88,15 @@ def _field(program: Program, j: int) -> Field:
     said = "Needed." if needed else f"Not known counts as {'a case of its own' if counts else 'none of the levels'}."
     another = None if column.levels is not None else _none_of(levels, kind)
     return Field(name, unit, needed, said, levels=levels, another=another)
+
+
+def _day(days: float, since: str) -> str:
+    """The date that many days after another."""
+    return (date.fromisoformat(since) + timedelta(days=round(days))).isoformat()
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else six_digits(value)
 
 
 def _if_blank(needed: bool, fills: list[str], *, counts: bool) -> str:

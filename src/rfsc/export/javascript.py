@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from typing import Any
 
-from .._model.cells import ABOVE, BELOW, PLAIN, SMALL_LETTERS, THOUSANDS, trimmed
+from .._model.cells import BELOW, DATE, LIMIT, SAME_SIGNS, SMALL_LETTERS, TRUTH, trimmed
 from .._model.recipe import RawColumn
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, one_line, plain_label
@@ -45,19 +46,36 @@ function _number(row, name) {
 """,
     "_measured": f"""
 // the number in a cell, as laboratories write it, null if there is none; and < or > if it is a limit
-function _measured(cell, unit, comma) {{
+function _measured(cell, unit, pattern, separators) {{
   if (typeof cell !== "string") {{
     const number = _isNumber(cell) ? Number(cell) : NaN;
     return [Number.isFinite(number) ? number : null, ""];
   }}
   let text = _trimmed(cell);
-  const found = /^([<>]=?|[{BELOW[1]}{ABOVE[1]}]) */.exec(text);
+  const truth = {json.dumps(TRUTH)};
+  if (Object.hasOwn(truth, text)) return [truth[text], ""];
+  const same = {json.dumps(SAME_SIGNS)};
+  text = [...text].map((letter) => same[letter] ?? letter).join("");
+  const found = /^({LIMIT}) */.exec(text);
   const sign = !found ? "" : "{BELOW}".includes(text[0]) ? "<" : ">";
   if (found) text = text.slice(found[0].length);
   if (unit && text.endsWith(unit)) text = text.slice(0, -unit.length).replace(/ +$/, "");
-  if (comma === "." || (comma === "" && /^{THOUSANDS.pattern}$/.test(text))) text = text.replaceAll(",", comma);
-  const number = /^{PLAIN.pattern}$/.test(text) ? Number(text) : NaN;
+  if (!pattern.test(text)) return [null, ""];
+  const number = Number([...text].filter((one) => !separators.includes(one)).join("").replace(",", "."));
   return Number.isFinite(number) ? [number, sign] : [null, ""];
+}}
+""",
+    "_days": f"""
+// the days from a date to that in a cell, null if there is none
+function _days(cell, since, monthFirst) {{
+  const found = typeof cell === "string" ? /^{DATE.pattern}/.exec(_trimmed(cell)) : null;
+  if (!found) return null;
+  const swapped = monthFirst && (found[5] === "/" || found[5] === "-");
+  const [year, month, day] = (found[1] ? [1, 2, 3] : swapped ? [7, 4, 6] : [7, 6, 4]).map((k) => Number(found[k]));
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const isDate = year > 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return isDate ? date.getTime() / 86400000 - since : null;
 }}
 """,
     "_level": """
@@ -142,7 +160,7 @@ def to_javascript(source: Any, name: str = "predict") -> str:
     body = "\n".join(f"  {line}" for line in _body(program))
     used = {helper for helper in HELPERS if f"{helper}(" in body or f"({helper})" in body}
     used |= {"_cell"} if "_number" in used else set()
-    used |= {"_trimmed"} if {"_measured", "_level"} & used else set()
+    used |= {"_trimmed"} if {"_measured", "_level", "_days"} & used else set()
     used |= {"_isNumber"} if {"_measured", "_number"} & used else set()
     helpers = [text for helper, text in HELPERS.items() if helper in used]
     intro = "// Made by rfsc: a classifier in plain JavaScript.\n"
@@ -191,7 +209,10 @@ def _read(j: int, column: RawColumn, *, has_limits: bool) -> str:
         return f"const c{j} = {'_number' if column.kind == 'number' else '_cell'}{cell};"
     if column.kind == "text":
         return f"const c{j} = _level(_cell{cell}, {literal(form.blanks)});"
-    text = f"_measured(_cell{cell}, {literal(trimmed(form.unit))}, {literal(form.comma)})"
+    if form.since:
+        since = date.fromisoformat(form.since).toordinal() - date(1970, 1, 1).toordinal()
+        return f"const c{j} = _days(_cell{cell}, {since}, {literal(form.month_first)});"
+    text = f"_measured(_cell{cell}, {literal(trimmed(form.unit))}, /^(?:{form.pattern})$/, {literal(form.separators)})"
     return f"const [c{j}, limit_c{j}] = {text};" if has_limits else f"const c{j} = {text}[0];"
 
 

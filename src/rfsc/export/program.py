@@ -228,6 +228,14 @@ class CodePrinter(Visitor[str]):
         return self.summands(program.weighted_terms(output)) or [self.number(0.0)]
 
 
+def refuse_dates(program: Program, reader: str) -> None:
+    """Raise ValueError if a column that is read holds dates."""
+    for column in (program.columns[j] for j in program.read):
+        if column.cells is not None and column.cells.since:
+            msg = f"{column.name!r} holds dates, which {reader} does not read. Export it as SQL, Python or JavaScript."
+            raise ValueError(msg)
+
+
 def plain_label(label: Any) -> str | int | float | bool:
     """A label as languages know it; what is neither a number nor a text is written as text."""
     return label if isinstance(label, str | int | float) and label == label else str(label)

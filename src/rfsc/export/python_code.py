@@ -1,11 +1,12 @@
-"""A model as a Python function that needs nothing but the modules math and re."""
+"""A model as a Python function that needs nothing but the modules math, re and datetime."""
 
 from __future__ import annotations
 
 import keyword
+from datetime import date
 from typing import Any
 
-from .._model.cells import ABOVE, BELOW, PLAIN, SMALL_LETTERS, SPACES, THOUSANDS, trimmed
+from .._model.cells import AS_TYPED, BELOW, DATE, LIMIT, SMALL_LETTERS, SPACES, TRUTH, trimmed
 from .._model.recipe import RawColumn
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, one_line, plain_label
@@ -36,7 +37,7 @@ def _trimmed(text):
     return "".join(low if len(low) == 1 else letter for low, letter in zip(small, text))
 ''',
     "_measured": f'''
-def _measured(value, unit, comma):
+def _measured(value, unit, pattern, separators):
     """The number in a cell, as laboratories write it, None if there is none; and < or > if it is a limit."""
     if not isinstance(value, str):
         try:
@@ -45,15 +46,35 @@ def _measured(value, unit, comma):
             number = math.nan
         return number if math.isfinite(number) else None, ""
     text = _trimmed(value)
-    found = re.match("([<>]=?|[{BELOW[1]}{ABOVE[1]}]) *", text)
+    if text in {TRUTH!r}:
+        return {TRUTH!r}[text], ""
+    text = text.translate({AS_TYPED!r})
+    found = re.match("({LIMIT}) *", text)
     sign = "" if not found else "<" if text[0] in "{BELOW}" else ">"
     text = text[found.end() :] if found else text
     if unit and text.endswith(unit):
         text = text[: -len(unit)].rstrip(" ")
-    if comma == "." or (comma == "" and re.fullmatch({THOUSANDS.pattern!r}, text)):
-        text = text.replace(",", comma)
-    number = float(text) if re.fullmatch({PLAIN.pattern!r}, text) else math.nan
+    if not re.fullmatch(pattern, text):
+        return None, ""
+    number = float("".join(sign for sign in text if sign not in separators).replace(",", "."))
     return (number, sign) if math.isfinite(number) else (None, "")
+''',
+    "_days": f'''
+def _days(value, since, month_first):
+    """The days from a date to that in a cell, None if there is none."""
+    if isinstance(value, str):
+        found = re.match({DATE.pattern!r}, _trimmed(value))
+        if not found:
+            return None
+        year, month, day = found.group(1, 2, 3) if found[1] else found.group(7, 6, 4)
+        if month_first and found[5] in ("/", "-"):
+            month, day = day, month
+        try:
+            value = datetime.date(int(year), int(month), int(day))
+        except ValueError:
+            return None
+    is_date = isinstance(value, datetime.date) and value == value
+    return float(value.toordinal() - since) if is_date else None
 ''',
     "_level": '''
 def _level(value, blanks):
@@ -120,7 +141,7 @@ def to_python(source: Any, name: str = "predict") -> str:
         "label", the "decision" of every formula and the "probability" of every class; None if a cell that it needs is
         missing (None or NaN).
     """
-    if not name.isidentifier() or keyword.iskeyword(name) or name in (*HELPERS, "math", "re"):
+    if not name.isidentifier() or keyword.iskeyword(name) or name in (*HELPERS, "math", "re", "datetime"):
         msg = f"name must be a valid Python identifier that the generated code does not already use, got {name!r}."
         raise ValueError(msg)
     program = Program.of(source)
@@ -129,8 +150,8 @@ def to_python(source: Any, name: str = "predict") -> str:
     for helper, text in reversed(HELPERS.items()):  # those that others need stand before them
         if f"{helper}(" in "".join([body, *helpers]):
             helpers.insert(0, text)
-    more = "import re\n" if any("re." in text for text in helpers) else ""
-    intro = f'"""Made by rfsc: a classifier in plain Python."""\n\nimport math\n{more}'
+    modules = [one for one in ("datetime", "math", "re") if one == "math" or any(f"{one}." in text for text in helpers)]
+    intro = '"""Made by rfsc: a classifier in plain Python."""\n\n' + "".join(f"import {one}\n" for one in modules)
     return "\n".join([intro, *helpers, f"\ndef {name}(row):", body]) + "\n"
 
 
@@ -159,7 +180,9 @@ def _read(j: int, column: RawColumn, *, has_limits: bool) -> str:
         return f"c{j} = {'_number' if column.kind == 'number' else '_cell'}({cell})"
     if column.kind == "text":
         return f"c{j} = _level({cell}, {form.blanks!r})"
-    text = f"_measured({cell}, {trimmed(form.unit)!r}, {form.comma!r})"
+    if form.since:
+        return f"c{j} = _days({cell}, {date.fromisoformat(form.since).toordinal()}, {form.month_first})"
+    text = f"_measured({cell}, {trimmed(form.unit)!r}, {form.pattern!r}, {form.separators!r})"
     return f"c{j}, limit_c{j} = {text}" if has_limits else f"c{j} = {text}[0]"
 
 

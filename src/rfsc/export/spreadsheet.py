@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._model.cells import ABOVE, BELOW, SMALL_LETTERS, trimmed
+from .._model.cells import ABOVE, BELOW, SAME_SIGNS, SMALL_LETTERS, CellFormat, trimmed
 from .._model.recipe import LimitIn
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
 from .._utils.words import listed
-from .program import CodePrinter, Program, plain_label
+from .program import CodePrinter, Program, plain_label, refuse_dates
 
 MAX_FORMULA = 8_192  # characters
 MAX_TEXT = 255  # characters of a text within a formula
@@ -76,11 +76,11 @@ class Sheet(CodePrinter):
     def choose(self, condition: str, *, flipped: bool = False) -> str:
         return f"IF({condition},{'0,1' if flipped else '1,0'})"
 
-    def is_missing(self, cell: str, kind: str) -> str:
-        return f"NOT(ISNUMBER({cell}))" if kind == "number" else f'{cell}=""'
+    def is_missing(self, cell: str, kind: str) -> str:  # noqa: ARG002
+        return f'{cell}=""'
 
     def filled(self, cell: str, fill: float) -> str:
-        return f"IF(ISNUMBER({cell}),{cell},{self.number(fill)})"
+        return f'IF({cell}="",{self.number(fill)},{cell})'
 
     def clipped(self, x: str, half_minimum: float, half_span: float) -> str:
         """(x / 2 - half_minimum) / half_span within FAR, clipped before it is divided."""
@@ -104,29 +104,32 @@ class Sheet(CodePrinter):
                 text = f"SUBSTITUTE({text},UNICHAR({ord(letter)}),UNICHAR({ord(low)}))"
         return f"LOWER(TRIM(CLEAN({text})))"
 
-    def bare(self, text: str, unit: str) -> str:
-        """A trimmed text without the sign of a limit and the unit."""
+    def bare(self, text: str, unit: str, form: CellFormat) -> str:
+        """A trimmed text without the sign of a limit and the unit, with points, and apostrophes between thousands."""
         one = ",".join(f'LEFT({text},1)="{sign}"' for sign in BELOW + ABOVE)
         sign = f'IF(OR(LEFT({text},2)="<=",LEFT({text},2)=">="),2,IF(OR({one}),1,0))'
         end = f"-IF(RIGHT({text},{len(unit)})={_text(unit)},{len(unit)},0)" if unit else ""
-        return f"TRIM(MID({text},1+{sign},MAX(0,LEN({text})-{sign}{end})))"
+        out = f"TRIM(MID({text},1+{sign},MAX(0,LEN({text})-{sign}{end})))"
+        for sign in form.separators.replace("'", ""):
+            out = f'SUBSTITUTE({out},"{sign}","\'")'
+        return f'SUBSTITUTE({out},",",".")' if form.has_decimal_comma else out
 
-    def measured(self, cell: str, text: str, comma: str | None) -> str:
-        """The number in a cell, or in what is left of its text; empty if there is none."""
-        places, first = f"ROW($2:${LONGEST_NUMBER})", f"LEFT({text},1)"
-        body, digits = text, '"0123456789.e"'
-        conditions = [f'{text}<>""', f'ISNUMBER(FIND({first},"0123456789.+-"))', f"LEN({text})<{LONGEST_NUMBER}"]
-        if comma == ".":
-            body, digits = f'SUBSTITUTE({text},",",".")', '"0123456789.,e"'
-            conditions[1] = f'ISNUMBER(FIND({first},"0123456789.,+-"))'
-        elif comma == "":
-            body, digits = f'SUBSTITUTE({text},",","")', '"0123456789.,e"'
-            conditions.append(_grouped(text))
-        rest = f'SUBSTITUTE(SUBSTITUTE({text},"e-","e"),"e+","e")'
+    def measured(self, cell: str, text: str, digits: str) -> str:
+        """The number in a cell, its trimmed text, or what `bare` left of that; empty if there is none."""
+        first, places = f"LEFT({digits},1)", f"ROW($2:${LONGEST_NUMBER})"
+        rest = f'SUBSTITUTE(SUBSTITUTE({digits},"e-","e"),"e+","e")'
         letters = f'MID({rest}&REPT("0",{LONGEST_NUMBER}),{places},1)'
-        conditions.append(f"SUMPRODUCT(--ISERROR(FIND({letters},{digits})))=0")
-        value = f'NUMBERVALUE({body},".","{NO_SEPARATOR}")'
-        return f'IF(ISNUMBER({cell}),{cell},IF(AND({",".join(conditions)}),IFERROR({value},""),""))'
+        conditions = [
+            f'{digits}<>""',
+            f'ISNUMBER(FIND({first},"0123456789.+-"))',
+            f"LEN({digits})<{LONGEST_NUMBER}",
+            _grouped(digits),
+            f'SUMPRODUCT(--ISERROR(FIND({letters},"0123456789.\'e")))=0',
+        ]
+        value = f'NUMBERVALUE(SUBSTITUTE({digits},"\'",""),".","{NO_SEPARATOR}")'
+        number = f'IF(AND({",".join(conditions)}),IFERROR({value},""),"")'
+        truth = f'IF(EXACT({text},"true"),1,IF(EXACT({text},"false"),0,{number}))'
+        return f"IF(ISNUMBER({cell}),{cell},{truth})"
 
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         tests = []
@@ -175,6 +178,7 @@ def sheet_cells(source: Any, *, cells: Mapping[str, str] | None = None, row: int
         msg = f"row must be 1 or more, got {row!r}."
         raise ValueError(msg)
     program = Program.of(source)
+    refuse_dates(program, "a spreadsheet")
     inputs, places = _inputs(program, cells)
     start = 1 + max(map(_number_of, places.values()), default=0)
     for helpers in (False, True):
@@ -246,9 +250,12 @@ class _Layout:
                     is_blank = ",".join(f"{self.inputs[j]}={_text(word)}" for word in words)
                     self.inputs[j] = self.put(f"{raw.name} (known)", f'IF(OR({is_blank}),"",{self.inputs[j]})')
                 continue
-            self.signs[j] = self.put(f"{raw.name} (text)", sheet.trimmed(cell, unit))
-            rest = self.put(f"{raw.name} (digits)", sheet.bare(self.signs[j], unit))
-            self.inputs[j] = self.put(f"{raw.name} (number)", sheet.measured(cell, rest, raw.cells.comma))
+            text = sheet.trimmed(cell, unit)
+            for letter, typed in SAME_SIGNS.items():
+                text = f'SUBSTITUTE({text},UNICHAR({ord(letter)}),"{typed}")'
+            self.signs[j] = self.put(f"{raw.name} (text)", text)
+            rest = self.put(f"{raw.name} (digits)", sheet.bare(self.signs[j], unit, raw.cells))
+            self.inputs[j] = self.put(f"{raw.name} (number)", sheet.measured(cell, self.signs[j], rest))
 
     def formula(self, printer: Sheet, output: int, *, helpers: bool) -> str:
         """One output; empty if a number that it needs is missing."""
@@ -322,13 +329,13 @@ def _letters(number: int) -> str:
 
 
 def _grouped(text: str) -> str:
-    """The condition that every comma of a text separates thousands."""
+    """The condition that every apostrophe of a text separates thousands."""
     end, places = f'FIND(".",{text}&".")', f"ROW($1:${LONGEST_NUMBER})"
     start = f'IF(OR(LEFT({text},1)="-",LEFT({text},1)="+"),2,1)'
-    is_comma, is_due = f'MID({text},{places},1)=","', f"(MOD({end}-{places},4)=0)*({places}<{end})*({places}>{start})"
-    in_place = f"SUMPRODUCT(--(({is_comma})*1<>{is_due}))=0"
+    is_sign, is_due = f'MID({text},{places},1)="\'"', f"(MOD({end}-{places},4)=0)*({places}<{end})*({places}>{start})"
+    in_place = f"SUMPRODUCT(--(({is_sign})*1<>{is_due}))=0"
     no_more = f'ISERROR(FIND("e",{text})),MID({text},{start},1)<>"0"'
-    return f'OR(ISERROR(FIND(",",{text})),AND({in_place},{no_more}))'
+    return f'OR(ISERROR(FIND("\'",{text})),AND({in_place},{no_more}))'
 
 
 def _text(text: str) -> str:

@@ -13,13 +13,24 @@ from collections import Counter
 from collections.abc import Sequence
 from string import ascii_lowercase, ascii_uppercase
 
-from .._model.cells import ABOVE, BELOW, PLAIN, THOUSANDS, CellFormat, capitals_of, trimmed
+from .._model.cells import (
+    ABOVE,
+    BELOW,
+    DATE,
+    LIMIT,
+    SAME_SIGNS,
+    TRUTH,
+    CellFormat,
+    capitals_of,
+    trimmed,
+)
 from .._terms.expression import Condition, Divided, Expression, Number, Positive, Scaled, Sum, Wave, bare
 from .._terms.scaling import FAR
 from .program import CodePrinter, Program, writable
 
 LARGEST = math.nextafter(math.inf, 0.0)
 SMALLEST = math.nextafter(0.0, 1.0)
+QUOTE = "''''"  # an apostrophe as a text
 RELATIVE = 2.0**-54  # two doubles that differ do so by at least this share of either
 
 
@@ -53,12 +64,14 @@ class SQLite(CodePrinter):
             return "'" + writable(value, "SQL").replace("'", "''") + "'"
         return str(value) if isinstance(value, int) else self.number(value)
 
-    def read_number(self, column: str) -> str:
-        """A column as doubles, NULL if a cell is missing."""
+    def read_number(self, column: str, *, needed: bool) -> str:
+        """A column of plain numbers as doubles, NULL if a cell is missing."""
         # an imported file holds texts: of those that are no numbers the beginning would be read, or 0
         text = f"trim({column})"
         no_number = f"{text} GLOB '*[^-+.0-9eE]*' OR CAST({text} AS NUMERIC) <> {text}"
-        return f"CASE WHEN typeof({column}) = 'text' AND ({no_number}) THEN NULL ELSE CAST({column} AS REAL) END"
+        # where NULL would be filled in, only an overflow stops a query that cannot be right
+        then = "NULL" if needed else f"CASE WHEN {text} <> '' THEN abs(-9223372036854775807 - 1) END"
+        return f"CASE WHEN typeof({column}) = 'text' AND ({no_number}) THEN {then} ELSE CAST({column} AS REAL) END"
 
     def read_text(self, column: str) -> str:
         """A column as texts."""
@@ -67,10 +80,12 @@ class SQLite(CodePrinter):
     def reading(self, j: int, column: str) -> list[dict[str, str]]:
         """Steps, each by the names of its results, that read a column: ``c<j>``, and ``l<j>`` for signs of limits."""
         raw = self.program.columns[j]
-        if raw.cells is None and (raw.kind == "text" or j in self.program.required):
-            return [{f"c{j}": self.read_number(column) if raw.kind == "number" else self.read_text(column)}]
+        if raw.cells is None and raw.kind == "text":
+            return [{f"c{j}": self.read_text(column)}]
         if raw.cells is None:
-            return self.plain(j, column)
+            return [{f"c{j}": self.read_number(column, needed=j in self.program.required)}]
+        if raw.cells.since:
+            return self.days(j, column, raw.cells)
         if raw.kind == "number":
             steps = self.measured(j, column, raw.cells)
             if self.program.reads_limits(j):
@@ -92,13 +107,6 @@ class SQLite(CodePrinter):
             return steps
         blanks = ", ".join(map(self.literal, raw.cells.blanks))
         return [*steps, {f"c{j}": f"CASE WHEN {t} NOT IN ({blanks}) THEN {t} END"}]
-
-    def plain(self, j: int, column: str) -> list[dict[str, str]]:
-        """Steps that read plain numbers, a blank of which is filled in; of texts, what `predict` makes of them."""
-        steps = self.measured(j, column, CellFormat())
-        rest = steps[1][f"n{j}"]
-        steps[1][f"n{j}"] = f"CASE t{j} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE {rest} END"
-        return steps
 
     def level_text(self, column: str, levels: Sequence[str]) -> str:
         """A column as texts, whole numbers without a point; truth values are stored as 1 and 0."""
@@ -129,34 +137,53 @@ class SQLite(CodePrinter):
 
     def measured(self, j: int, column: str, form: CellFormat) -> list[dict[str, str]]:
         """Steps that read numbers as laboratories write them; the first gives the trimmed text ``t<j>``."""
-        unit = trimmed(form.unit)
-        t, n, u = f"t{j}", f"n{j}", f"u{j}" if unit else f"n{j}"
-        text = self.trimmed(column, capitals_of(unit))
-        text = f"replace({text}, ',', '.')" if form.comma == "." else text
+        unit, t, n, u = trimmed(form.unit), f"t{j}", f"n{j}", f"u{j}"
+        text = self.trimmed(column, capitals_of(unit) | SAME_SIGNS)
         is_number = f"typeof({column}) IN ('integer', 'real')"  # as text they would have fifteen digits
+        truth = " ".join(f"WHEN {t} = '{word}' THEN {value}" for word, value in TRUTH.items())
         rest = [f"WHEN substr({t}, 1, {k}) IN ({{}}) THEN ltrim(substr({t}, {k + 1}), ' ')" for k in (2, 1)]
         signs = [", ".join(f"'{sign}'" for sign in signs) for signs in (("<=", ">="), BELOW + ABOVE)]
         without = " ".join(part.format(some) for part, some in zip(rest, signs, strict=True))
+        has_unit, k = f"substr({n}, {-len(unit)}) = {self.literal(unit)}", len(unit)
+        digits = f"CASE WHEN {has_unit} THEN rtrim(substr({n}, 1, length({n}) - {k}), ' ') ELSE {n} END" if unit else n
+        for sign in form.separators.replace("'", ""):
+            digits = f"replace({digits}, '{sign}', {QUOTE})"
+        digits = f"replace({digits}, ',', '.')" if form.has_decimal_comma else digits
+        whole = f"ltrim(substr({u}, 1, instr({u} || '.', '.') - 1), '+-')"
+        thousands = f"printf('%,d', CAST(replace({whole}, {QUOTE}, '') AS INTEGER)) = replace({whole}, {QUOTE}, ',')"
+        grouped = f"WHEN {thousands} AND {u} NOT GLOB '*[e.]*[''e]*' THEN replace({u}, {QUOTE}, '')"
         # a text equals the number made of it only if it is written as one, but for spaces of all kinds around it
-        is_one = f"CAST({u} AS NUMERIC) = {u} AND {u} NOT GLOB '*[^-+.0-9e]*'"
-        number = f"CASE WHEN {is_one} AND abs({u}) <= {LARGEST!r} THEN CAST({u} AS REAL) END"
-        steps = [
+        is_one = f"CAST({n} AS NUMERIC) = {n} AND {n} NOT GLOB '*[^-+.0-9e]*'"
+        return [
             {t: f"CASE WHEN {is_number} THEN {column} ELSE {text} END"},
-            {n: f"CASE {without} ELSE {t} END"},
-            {f"c{j}": number},
+            {n: f"CASE {truth} {without} ELSE {t} END"},
+            {u: f"CASE WHEN typeof({n}) = 'text' THEN {digits} ELSE {n} END"},
+            {n: f"CASE WHEN typeof({u}) <> 'text' OR instr({u}, {QUOTE}) = 0 THEN {u} {grouped} END"},
+            {f"c{j}": f"CASE WHEN {is_one} AND abs({n}) <= {LARGEST!r} THEN CAST({n} AS REAL) END"},
         ]
-        if unit:
-            has_unit, k = f"substr({n}, {-len(unit)}) = {self.literal(unit)}", len(unit)
-            bare = f"CASE WHEN {has_unit} THEN rtrim(substr({n}, 1, length({n}) - {k}), ' ') ELSE {n} END"
-            steps.insert(-1, {u: bare})
-        if form.comma == "":
-            whole = f"ltrim(substr({u}, 1, instr({u} || '.', '.') - 1), '+-')"
-            grouped = (
-                f"printf('%,d', CAST(replace({whole}, ',', '') AS INTEGER)) = {whole} AND {u} NOT GLOB '*[e.]*[,e]*'"
-            )
-            plain = f"CASE WHEN typeof({u}) <> 'text' OR instr({u}, ',') = 0 THEN {u}"
-            steps.insert(-1, {u: f"{plain} WHEN {grouped} THEN replace({u}, ',', '') END"})
-        return steps
+
+    def days(self, j: int, column: str, form: CellFormat) -> list[dict[str, str]]:
+        """Steps that read dates as days since the first of them."""
+        t, a, b, c, rest = (f"{letter}{j}" for letter in "tabgr")
+        day, month = a, b
+        if form.month_first:  # where there are points the day is first
+            is_pointed = f"substr(ltrim({t}, '0123456789'), 1, 1) = '.'"
+            day, month = (f"CASE WHEN {is_pointed} THEN {x} ELSE {y} END" for x, y in ((a, b), (b, a)))
+        short = [f"length({part}) BETWEEN 1 AND 2" for part in (a, b, c)]
+        first = f"length({a}) = 4 AND {short[2]} THEN printf('%04d-%02d-%02d', {a}, {b}, {c})"
+        last = f"length({c}) = 4 AND {short[0]} THEN printf('%04d-%02d-%02d', {c}, {month}, {day})"
+        are_digits = f"{a} || {b} || {c} NOT GLOB '*[^0-9]*' AND {short[1]}"
+        before_time = f"substr({t}, 1, instr(replace({t}, 't', ' ') || ' ', ' ') - 1)"
+        head, tail = f"substr({rest}, 1, instr({rest}, '-') - 1)", f"substr({rest}, instr({rest}, '-') + 1)"
+        is_date = f"date({a}, '+0 days') = {a} AND {a} > '0001'"
+        return [
+            {t: self.trimmed(self.read_text(column), {})},
+            {t: t, rest: f"replace(replace({before_time}, '/', '-'), '.', '-')"},
+            {t: t, a: head, rest: tail},
+            {t: t, a: a, b: head, c: tail},
+            {a: f"CASE WHEN {are_digits} THEN CASE WHEN {first} WHEN {last} END END"},
+            {f"c{j}": f"CASE WHEN {is_date} THEN julianday({a}) - julianday('{form.since}') END"},
+        ]
 
     def is_limit(self, cell: str, *, above: bool) -> str:
         return f"{cell} IS NOT NULL AND l{cell[1:]} = '{'>' if above else '<'}'"
@@ -216,18 +243,8 @@ class DuckDB(SQLite):
         text = repr(float(value))
         return text if "e" in text else f"{text}e0"
 
-    def read_number(self, column: str) -> str:
-        return f"NULLIF(CAST({column} AS DOUBLE), CAST('NaN' AS DOUBLE))"
-
-    def plain(self, j: int, column: str) -> list[dict[str, str]]:
-        t, r, is_text = f"t{j}", f"r{j}", f"typeof({column}) = 'VARCHAR'"
-        first = {
-            t: f"CASE WHEN {is_text} THEN {self.trimmed(self.read_text(column), {})} END",
-            r: f"CASE WHEN NOT {is_text} THEN TRY_CAST({column} AS DOUBLE) END",
-        }
-        number = f"TRY_CAST({self.number_in(t, CellFormat())} AS DOUBLE)"
-        found = f"CASE WHEN {t} IS NULL THEN {r} WHEN {t} = 'true' THEN 1 WHEN {t} = 'false' THEN 0 ELSE {number} END"
-        return [first, *self.as_number(j, found)]
+    def read_number(self, column: str, *, needed: bool) -> str:  # noqa: ARG002  a text that is no number is an error
+        return f"NULLIF(CAST({column} AS {self.double}), CAST('NaN' AS {self.double}))"
 
     def level_text(self, column: str, levels: Sequence[str]) -> str:  # noqa: ARG002  there are truth values
         text = self.read_text(column)
@@ -241,21 +258,43 @@ class DuckDB(SQLite):
 
     def measured(self, j: int, column: str, form: CellFormat) -> list[dict[str, str]]:
         t = f"t{j}"
-        text = self.trimmed(self.read_text(column), capitals_of(trimmed(form.unit)))
+        text = self.trimmed(self.read_text(column), capitals_of(trimmed(form.unit)) | SAME_SIGNS)
         return [{t: text}, *self.as_number(j, self.number_in(t, form))]
 
     def number_in(self, t: str, form: CellFormat) -> str:
         """The digits of a number as laboratories write it; no number if there is none."""
-        unit = trimmed(form.unit)
-        text = f"replace({t}, ',', '.')" if form.comma == "." else t
-        patterns = [THOUSANDS.pattern] * (form.comma == "") + [PLAIN.pattern]
-        limit, after = f"(?:[<>]=?|[{BELOW[1]}{ABOVE[1]}])?", f"(?:{re.escape(unit)})?" if unit else ""
-        found = self.first_group(text, f"^{limit} *({'|'.join(patterns)}) *{after}$")
-        return f"replace({found}, ',', '')" if form.comma == "" else found
+        unit = re.escape(trimmed(form.unit))
+        found = self.group(t, f"^(?:(?:{LIMIT}) *)?({form.pattern}){f'(?: *{unit})?' if unit else ''}$", 1)
+        digits = f"translate({found}, {self.literal(form.separators)}, '')"
+        digits = f"replace({digits}, ',', '.')" if form.has_decimal_comma else digits
+        truth = " ".join(f"WHEN '{word}' THEN '{value:g}'" for word, value in TRUTH.items())
+        return f"CASE {t} {truth} ELSE {digits} END"
 
-    def first_group(self, text: str, pattern: str) -> str:
-        """What the brackets of a regular expression have found; no number without a match."""
-        return f"regexp_extract({text}, {self.literal(pattern)}, 1)"
+    def group(self, text: str, pattern: str, k: int) -> str:
+        """What brackets of a regular expression have found; nothing, which is no number, without a match."""
+        return f"regexp_extract({text}, {self.literal(pattern)}, {k})"
+
+    def days(self, j: int, column: str, form: CellFormat) -> list[dict[str, str]]:
+        t, y, m, d = (f"{letter}{j}" for letter in "tymd")
+
+        def part(*places: int) -> str:
+            found = ", ".join(f"NULLIF({self.group(t, f'^{DATE.pattern}', k)}, '')" for k in places)
+            return f"CAST(COALESCE({found}) AS INTEGER)"
+
+        month, day = part(2, 6), part(3, 4)
+        if form.month_first:
+            swaps = f"{self.group(t, f'^{DATE.pattern}', 5)} IN ('/', '-')"
+            swapped = ((part(4), month), (part(6), day))
+            month, day = (f"CASE WHEN {swaps} THEN {one} ELSE {two} END" for one, two in swapped)
+        leap = f"{y} % 4 = 0 AND ({y} % 100 <> 0 OR {y} % 400 = 0)"
+        last = f"CASE WHEN {m} IN (4, 6, 9, 11) THEN 30 WHEN {m} <> 2 THEN 31 WHEN {leap} THEN 29 ELSE 28 END"
+        is_date = f"{y} > 0 AND {m} BETWEEN 1 AND 12 AND {d} BETWEEN 1 AND {last}"
+        since = f"CAST('{form.since}' AS DATE)"
+        return [
+            {t: self.trimmed(self.read_text(column), {})},
+            {y: part(1, 7), m: month, d: day},
+            {f"c{j}": f"CASE WHEN {is_date} THEN CAST(make_date({y}, {m}, {d}) - {since} AS {self.double}) END"},
+        ]
 
     def as_number(self, j: int, text: str) -> list[dict[str, str]]:
         """Steps that turn a text into a finite double, NULL if it is none."""
@@ -296,17 +335,11 @@ class PostgreSQL(DuckDB):
         text = super().literal(value)
         return "E" + text.replace("\\", "\\\\") if isinstance(value, str) and "\\" in value else text
 
-    def read_number(self, column: str) -> str:
-        return f"NULLIF(CAST({column} AS double precision), 'NaN')"
-
-    def plain(self, j: int, column: str) -> list[dict[str, str]]:
-        return [{f"c{j}": self.read_number(column)}]  # of another text the query stops
-
     def level_text(self, column: str, levels: Sequence[str]) -> str:  # noqa: ARG002  there are truth values
         return self.read_text(column)
 
-    def first_group(self, text: str, pattern: str) -> str:
-        return f"substring({text} from {self.literal(pattern)})"
+    def group(self, text: str, pattern: str, k: int) -> str:
+        return f"(regexp_match({text}, {self.literal(pattern)}))[{k}]"
 
     def as_number(self, j: int, text: str) -> list[dict[str, str]]:
         n = f"n{j}"  # what is too large or too small for a double is an error

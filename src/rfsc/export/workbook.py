@@ -151,9 +151,9 @@ def _check(place: str, field: Field, levels: str, doubt: str) -> str:
     if field.levels is not None:
         return f'IF(SUMPRODUCT(--EXACT({place},{levels}))>0,"","{doubt}")' if levels else '""'
     inside, number = '""', Sheet({}).number
-    if field.low is not None and field.high is not None:
+    if isinstance(field.low, float) and isinstance(field.high, float):
         inside = f'IF(OR({place}<{number(field.low)},{place}>{number(field.high)}),"{doubt}","")'
-    return f'IF(ISNUMBER({place}),{inside},"Not a number: it counts as missing.")'
+    return f'IF(ISNUMBER({place}),{inside},"Not a plain number.")'
 
 
 def _put_answer(form: Any, row: int, names: list[str], cells: list[SheetCell]) -> None:
