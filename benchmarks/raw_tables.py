@@ -226,7 +226,7 @@ def gaps(folder: Path, model: Predictor, sign: str, made: set[str]) -> dict[str,
     expected = np.array(predicted)
     readers: dict[str, Callable[[], Any]] = {
         "load": lambda: model.predict_proba(pd.DataFrame(rows, dtype=object)),
-        "python": lambda: from_python(folder, rows, labels),
+        "Python": lambda: from_python(folder, rows, labels),
         "SQLite": lambda: from_sqlite(folder, rows, labels),
     }
     if has("duckdb"):
@@ -239,7 +239,7 @@ def gaps(folder: Path, model: Predictor, sign: str, made: set[str]) -> dict[str,
         readers["ONNX"] = lambda: from_onnx(folder, model, rows)
     found = {name: float(np.abs(np.array(read()) - expected).max()) for name, read in readers.items()}
     if browser := shutil.which("chromium"):
-        found["html"] = in_browser(browser, folder, model, rows, expected)
+        found["page"] = in_browser(browser, folder, model, rows, expected)
     return found
 
 

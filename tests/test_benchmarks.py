@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 
 import numpy as np
 import pytest
-from benchmarks import certificates, dask_rows, default_fits, rules, speed_fits, speed_searches, very_wide
+from benchmarks import certificates, dask_rows, default_fits, raw_tables, rules, speed_fits, speed_searches, very_wide
 from benchmarks.default_fits import METHODS, Case
 from benchmarks.measuring import Outcomes, make_classifier
 
@@ -188,3 +189,19 @@ def test_certificates_cost_and_what_atlases_hold():
     assert "| 4.0 s | at most 10 s | met |" in found["measured"]
     assert "| good models held, least of 3 small spaces | 99.5% | at least 99% | met |" in found["measured"]
     assert "by exchanges alone: 450 of 600 good models held" in found["measured"]
+
+
+@pytest.mark.slow
+def test_raw_tables_go_through_all_commands_and_agree(tmp_path, monkeypatch):
+    """The benchmark of raw files on a small table with units, limits, thousands, dates and several rows of patients."""
+    table = raw_tables.TABLES["hospital"]
+    small = dataclasses.replace(
+        table, draw=lambda rng: table.draw(rng)[:300], options=(*table.options, "--cv", "0", "--restarts", "1")
+    )
+    monkeypatch.setitem(raw_tables.TABLES, "hospital", small)
+    found = raw_tables.measure("hospital", tmp_path)
+    assert found["shape"] == (300, 12)
+    assert {"load", "Python", "SQLite", "DuckDB"} <= set(found["gaps"])
+    assert max(found["gaps"].values()) <= raw_tables.TOLERANCE
+    assert (tmp_path / "card.html").exists()
+    assert "| hospital | 300 x 12 |" in raw_tables.section({"hospital": found})

@@ -38,6 +38,7 @@ BLANK_NUMBERS = (
 TRUTH = {"true": 1.0, "false": 0.0}
 # the meanings of commas and points: decimal signs, and what may stand between thousands
 MEANINGS = {None: (".", " '"), "": (".", " ',"), ".": (".,", " '"), "swap": (",", " '.")}
+READ = {comma: re.compile(f"{DIGITS}|{GROUPS}".format(*signs)) for comma, signs in MEANINGS.items()}
 SAME_SIGNS = {"\u2212": "-", "\u2019": "'", "\u202f": " "}  # minus, apostrophe and narrow space of typesetters
 AS_TYPED = {ord(letter): typed for letter, typed in SAME_SIGNS.items()}
 # capitals that are not those of their small letters, and the two letters for micro
@@ -74,7 +75,7 @@ class CellFormat:
     @property
     def pattern(self) -> str:
         """The regular expression of a number without unit and sign of a limit."""
-        return f"{DIGITS}|{GROUPS}".format(*MEANINGS[self.comma])
+        return READ[self.comma].pattern
 
 
 def small(text: str) -> str:
@@ -125,7 +126,7 @@ def number_in(text: str, cells: CellFormat) -> tuple[float, str]:
     unit = trimmed(cells.unit)
     if unit and rest.endswith(unit):
         rest = rest[: -len(unit)].rstrip(" ")
-    if not re.fullmatch(cells.pattern, rest):
+    if not READ[cells.comma].fullmatch(rest):
         return math.nan, ""
     value = float(rest.translate({ord(sign): None for sign in cells.separators}).replace(",", "."))
     return (value, sign) if math.isfinite(value) else (math.nan, "")
