@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sqlite3
 import sys
 import warnings
@@ -22,7 +23,7 @@ from rfsc._tables.example_table import patients
 from rfsc._tables.table_files import read_table
 from rfsc._tables.training_data import ColumnChoice, training_table
 from rfsc.cli import fit_command, main
-from rfsc.explain import equation
+from rfsc.explain import equation, explain
 from rfsc.export import from_json, load, to_json, to_python, to_sql
 from rfsc.export.compare import compared_text
 
@@ -204,6 +205,9 @@ def test_predict_and_exports_read_the_raw_cells_of_a_file(tmp_path, capsys):
         new.to_sql("data", database)
         found = database.execute(to_sql(model, output="probability", label="sick")).fetchall()
     np.testing.assert_allclose([row[0] for row in found], expected, atol=1e-12)
+    said = explain(model, {"weight": "70 kg", "admitted": "1.6.1999"})
+    assert re.search(r"dmitted 1.6.1999 (raises|lowers) it compared with the typical 202\d-\d\d-\d\d", said)
+    assert re.search(r"admitted = 1.6.1999 \(2021-03-0\d to 2022-0\d-\d\d\)", said)
     new["weight"] = new["weight"].str.replace("22.7 kg", "22,7")
     new.to_csv(tmp_path / "new.csv", index=False, sep=";")
     assert main(["predict", str(tmp_path / "m.json"), str(tmp_path / "new.csv")]) == 1

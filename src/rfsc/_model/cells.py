@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from numbers import Number
 from typing import Any
@@ -71,6 +71,10 @@ class CellFormat:
     @property
     def has_decimal_comma(self) -> bool:
         return "," in MEANINGS[self.comma][0]
+
+    def day(self, days: float) -> str:
+        """The date that many days after the first, as 2021-03-31."""
+        return (date.fromisoformat(self.since) + timedelta(days=round(days))).isoformat()
 
     @property
     def pattern(self) -> str:

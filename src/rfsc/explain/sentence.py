@@ -189,7 +189,8 @@ def _outside(row: _Row, models: Sequence[SparseModel]) -> list[str]:
         scaled = model.scaling.rows(row.features, model.features)
         for p, ends in training_ranges(model).items():
             if not -TINY <= float(scaled[p][0]) <= 1.0 + TINY:
-                low, high = map(_written, ends)
+                form = row.recipe.columns[row.recipe.features[p].column].cells
+                low, high = map(form.day if form is not None and form.since else _written, ends)
                 found[f"{row.value(p)} ({low} to {high})"] = None
     return list(found)
 

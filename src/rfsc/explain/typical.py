@@ -48,7 +48,8 @@ class Typical:
         for p in self.column(place):
             made, value = self.recipe.features[p], float(self.features[p])
             if isinstance(made, NumberOf):
-                named.append(six_digits(value))
+                form = self.recipe.columns[place].cells
+                named.append(form.day(value) if form is not None and form.since else six_digits(value))
             elif value == 1.0:
                 named.insert(0, _level(made))
         if not named and (rest := self._unnamed(place)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from dataclasses import asdict, dataclass
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +72,13 @@ def _field(program: Program, j: int) -> Field:
         ranges = [program.half_range(p) for p in used if isinstance(program.features[p], NumberOf)]
         fills = dict.fromkeys(one.fill for one in made if isinstance(one, NumberOf) and one.fill is not None)
         ends = [2 * (minimum + share * span) for minimum, span in ranges[:1] for share in (0.0, 1.0, 0.5)]
-        since = "" if column.cells is None else column.cells.since
-        cells: list[Any] = [_day(value, since) if since else value for value in (*ends, *fills)]
+        dates = column.cells if column.cells is not None and column.cells.since else None
+        cells: list[Any] = [dates.day(value) if dates else value for value in (*ends, *fills)]
         low, high, middle = cells[:3] if ends else (None, None, None)
         others = cells[len(ends) :]
         said = _if_blank(j in program.required, list(map(_shown, others)), counts=counts)
         typical = others[0] if others else middle
-        return Field(name, unit, j in program.required, said, low, high, typical, is_date=bool(since))
+        return Field(name, unit, j in program.required, said, low, high, typical, is_date=dates is not None)
     kind: type = str if column.kind == "text" else float
     known = [one.levels for one in program.features if isinstance(one, LevelOf) and one.column == j]
     every = dict.fromkeys(level for levels in (*known, column.levels or ()) for level in levels)
@@ -88,11 +87,6 @@ def _field(program: Program, j: int) -> Field:
     said = "Needed." if needed else f"Not known counts as {'a case of its own' if counts else 'none of the levels'}."
     another = None if column.levels is not None else _none_of(levels, kind)
     return Field(name, unit, needed, said, levels=levels, another=another)
-
-
-def _day(days: float, since: str) -> str:
-    """The date that many days after another."""
-    return (date.fromisoformat(since) + timedelta(days=round(days))).isoformat()
 
 
 def _shown(value: float | str) -> str:
