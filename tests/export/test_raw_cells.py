@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from datetime import date, datetime
 from decimal import Decimal
 
 import numpy as np
@@ -21,9 +20,7 @@ from rfsc._model.cells import CellFormat, number_in, small
 from rfsc._model.recipe import LevelOf, LimitIn, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc._terms import monomial
 from rfsc._terms.scaling import Scaling
-from rfsc.export import from_json, to_html, to_json, to_onnx, to_python, to_spreadsheet, to_sql
-from rfsc.export.calculator import fields_of
-from rfsc.export.program import Program
+from rfsc.export import from_json, to_json, to_onnx, to_python, to_sql
 from rfsc.tables import TableEncoder
 
 from .test_javascript import NODE, needs_node
@@ -347,53 +344,6 @@ def test_texts_in_plain_numbers_never_become_the_number_of_a_blank(dialect, data
     database.load([[130.0], [None]], [("x", "number")])
     found = database.numbers(to_sql(model, dialect=dialect, output="decision", keep="row_number"))[:, 0]
     assert found.tolist() == model.decision_function(pd.DataFrame({"x": [130.0, None]})).tolist()
-
-
-DATES = ["2021-03-05", "2021/3/5", " 2021-03-05T10:30 ", "2020-12-31", "2024-02-29", "5.3.2021", "05.03.2021 10:00"]
-DATES += ["3/5/2021", "12/31/2021", "31/12/2021", "5-3-2021", "0001-01-01", "9999-12-31"]
-NO_DATES = ["2021-02-29", "2021-13-01", "1900-02-29", "5.3.21", "2021-3", "2021-03-051", "0000-01-01", "x", "", None]
-NO_DATES += [
-    "2021--03-05",
-    "2021-03-05x",
-    "44260",
-    "31.04.2021",
-    "2021-00-05",
-    "-2021-03-05",
-    "2021-03-05-",
-    "99/99/2021",
-]
-
-
-@pytest.mark.parametrize("month_first", [False, True])
-@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", pytest.param("postgresql", marks=pytest.mark.slow)])
-def test_dates_are_read_alike(dialect, month_first, databases, run_javascript):
-    form = CellFormat(since="2021-03-01", month_first=month_first)
-    features = (NumberOf(0, 100.0), MissingIn(0), MissingIn(0))
-    recipe = Recipe((RawColumn("x", "number", None, form),), features, plain_column().names)
-    model, scope = Predictor([one_column(CellFormat()).models_[0]], np.array(["no", "yes"]), recipe), {}
-    cells = [*DATES, *NO_DATES]
-    expected = model.decision_function(pd.DataFrame({"x": cells}, dtype=object)).tolist()
-    assert expected[:6] == [4, 4, 4, -60, 1095, 4]
-    assert expected[7] == (4 if month_first else 63)  # the fifth of March, or the third of May
-    assert expected[len(DATES) :] == [expected[-1]] * len(NO_DATES)
-    assert from_json(to_json(model)).recipe_ == model.recipe_
-    exec(to_python(model), scope)
-    assert [scope["predict"]({"x": cell})["decision"]["yes"] for cell in cells] == expected
-    typed = [date(2021, 3, 5), datetime(2021, 3, 5, 23), pd.Timestamp("2021-03-05"), pd.NaT, 5]
-    assert model.decision_function(pd.DataFrame({"x": pd.Series(typed, dtype=object)})).tolist()[:3] == [4, 4, 4]
-    assert [scope["predict"]({"x": cell})["decision"]["yes"] for cell in typed] == [4, 4, 4, expected[-1], expected[-1]]
-    if NODE is not None:
-        (found,) = run_javascript([(model, ["x"], [[cell] for cell in cells])])
-        assert [dict(decision)["yes"] for _, decision, _ in found] == expected
-    database = databases(dialect)
-    database.load([[cell] for cell in cells], [("x", "text")])
-    query = to_sql(model, dialect=dialect, output="decision", keep="row_number")
-    assert database.numbers(query)[:, 0].tolist() == expected
-    with pytest.raises(ValueError, match="'x' holds dates, which a spreadsheet does not read"):
-        to_spreadsheet(model)
-    (field,) = fields_of(Program.of(model))
-    assert (field.is_date, field.low, field.high, field.typical) == (True, "2021-03-01", "2021-03-02", "2021-06-09")
-    assert '<input type="date"' in to_html(model)
 
 
 @needs_node

@@ -99,7 +99,11 @@ def column_of_kind(name: str, column: Any, kind: str, comma: str | None = None) 
     if kind == "date":
         return Column(name, kind, text_column(name, cells).values)
     own = _comma_in(texts, comma) if kind == "number" else comma
-    found = number_column(name, cells, own) if kind == "number" else _merged(text_column(name, cells))
+    if kind == "number":
+        counts = Counter(cell for cell in cells if isinstance(cell, str))
+        found = number_column(name, cells, CellFormat(common_unit(counts), own if counts else None))
+    else:
+        found = _merged(text_column(name, cells))
     sign = "." if own == "." and kind == "number" else "," if own in (None, "") else ""
     present = Counter({text: n for text, n in texts.items() if not _is_blank(text, BLANK_NUMBERS)})
     if sign == ".":  # beside numbers with a comma, or without any sign
@@ -118,13 +122,8 @@ def objects_of(column: Any) -> np.ndarray[Any, Any]:
 # ---- numbers
 
 
-def number_column(name: str, cells: np.ndarray[Any, Any], comma: str | None = None) -> Column:
+def number_column(name: str, cells: np.ndarray[Any, Any], form: CellFormat) -> Column:
     """Numbers; cells that hold none are blank, and counted unless they are words for a blank."""
-    texts = Counter(cell for cell in cells if isinstance(cell, str))
-    return _read_column(name, cells, CellFormat(common_unit(texts), comma if texts else None))
-
-
-def _read_column(name: str, cells: np.ndarray[Any, Any], form: CellFormat) -> Column:
     values, below, above = read_numbers(cells, form)
     blank = np.array([_is_blank(cell, BLANK_NUMBERS) for cell in cells], dtype=bool)
     return Column(name, "number", values, form, int((np.isnan(values) & ~blank).sum()), below, above)
@@ -237,13 +236,13 @@ def in_days(column: Column) -> tuple[Column, bool]:
     """A column of dates as days since the earliest of them, and whether days may be months."""
     texts = [cell for cell in column.values if isinstance(cell, str)]
     is_month_first, is_doubtful = _order_of_dates(texts)
-    found = _read_column(column.name, column.values, CellFormat(since="0001-01-01", month_first=is_month_first))
+    found = number_column(column.name, column.values, CellFormat(since="0001-01-01", month_first=is_month_first))
     n_read = int((~found.blank).sum())
     if n_read < LEAST_SHARE * (n_read + found.n_not_numbers):
         msg = f"the dates of {column.name!r} cannot be read. Write them as 2026-01-31, or drop the column."
         raise ValueError(msg)
     since = date.fromordinal(int(np.nanmin(found.values)) + 1).isoformat()
-    return _read_column(column.name, column.values, CellFormat(since=since, month_first=is_month_first)), is_doubtful
+    return number_column(column.name, column.values, CellFormat(since=since, month_first=is_month_first)), is_doubtful
 
 
 def _order_of_dates(texts: Iterable[str]) -> tuple[bool, bool]:
