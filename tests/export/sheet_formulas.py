@@ -10,6 +10,7 @@ TOKEN = re.compile(
     (?P<text>"(?:[^"]|"")*")
     |(?P<place>(?:(?P<sheet>\w+)!)?\$?(?P<first>[A-Z]{1,3})\$?(?P<row>\d+)
       (?::\$?(?P<last>[A-Z]{1,3})\$?(?P<end>\d+))?(?![\w(]))
+    |\$(?P<from>\d+):\$(?P<to>\d+)
     |(?P<number>\d+\.?\d*(?:E[+-]?\d+)?)
     |(?P<name>[A-Z]+)
     |(?P<sign><=|>=|<>|[-+*/&=<>(),])
@@ -28,6 +29,7 @@ class Book:
         key = (sheet, place)
         if key not in self.found:
             content = self.book[sheet][place].value
+            content = content.replace("_xlfn.", "") if isinstance(content, str) else content
             is_formula = self.book[sheet][place].data_type == "f"
             self.found[key] = Formula(self, sheet, content[1:]).result() if is_formula else content
         return self.found[key]
@@ -46,7 +48,8 @@ class Formula:
         while text[place:].strip():
             found = TOKEN.match(text, place)
             assert found, f"no spreadsheet reads {text[place:][:40]!r}"
-            self.tokens.append((found.lastgroup if found["place"] is None else "place", found))
+            kind = "rows" if found["from"] else "place" if found["place"] else found.lastgroup
+            self.tokens.append((kind, found))
             place = found.end()
 
     def result(self):
@@ -63,7 +66,7 @@ class Formula:
 
     def comparison(self):
         left = self.joined()
-        while self.peek() in ("=", "<", ">"):
+        while self.peek() in ("=", "<", ">", "<>", ">="):
             left = self.binary(self.next()[1].group().strip(), left, self.joined())
         return left
 
@@ -90,7 +93,7 @@ class Formula:
         if self.peek() == "-":
             self.next()
             part = self.signed()
-            return lambda: [-number(x) for x in value] if isinstance(value := part(), list) else -number(value)
+            return lambda: spread(lambda x: -number(x), part())
         return self.atom()
 
     def atom(self):
@@ -104,6 +107,8 @@ class Formula:
             if found["last"]:
                 return lambda: self.book.values(sheet, *found.group("first", "row", "last", "end"))
             return lambda: self.book.value(sheet, found["first"] + found["row"])
+        if kind == "rows":
+            return lambda: list(range(int(found["from"]), int(found["to"]) + 1))
         if kind == "name":
             name = found["name"]
             return self.call(name) if self.peek() == "(" else lambda: {"TRUE": True, "FALSE": False}[name]
@@ -126,11 +131,49 @@ class Formula:
             return lambda: yes() if condition() else no()
         if name == "CHOOSE":
             return lambda: parts[int(parts[0]())]()
+        if name in ("IFERROR", "ISERROR", "ISNUMBER"):  # they take errors
+            return lambda: spread(TAKE_ERRORS[name], *map(attempt, parts))
+        if name in TEXTS:
+            return lambda: spread(TEXTS[name], *(part() for part in parts))
         return lambda: FUNCTIONS[name](*(part() for part in parts))
 
     @staticmethod
     def binary(sign, left, right):
-        return lambda: OPERATORS[sign](left(), right())
+        return lambda: spread(OPERATORS[sign], left(), right())
+
+
+ERROR = "#error"  # in an array, where some cells may be errors
+
+
+def attempt(part):
+    try:
+        return part()
+    except AssertionError:
+        return ERROR
+
+
+def spread(function, *values):
+    """A function of single values, of arrays or of both; an error within an array is one of its cells."""
+    if not any(isinstance(value, list) for value in values):
+        return function(*values)
+    n = max(len(value) for value in values if isinstance(value, list))
+    rows = zip(*(value if isinstance(value, list) else [value] * n for value in values), strict=True)
+    takes_errors = function in TAKE_ERRORS.values()
+    return [attempt(lambda row=row: ERROR if ERROR in row and not takes_errors else function(*row)) for row in rows]
+
+
+def find(text, within, start=1):
+    place = as_text(within).find(as_text(text), int(start) - 1)
+    assert place >= 0, "#VALUE!"
+    return place + 1
+
+
+def number_value(text, point, group):
+    digits = as_text(text).replace(" ", "")
+    assert point == "."
+    assert group not in digits
+    assert re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", digits), "#VALUE!"
+    return number(float(digits))
 
 
 def number(value):
@@ -180,6 +223,28 @@ OPERATORS = {
     "=": equal,
     "<": lambda a, b: rank(a) < rank(b),
     ">": lambda a, b: rank(a) > rank(b),
+    "<>": lambda a, b: not equal(a, b),
+    ">=": lambda a, b: rank(a) >= rank(b),
+}
+TAKE_ERRORS = {
+    "IFERROR": lambda x, other: other if x == ERROR else x,
+    "ISERROR": lambda x: x == ERROR,
+    "ISNUMBER": lambda x: is_number(x),
+}
+TEXTS = {
+    "CLEAN": lambda x: "".join(letter for letter in as_text(x) if ord(letter) > 31),
+    "FIND": find,
+    "LEFT": lambda x, n: as_text(x)[: int(n)],
+    "LEN": lambda x: len(as_text(x)),
+    "LOWER": lambda x: as_text(x).lower(),
+    "MID": lambda x, start, n: as_text(x)[int(start) - 1 : int(start) - 1 + int(n)],
+    "MOD": lambda x, by: x % by,
+    "NUMBERVALUE": number_value,
+    "REPT": lambda x, n: as_text(x) * int(n),
+    "RIGHT": lambda x, n: as_text(x)[-int(n) :],
+    "SUBSTITUTE": lambda x, old, new: as_text(x).replace(old, new),
+    "TRIM": lambda x: re.sub(" +", " ", as_text(x).strip(" ")),
+    "UNICHAR": lambda x: chr(int(x)),
 }
 FUNCTIONS = {
     "ABS": lambda x: abs(number(x)),
@@ -189,13 +254,13 @@ FUNCTIONS = {
     "COUNT": lambda *xs: sum(map(is_number, flat(xs))),
     "EXACT": exact,
     "EXP": lambda x: math.exp(number(x)),
-    "ISNUMBER": is_number,
     "LN": lambda x: math.log(number(x)),
     "MATCH": lambda x, xs, _: xs.index(x) + 1,
     "MAX": lambda *xs: max(number(x) for x in flat(xs)),
     "MIN": lambda *xs: min(number(x) for x in flat(xs)),
     "NOT": lambda x: not x,
     "OR": lambda *xs: any(xs),
+    "ROW": lambda xs: xs,
     "SIN": lambda x: math.sin(number(x)),
     "SUM": lambda *xs: sum(x for x in flat(xs) if is_number(x)),
     "SUMPRODUCT": lambda xs: sum(map(number, xs)),

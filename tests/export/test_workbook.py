@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from rfsc._model import Predictor
+from rfsc._model.cells import CellFormat, number_in
 from rfsc._model.recipe import LevelOf, NumberOf, RawColumn, Recipe
 from rfsc.export import to_xlsx
 from rfsc.export.workbook import FIRST, workbook
 
 from .random_models import FAMILIES, answers, assert_agree, assert_same_classes, random_models, random_predictor
 from .sheet_formulas import Book
+from .test_raw_cells import one_column
 from .test_spreadsheet import OFFICE, cases
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -148,3 +150,49 @@ def test_libreoffice_computes_the_same(clinic, tmp_path):
     subprocess.run(command, capture_output=True, timeout=180, check=True)
     form = openpyxl.load_workbook(tmp_path / "out" / "in.xlsx", data_only=True)["Calculator"]
     assert_agree([form["B8"].value, form["B9"].value], expected)
+
+
+TEXTS = [
+    "<30",
+    "22.7",
+    "22,7",
+    "1 234",
+    "1'234.5",
+    "1,234.5",
+    "1.234,56",
+    "\u22125",
+    "n.d.",
+    "12 %",
+    "\u2265 5 mg/L",
+    "1e3",
+]
+TEXTS += [
+    "1\u202f234",
+    "12\u2019000",
+    "1.234.567",
+    "-1,000",
+    ".5",
+    ",5",
+    "5.",
+    "1,5,5",
+    "12 34",
+    "0,123",
+    "0'123",
+    "TRUE",
+    "+7",
+    "x",
+]
+
+
+@pytest.mark.parametrize(
+    "form", [CellFormat(), CellFormat("%"), CellFormat("mg/L", "."), CellFormat("", ""), CellFormat("", "swap")]
+)
+def test_texts_are_read_as_numbers_by_the_rule_of_the_recipe(form):
+    model = one_column(form)
+    book = workbook(model)
+    sheet, place = book["Calculator"], next(cell.column_letter for cell in book["Model"][1] if cell.value == "decision")
+    for text in TEXTS:
+        sheet["B4"].value, sheet["B4"].data_type = text, "s"
+        value, sign = number_in(text, form)
+        expected = (-1e7 if np.isnan(value) else value) + {"": 0.0, "<": 1e8, ">": 2e8}[sign]
+        assert Book(book).value("Model", f"{place}2") == expected, text
