@@ -229,6 +229,13 @@ def test_dates_need_a_decision():
     assert training.encoder.fit_transform(training.X)["day (days since 2020-01-02)"].unique().tolist() == [0.0, 366.0]
 
 
+def test_points_in_a_table_with_decimal_commas_are_doubtful():
+    raw = table(CRP=[f"{k % 7},5" for k in range(120)], weight=[f"{k % 60 + 40}.125" for k in range(120)])
+    training = training_table(raw, "diagnosis", ColumnChoice(drop=["patient"]))
+    what = "the points of 'weight' are read as decimal. If they separate thousands, write numbers without them"
+    assert what in training.doubts
+
+
 def test_targets_of_other_types():
     frame = patients(120, 1)
     for labels in (frame["diagnosis"] == "sick", (frame["diagnosis"] == "sick").astype(int).astype(float)):

@@ -122,11 +122,16 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
     doubtful = {column.name: far for column in columns if (far := far_from_others(column)).size}
     columns = [column.take(rows) for column in columns]
     nearly = {column.name: share_of_numbers(column, COMMAS[table.decimal]) for column in columns}
-    commas = {column.name for column in columns if column.doubtful_sign and not choice.decimal}
+    commas = {column.name for column in columns if column.doubtful_sign == "," and not choice.decimal}
     nearly = {name: share for name, share in nearly.items() if share and name not in commas}
     doubts += [
         f"the commas of {name!r} may be decimal or separate thousands. Pass --decimal , or --decimal . to say which"
         for name in sorted(commas)
+    ]
+    doubts += [
+        f"the points of {column.name!r} are read as decimal. If they separate thousands, write numbers without them"
+        for column in columns
+        if column.doubtful_sign == "."
     ]
     _refuse_leaks([column for column in columns if column.name not in choice.keep], code, nearly)
     dropped |= {column.name: reason for column in columns if (reason := useless(column))}
@@ -195,7 +200,7 @@ def _read_column(table: RawTable, name: str, choice: ColumnChoice) -> Column:
     column = column_of_kind(name, table.frame[name], "number", comma)
     if column.blank.all():
         msg = f"{table.name}: {name!r} holds no number, so it cannot be read as numbers. Remove --number {name}."
-        if column.doubtful_sign:
+        if column.doubtful_sign == ",":
             msg = f"{table.name}: 1,234 in {name!r} may be 1.234 or 1234. Pass --decimal , or --decimal . to say which."
         raise ValueError(msg)
     return column
@@ -208,7 +213,7 @@ def _refuse_leaks(columns: Sequence[Column], code: np.ndarray[Any, Any], nearly:
         if name in nearly:
             reasons[name] += f"; {nearly[name]:.0%} of its cells are numbers: --number reads them as such"
     for column in columns:
-        if column.name in reasons and column.doubtful_sign:
+        if column.name in reasons and column.doubtful_sign == ",":
             reasons[column.name] += "; if its commas are decimal, --decimal , reads them as such"
     if reasons:
         raise LeakError(reasons, subjects)
