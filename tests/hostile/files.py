@@ -231,7 +231,7 @@ CELLS = [
         "nearly every cell is different",
         WORKS,
     ),
-    File("decimal commas", lambda: csv_of(frame(), sep=";", decimal=","), WORKS),
+    File("decimal commas", lambda: csv_of(frame(), sep=";", decimal=","), WORKS, "has decimal commas in"),
     File("blanks everywhere", lambda: csv_of(frame().mask(np.arange(N * 4).reshape(N, 4) % 3 == 0)), WORKS),
     File(
         "class with blanks",
