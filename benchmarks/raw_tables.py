@@ -373,7 +373,8 @@ def section(found: dict[str, dict[str, Any]]) -> str:
     head += ["terms", "largest gap", "compared"]
     loads = [one["load"] for one in found.values()]
     return f"""Wall time of commands, one run (`make raw-tables`). {processor()}, \
-{os.cpu_count()} cores, Python {platform.python_version()}, load {min(loads)} to {max(loads)} after the runs.
+{os.cpu_count()} cores, Python {platform.python_version()}, load {min(loads)} to {max(loads)} after the runs;
+above 2, other programs have lengthened the times.
 
 {markdown_table(head, rows)}
 
