@@ -50,9 +50,18 @@ def dask(_):
     assert clf.fit(dask.array.from_array(X, chunks=50), y).score(X, y) > 0.9
 
 
+def demo(_):
+    from sklearn.datasets import load_breast_cancer
+
+    table = load_breast_cancer(as_frame=True)
+    found = rfsc.RFSCClassifier(basis="step", size=2, n_restarts=1, random_state=0).fit(table.data, table.target)
+    assert found.feature_names_in_.tolist() == table.data.columns.tolist()
+
+
 EXTRAS = {
     "cli": cli,
     "dask": dask,
+    "demo": demo,
     "onnx": lambda _: to_onnx(clf),
     "parquet": parquet,
     "plot": plot,
