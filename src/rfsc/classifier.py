@@ -95,8 +95,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     engine : {"auto", "numba", "numpy", "torch"}, default="auto"
-        Where the models are fitted; all give the same answer. "auto" takes "torch" for long tables if it is installed
-        and finds a CUDA device, else "numba", or without it "numpy". "torch" without a CUDA device uses the CPU.
+        Where models are fitted; all give the same answer. "auto" takes "torch" for fits to 50,000 rows or more, if it
+        is installed and finds a CUDA device, else "numba", or without it "numpy". "torch" without one uses the CPU.
     n_jobs : int or None, default=None
         Number of threads; the result does not depend on it. None takes one for each core, or a single one inside a
         parallel loop of joblib.
@@ -133,7 +133,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
     basis_losses_ : dict of str to float
         Log-loss of left-out rows of every mix of families that was compared; empty if a class has too few rows.
     engine_ : str
-        The engine that fitted the models on all rows.
+        The engine of fits to all rows; with "auto" and `max_samples`, that of the iterations may be another.
     constant_features_ : ndarray of int
         Columns of X that do not vary over the training rows, or of which no cell is there; they are not used.
     n_iter_ : ndarray of shape (n_outputs,)

@@ -79,6 +79,36 @@ def test_works_without_numba_and_says_so_once():
     assert out.stderr.count("numba cannot be imported") == 1
 
 
+COMMANDS_WITHOUT_NUMBA = """
+import sys
+sys.modules["numba"] = sys.modules["llvmlite"] = None  # neither can be imported
+from rfsc.cli import main
+quick = "--basis step --size 2 --restarts 1 --set max_iter=5 --set n_models=10 --drop patient".split()
+for line in (
+    ["demo", "--data", "t.csv"],
+    ["fit", "t.csv", "-t", "diagnosis", *quick, "--cv", "2", "-o", "m.json", "--report", "r.html"],
+    ["predict", "m.json", "t.csv", "-o", "p.csv"],
+    ["certify", "m.json", "t.csv", "--pairs", "2", "-o", "c.json"],
+    ["report", "m.json", "t.csv", "-t", "diagnosis", "--certificate", "c.json", "-o", "again.html"],
+    ["card", "m.json", "t.csv", "--cv", "2", "-o", "card.html"],
+    ["atlas", "m.json", "t.csv", "--max-models", "5", "--without", "CRP", "-o", "without.json"],
+    ["verify", "m.json", "t.csv"],
+):
+    assert main([*line, "--quiet"]) == 0, line
+"""
+
+
+@pytest.mark.slow
+def test_commands_work_without_numba_and_say_so_once(tmp_path):
+    command = [sys.executable, "-c", COMMANDS_WITHOUT_NUMBA]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("numba cannot be imported") == 1
+    assert "identical" in done.stdout
+    made = {"t.csv", "m.json", "r.html", "p.csv", "c.json", "again.html", "card.html", "without.json"}
+    assert {path.name for path in tmp_path.iterdir()} == made
+
+
 @pytest.mark.slow
 def test_cold_compilation_says_what_is_happening(tmp_path):
     code = (
@@ -86,16 +116,24 @@ def test_cold_compilation_says_what_is_happening(tmp_path):
         "clf = RFSCClassifier('polynomial', n_restarts=1, random_state=0).fit(*load_iris(return_X_y=True))\n"
         "print([s.model.coef.tobytes().hex() for searches in clf.searches_ for s in searches])"
     )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    runs = [
-        subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True, env=environment
-        )
-        for _ in range(2)
-    ]
-    assert "compiling" in runs[0].stderr
-    assert "compiling" not in runs[1].stderr
-    assert runs[0].stdout == runs[1].stdout  # to the last bit, whether compiled here or loaded
+    command, environment = (
+        [sys.executable, "-W", "ignore", "-c", code],
+        {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+    )
+
+    def run():
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+
+    compiled, loaded = run(), run()
+    assert "compiling its kernels" in compiled.stderr
+    assert loaded.stderr == ""
+    for path in tmp_path.rglob("kernels.evaluate_supports*.nbc"):
+        path.write_bytes(path.read_bytes()[:1000])
+    again = run()
+    assert "its compiled kernels on the disk are damaged and are compiled again" in again.stderr
+    assert "compiling its kernels" in again.stderr
+    assert run().stderr == ""
+    assert compiled.stdout == loaded.stdout == again.stdout  # to the last bit, whether compiled here or loaded
 
 
 def public_objects():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +15,11 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc._engines import Criterion, FitOptions, Memo, Problem, Status, Supports, make_engine
-from rfsc._engines.base import MAX_NEWTON, NEWTON_TOL
+import rfsc
+from rfsc._engines import Criterion, FitOptions, Memo, Problem, Status, Supports, kernels, make_engine
+from rfsc._engines.base import MAX_NEWTON
 from rfsc._engines.kernels import COARSE_ROWS, evaluate_supports
+from rfsc._engines.problem import CACHE_LINE
 from rfsc._model.inference import refit
 from rfsc._terms import MonomialSpace
 from tests.engines.degenerate import degenerate
@@ -268,34 +272,75 @@ def test_supports_take_and_pack():
     assert [taken[m].tolist() for m in range(4)] == [[7], [1, 3], [1, 3], []]
 
 
-@pytest.mark.slow
-def test_damaged_kernels_on_the_disk_are_compiled_again(tmp_path):
-    """With a function that takes less time to compile than ours."""
-    (tmp_path / "quick.py").write_text(
-        "from numba import njit\nfrom rfsc._engines.kernels import _guard_cache\n\n"
-        "@njit(cache=True)\ndef twice(x):\n    return 2.0 * x\n\n_guard_cache(twice)\nprint(twice(4.0))\n"
-    )
+QUICK_KERNEL = """
+import resource, sys
+from numba import njit
+from rfsc._engines.kernels import _keep_on_disk
 
-    def run():
+@njit
+def twice(x):
+    return 2.0 * x
+
+_keep_on_disk(twice)
+if "full" in sys.argv:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+print(twice(4.0))
+"""
+
+
+@pytest.fixture
+def quick_kernel(tmp_path):
+    """Runs a function that takes less time to compile than ours; what it says on stderr."""
+    (tmp_path / "quick.py").write_text(QUICK_KERNEL)
+
+    def run(*arguments):
         env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-        done = subprocess.run([sys.executable, str(tmp_path / "quick.py")], env=env, capture_output=True, text=True)
+        command = [sys.executable, str(tmp_path / "quick.py"), *arguments]
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
         assert done.stdout == "8.0\n", done.stderr
         return done.stderr
 
+    return run
+
+
+@pytest.mark.slow
+def test_damaged_kernels_on_the_disk_are_compiled_again(quick_kernel, tmp_path):
     notice = "its compiled kernels on the disk are damaged and are compiled again"
-    assert notice not in run() + run()
+    assert notice not in quick_kernel() + quick_kernel()
     for ending in ("nbi", "nbc"):
         (path,) = tmp_path.rglob(f"quick*.{ending}")
         path.write_bytes(path.read_bytes()[:100])
-        assert notice in run()
-        assert notice not in run()
+        assert notice in quick_kernel()
+        assert notice not in quick_kernel()
+        path.write_bytes(path.read_bytes()[:100])
+        assert notice in quick_kernel("full")  # nor can they be kept
+        assert notice in quick_kernel()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are those of Unix")
+def test_kernels_run_where_none_can_be_kept(quick_kernel, tmp_path):
+    assert quick_kernel("full") == ""
+    assert not list(tmp_path.rglob("quick*.nbi"))
+    package = tmp_path / "rfsc"
+    shutil.copytree(Path(rfsc.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "_engines" / "__pycache__").touch()  # no folder
+    nowhere = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"), str(package / "__init__.py" / "none"))
+    command = [sys.executable, "-c", "from rfsc._engines.kernels import evaluate_supports, gram_matrix"]
+    env = os.environ | nowhere | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    said = "rfsc: its compiled kernels cannot be kept in any folder; set NUMBA_CACHE_DIR to one\n"
+    assert (done.returncode, done.stderr) == (0, said)
 
 
 def test_kernels_are_compiled_again_for_other_numbers():
-    """Numba looks for changes in the file of the kernels only, but their numbers are those of another."""
+    """Numba looks for changes in the file of the kernels only, but some of their numbers are those of other files."""
 
     class Codegen:
         def magic_tuple(self):
             return ()
 
-    assert {MAX_NEWTON, NEWTON_TOL} <= set(evaluate_supports._cache._index_key((), Codegen())[-1])
+    own = {(k, v) for k, v in vars(kernels).items() if k.isupper() and isinstance(v, int | float | tuple)}
+    assert {("MAX_NEWTON", MAX_NEWTON), ("CACHE_LINE", CACHE_LINE), ("STOPPED", int(Status.STOPPED))} < own
+    for kernel in (evaluate_supports, kernels.gram_matrix):
+        assert set(kernel._cache._index_key((), Codegen())[-1]) == own

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from concurrent.futures import BrokenExecutor
+from contextlib import nullcontext
 
 import joblib
 import numpy as np
@@ -100,6 +101,31 @@ def test_a_time_limit_ends_a_fit_on_a_backend(iris, monkeypatch):
         clf = make(**QUICK | {"n_restarts": 2000}, callbacks=StopAfter(3000.0)).fit(*iris)
     assert clf.stop_reason_ == "time_limit"
     assert min(len(own) for own in clf.searches_) >= 1
+
+
+@pytest.mark.parametrize("size", ["best", None])
+@pytest.mark.parametrize("backend", [None, "threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_restarts_that_are_not_run_are_not_made(iris, monkeypatch, backend, size):
+    """With the most that are allowed, whatever makes them all at once would not end."""
+    taken = []
+
+    def counted(tasks):
+        for task in tasks:
+            taken.append(task[1])
+            yield task
+
+    class Counted(fitting.Executor):
+        def run(self, tasks, *rest, **more):
+            return super().run(counted(tasks), *rest, **more)
+
+    monkeypatch.setattr(fitting, "Executor", Counted)
+    monkeypatch.setattr(context_module.time, "time", Clock())
+    settings = QUICK | {"n_restarts": 10**15, "size": size, "callbacks": StopAfter(400.0)}
+    with nullcontext() if backend is None else parallel_config(backend=backend, n_jobs=2):
+        clf = make(**settings).fit(*iris)
+    assert clf.stop_reason_ == "time_limit"
+    n_run = sum(len(own) for own in clf.searches_)
+    assert 3 <= n_run <= len(taken) < 10**5  # some were begun, or waited for their turn, when the time was over
 
 
 @pytest.mark.slow

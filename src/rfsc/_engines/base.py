@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 
-# Newton's method, the same for every engine. The compiled kernels hold these numbers in their cache on disk, which
-# follows the content of kernels.py: delete __pycache__/*.nbi after a change.
+# Newton's method, the same for every engine
 MAX_NEWTON = 50  # a separable support with a tiny ridge needs about 20
 NEWTON_TOL = 1e-8  # squared Newton decrement: coefficients within 1e-5 standard errors before the last step
 MAX_HALVINGS = 30

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -765,7 +766,7 @@ def _fill_tile(m, ws):  # type: ignore[no-untyped-def]
         ws.slots[j] = ws.slots[0]
 
 
-@njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
+@njit(fastmath=SUMS, error_model="numpy", nogil=True)
 def evaluate_supports(turn, last, indptr, slots, data, t_quantile, criterion, ties, ws, out):  # type: ignore[no-untyped-def]
     """Evaluate supports turn[0], ..., last - 1 of a batch; results go into `out`, aligned with the batch.
 
@@ -794,7 +795,7 @@ def evaluate_supports(turn, last, indptr, slots, data, t_quantile, criterion, ti
         out.n_newton[s] = steps
 
 
-@njit(fastmath=SUMS, error_model="numpy", nogil=True, cache=True)
+@njit(fastmath=SUMS, error_model="numpy", nogil=True)
 def gram_matrix(columns, weight):  # type: ignore[no-untyped-def]
     """Weighted inner products of all pairs of columns. A BLAS product would round by its number of threads."""
     n_terms, n_rows = columns.shape
@@ -831,26 +832,36 @@ def gram_matrix(columns, weight):  # type: ignore[no-untyped-def]
     return gram
 
 
-def _guard_cache(function: Any) -> None:
-    """Compile again if the code on the disk is damaged, or was compiled with other numbers than those of `base.py`.
+def _keep_on_disk(function: Any) -> None:
+    """Cache a function as numba does, but compile again rather than fail, or run what belongs to other numbers.
 
-    Numba notices neither: it raises whatever reading a damaged file raises, and looks at this file alone for changes.
+    Numba raises whatever reading a damaged file or writing to a full disk raises, and looks for changes in this file
+    alone, while some of the numbers come from `base.py` and `problem.py`.
     """
+    function.enable_caching()
     cache = function._cache
-    load, key = cache.load_overload, cache._index_key
-    numbers = (MAX_HALVINGS, MAX_NEWTON, MAX_OVERSHOOT, MIN_LEFT_OUT, NEWTON_TOL, PIVOT_TOL, CACHE_LINE, *EMPTY_SCORES)
+    load, save, key = cache.load_overload, cache.save_overload, cache._index_key
+    numbers = tuple((k, v) for k, v in globals().items() if k.isupper() and isinstance(v, int | float | tuple))
 
     def load_or_forget(*arguments: Any) -> Any:
         try:
             return load(*arguments)
         except Exception:  # of pickle, zlib or the file system
             sys.stderr.write("rfsc: its compiled kernels on the disk are damaged and are compiled again\n")
-            cache.flush()
+            with suppress(OSError):
+                cache.flush()
             return None
 
-    cache.load_overload = load_or_forget
+    def save_if_possible(*arguments: Any) -> None:
+        with suppress(Exception):
+            save(*arguments)
+
+    cache.load_overload, cache.save_overload = load_or_forget, save_if_possible
     cache._index_key = lambda *arguments: (*key(*arguments), numbers)
 
 
-_guard_cache(evaluate_supports)
-_guard_cache(gram_matrix)
+try:
+    for kernel in (evaluate_supports, gram_matrix):
+        _keep_on_disk(kernel)
+except RuntimeError:  # numba finds no folder that it may write to
+    sys.stderr.write("rfsc: its compiled kernels cannot be kept in any folder; set NUMBA_CACHE_DIR to one\n")
