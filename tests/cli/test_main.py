@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 import rfsc
 from rfsc._utils import optional
 from rfsc.cli import main
-from rfsc.cli.console import Messages
+from rfsc.cli.console import Messages, print_result
 
 # ---- help
 
@@ -117,3 +118,41 @@ def test_control_characters_are_replaced(capsys):
     Messages().info("the column \x1b[31mred\x1b[0m")
     Messages().table(["column"], [["\x1b[2Jgone"]])
     assert "\x1b" not in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_late_ctrl_c_does_not_undo_what_is_done():
+    """While the interpreter ends, which may take half a second; functions run at exit in reversed order."""
+    code = (
+        "import atexit, signal, sys\nfrom rfsc.cli import main\n"
+        "atexit.register(signal.raise_signal, signal.SIGINT)\nsys.exit(main(['--version']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_a_full_disk_behind_stdout_is_an_error():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rfsc", "--version"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr == "rfsc: No space left on device\n"
+
+
+def test_letters_that_a_terminal_does_not_know(monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    print_result("5 × 3 \udcff")
+    stream.flush()
+    assert stream.buffer.getvalue() == b"5 \\xd7 3 \\udcff\n"
+
+
+def test_very_long_names_in_errors_lose_their_middle(tmp_path, refused):
+    (tmp_path / "t.csv").write_text(f"{'n' * 9000},{'n' * 9000}\n1,2\n")
+    said = refused("fit", tmp_path / "t.csv", "-t", "x")
+    assert len(said) < 4100
+    assert said.startswith("t.csv, line 1: expected a different name")
+    assert said.endswith("Rename it, or put a line with the names first.\n")

@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from rfsc import RFSCClassifier
 from rfsc._terms import Term, monomial
 from rfsc._terms.hinges import hinge
+from rfsc._utils.words import shortened
 from rfsc.explain import equation, legend, summary, term_table
-from rfsc.explain.term_table import shortened
 
 from .models import FAMILIES, model_of
 

@@ -143,7 +143,7 @@ def _spec(estimator: Any, rows: Rows) -> OutputSpec:
         # fewer terms than observations: the t-test needs degrees of freedom
         max_terms=min(search.max_drawn, max(int(observations) - 1, 1)),
         max_samples=max_samples,
-        max_size=_max_size(estimator),
+        max_size=_max_size(estimator, n_rows),
         wanted_size=int(estimator.size) if isinstance(estimator.size, Integral) else 0,
         engine=estimator.engine,
         n_threads=thread_count(estimator.n_jobs),
@@ -166,14 +166,14 @@ def chooses_basis(estimator: Any) -> bool:
     return isinstance(estimator.basis, str) and estimator.basis == "auto"
 
 
-def _max_size(estimator: Any) -> int | None:
-    """Largest model on the path of sizes; None without a path."""
+def _max_size(estimator: Any, n_rows: int) -> int | None:
+    """Largest model on the path of sizes, which has no more terms than rows; None without a path."""
     if estimator.size is None:
         return None
     if isinstance(estimator.size, bool):
         msg = "The 'size' parameter of RFSCClassifier must be 'best', '1se', an integer of at least 0 or None. Got"
         raise ValueError(f"{msg} {estimator.size!r} instead.")
-    return int(estimator.max_terms if isinstance(estimator.size, str) else max(estimator.size, 0))
+    return min(int(estimator.max_terms if isinstance(estimator.size, str) else max(estimator.size, 0)), n_rows)
 
 
 def _chosen(
@@ -192,7 +192,8 @@ def _chosen(
             raise ValueError(f"{msg} Name a basis, or leave size at its default.")
         return spec, Choice(next(iter(mixes)))
     limited = context.within(CHOICE_TIME_SHARE)
-    choice = choose(mixes, rows, features.allowed, spec, estimator.size, estimator.n_jobs, limited)
+    size = estimator.size if isinstance(estimator.size, str) else spec.max_size or 0
+    choice = choose(mixes, rows, features.allowed, spec, size, estimator.n_jobs, limited)
     if context.progress:
         context.progress.say(f"basis: {choice.mix}")
     return replace(spec, bases=mixes[choice.mix]), choice

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._model.recipe import is_missing
 from .._model.sparse_model import FilterEvidence
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray, IntArray
@@ -17,7 +18,7 @@ from .._utils.manifest import fingerprint
 from .._utils.validation import is_large
 from ..restrictions import Restrictions, barred_features, named_features
 from .encoding import feature_names, read_features
-from .targets import Targets, encode
+from .targets import Targets, encode, sortable
 
 if TYPE_CHECKING:
     from .large_tables import LargeTable
@@ -99,10 +100,11 @@ def group_codes(groups: Any, n_rows: int) -> IntArray | None:
     if groups.shape != (n_rows,):
         msg = f"groups must hold one value for each of the {n_rows} rows, got an array of shape {groups.shape}."
         raise ValueError(msg)
-    if any(one != one for one in groups.tolist()):  # only NaN differs from itself
+    if any(map(is_missing, groups.tolist())):
         msg = "groups holds missing values (NaN). Give these rows a group of their own, or leave them out."
         raise ValueError(msg)
-    distinct, code = np.unique(groups, return_inverse=True)
+    with sortable("groups mixes values"):
+        distinct, code = np.unique(groups, return_inverse=True)
     if distinct.size == 1:
         msg = "groups must hold at least two groups, but all rows are in one. Leave it out if the rows are independent."
         raise ValueError(msg)

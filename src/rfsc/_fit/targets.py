@@ -48,7 +48,7 @@ def _distinct(y: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], IntArray]:
 
 
 @contextmanager
-def sortable() -> Iterator[None]:
+def sortable(what: str = "y mixes labels") -> Iterator[None]:
     """A message for labels that cannot be sorted, where the original names types of single labels."""
     is_mixed = False
     try:
@@ -58,7 +58,7 @@ def sortable() -> Iterator[None]:
             raise
         is_mixed = True
     if is_mixed:
-        msg = "y mixes labels that cannot be sorted, such as text and numbers. Make all labels of one type."
+        msg = f"{what} that cannot be sorted, such as text and numbers. Make all of one type."
         raise ValueError(msg)
 
 
@@ -87,7 +87,10 @@ def checked_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
         msg = f"sample_weight must hold {X.shape[0]} real numbers, one per row, got dates. Convert it to float."
         raise ValueError(msg)
     try:
-        weight = np.array(check_sample_weight(sample_weight, X, dtype=np.float64))  # a copy: the user's stays as it is
+        with np.errstate(over="ignore"):
+            weight = np.array(check_sample_weight(sample_weight, X, dtype=np.float64))  # a copy: the user's stays
+    except (TypeError, OverflowError):
+        weight = None
     except ValueError as error:
         if "could not convert" not in str(error) and "Complex data" not in str(error):
             raise

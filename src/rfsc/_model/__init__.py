@@ -1,18 +1,16 @@
 """The result of a search: a sparse model, what can be inferred about its coefficients, and what predicts with it."""
 
-from .inference import WaldFit, refit
-from .predictor import FormulaPredictions, Predictor, class_codes, class_probabilities, decision_table
+from .inference import refit
+from .predictor import Predictor, class_codes, class_probabilities, decision_table
 from .sparse_model import Evidence, FilterEvidence, SizeCurve, SparseModel, Trace
 
 __all__ = [
     "Evidence",
     "FilterEvidence",
-    "FormulaPredictions",
     "Predictor",
     "SizeCurve",
     "SparseModel",
     "Trace",
-    "WaldFit",
     "class_codes",
     "class_probabilities",
     "decision_table",

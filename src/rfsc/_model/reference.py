@@ -5,6 +5,8 @@ No postponed annotations: files are read by the types of these classes.
 
 from dataclasses import dataclass
 
+MOST_ROWS = 2**53  # beyond, counts are no exact numbers
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -21,8 +23,8 @@ class Spread:
     def __post_init__(self) -> None:
         n_bins = {"number": len(self.cuts) + 1, "text": len(self.levels)}.get(self.kind)
         is_sound = list(self.cuts) == sorted(self.cuts) and min((*self.counts, self.n_other, self.n_blank)) >= 0
-        if len(self.counts) != n_bins or not is_sound:
-            msg = "every bin of a reference needs a count that is not negative, and cuts must rise"
+        if len(self.counts) != n_bins or not is_sound or self.n_rows > MOST_ROWS:
+            msg = "every bin of a reference needs a count that is possible, and cuts must rise"
             raise ValueError(msg)
 
     @property

@@ -25,7 +25,7 @@ HIGHEST_START = 0.9  # of a term that all earlier models hold: models without it
 CUTOFF = 0.5  # RIP from which a term belongs to the limit model
 
 CONSTRAINTS: dict[str, Any] = {
-    "n_models": [Interval(Integral, 2, None, closed="left")],
+    "n_models": [Interval(Integral, 2, 10**6, closed="both")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "max_drawn": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],

@@ -2,12 +2,11 @@
 
 from .polynomial import MonomialSpace, monomial
 from .space import Basis, TermSpace, Training, UnionSpace
-from .term import DamagedTermError, Label, Mention, Term
+from .term import DamagedTermError, Mention, Term
 
 __all__ = [
     "Basis",
     "DamagedTermError",
-    "Label",
     "Mention",
     "MonomialSpace",
     "Term",

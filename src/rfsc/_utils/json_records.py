@@ -82,8 +82,8 @@ class SavedRecord:
             require(content.pop("version", None) == cls._version, "it was written by another version of rfsc")
             found: Self = decode(cls, content)
             return found
-        except (ValueError, RecursionError) as error:
-            why = str(error) if isinstance(error, DamagedError) else "it is not JSON"
+        except (ValueError, OverflowError, RecursionError) as error:
+            why = str(error) if isinstance(error, DamagedError) else "it is not JSON, or a number is too large"
             msg = f"{Path(path).name} cannot be read as a {cls._what}: {why}. Make it again."
             raise ValueError(msg) from None
 
@@ -132,6 +132,9 @@ def _decode_record(cls: type, value: Any) -> Any:
     # without `from __future__ import annotations` the types are objects; resolving texts would run code
     hints = {field.name: field.type for field in fields(cls)}
     found = {name: decode(hints[name], value[name]) for name in names}
+    columns = [found[one.name] for one in fields(cls) if "column" in one.metadata and found[one.name] is not None]
+    is_table = len({len(own) for own in columns}) <= 1 and all(getattr(own, "ndim", 1) == 1 for own in columns)
+    require(is_table, "columns of a table differ in length")
     return cls(**found | {field.name: () for field in fields(cls) if not _is_stored(field)})
 
 

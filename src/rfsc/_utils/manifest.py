@@ -92,7 +92,7 @@ def read_manifest(d: Any) -> dict[str, Any]:
         *(type(data[name]) is int and data[name] >= 0 for name in ("rows", "features", "classes")),
         type(d["seed"]) in (int, type(None)),
         timings is None or (type(timings["finished"]) is str and 0.0 <= float(timings["seconds"]) < float("inf")),
-        set(d) == FIELDS,
+        set(d) == FIELDS and "rfsc" in d["versions"],
     ]
     if not all(found):
         msg = "a part of the manifest is of the wrong type"

@@ -113,13 +113,13 @@ def _silently_misread(X: Any) -> str | None:
 def odd_labels(y: Any) -> str | None:
     """What is wrong with labels that scikit-learn refuses in words about X, or without saying that it means y."""
     dtype = getattr(y, "dtype", None)
-    if y is None or isinstance(y, str) or issparse(y) or (isinstance(dtype, np.dtype) and dtype.kind != "O"):
+    if y is None or isinstance(y, str) or issparse(y) or (isinstance(dtype, np.dtype) and dtype.kind not in "OmM"):
         return None
     try:
         labels = np.asarray(y)
     except ValueError:
         return "y must hold one label for each row, but some of its entries are lists. Pass a flat list."
-    if labels.dtype.kind == "O" and labels.ndim in (1, 2) and any(map(_is_missing, labels.flat)):
+    if labels.dtype.kind in "OmM" and labels.ndim in (1, 2) and any(map(_is_missing, labels.flat)):
         return "y contains missing labels (NaN or None). Drop those rows, or give them a class of their own."
     return None
 
@@ -148,9 +148,8 @@ def codes_of(labels: np.ndarray[Any, Any], classes: Any) -> IntArray:
 
 
 def _is_missing(label: Any) -> bool:
-    return (
-        label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and label != label)
-    )
+    may_be_nan = isinstance(label, float | np.datetime64 | np.timedelta64)
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or (may_be_nan and bool(label != label))
 
 
 def _in_our_words(error: Exception, X: Any) -> str | None:
@@ -192,7 +191,7 @@ def _in_our_words(error: Exception, X: Any) -> str | None:
 
 def _odd_columns(X: Any) -> str:
     """Which columns do not hold numbers, in words."""
-    names = list(getattr(X, "columns", []))
+    names = list(getattr(X, "column_names", getattr(X, "columns", [])))  # of Arrow, and of data frames
     columns = [np.asarray(X[name]) for name in names] if names else list(np.asarray(X, dtype=object).T)
     labels = [str(name) for name in names] or [str(j) for j in range(len(columns))]
     bad = [label for label, column in zip(labels, columns, strict=True) if not _is_numeric(column)]

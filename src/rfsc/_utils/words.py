@@ -22,6 +22,14 @@ def listed(items: Sequence[str], most: int | None = None) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
+def shortened(name: str, width: int) -> str:
+    """A name of at most `width` characters; a long one loses its middle."""
+    if len(name) <= width:
+        return name
+    left = (width - 1) // 2
+    return f"{name[:left]}…{name[len(name) - (width - 1 - left) :]}"
+
+
 def paragraphs(parts: Iterable[Iterable[str]]) -> str:
     """Lines of text, broken where they are too long, with an empty line between the parts."""
     lines = "\n\n".join("\n".join(map(_broken, part)) for part in parts).split("\n")

@@ -102,7 +102,7 @@ def explored_under(
 ) -> Exploration:
     """Models that obey a wish, improved by exchanges until nothing is better; none if it cannot be fulfilled."""
     search = wish.restricted(base.search, source.rows.targets.classes.size)
-    max_size = base.max_size if wish.max_terms is None else wish.max_terms
+    max_size = base.max_size if wish.max_terms is None else min(wish.max_terms, base.max_size + pool.size)
     pool = np.union1d(pool, _terms_of(wish, search))
     found = Exploration(search, pool, max_size, None, wish.required, most_work)
     requirements = search.requirements

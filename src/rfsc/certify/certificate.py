@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._utils.arrays import FloatArray
-from .._utils.json_records import SavedRecord
+from .._utils.json_records import SavedRecord, require
 from .._utils.words import paragraphs
 from ..explain.stability import Stability
 from ..explain.term_table import ReadableTable, per_row
@@ -150,6 +150,11 @@ class Certificate(SavedRecord):
     score: HalfScore
     settings: CertificateSettings
     cautions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        made = self.settings
+        counts = self.stability.mean_size, made.n_features - 1, 1000 * made.n_halves
+        require(all(0 <= count < 1e9 for count in counts), "it counts features or halves that cannot be")
 
     def bound(self, threshold: float) -> float:
         """Bound on the expected number of features that chance puts into a share of the halves.

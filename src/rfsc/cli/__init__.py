@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -14,9 +16,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     try:
         require("the command rfsc", ["typer", "rich"], "cli")
+        from .app import run
+
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # a late Ctrl-C does not undo what is done
+        return run(list(sys.argv[1:] if arguments is None else arguments))
     except ImportError as error:
         sys.stderr.write(f"rfsc: {error}\n")
         return 1
-    from .app import run
-
-    return run(list(sys.argv[1:] if arguments is None else arguments))
+    except KeyboardInterrupt:  # before the command has begun, or when it was over
+        sys.stderr.write("\nrfsc: interrupted\n")
+        return 130

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._utils.words import listed
+from .._utils.words import listed, shortened
 from .._version import __version__
 from .atlas_command import atlas
 from .card_command import card
@@ -21,6 +21,7 @@ from .model_commands import explain, info, predict, report
 from .monitor_command import monitor
 from .verify_command import verify
 
+LONGEST = 4000  # characters of an error, which may hold very long names
 UsageError: Any = typer.BadParameter.__base__  # Typer has its own copy of click, or uses the installed one
 
 app = typer.Typer(
@@ -63,7 +64,7 @@ def run(arguments: list[str]) -> int:
             status = typer.main.get_command(app).main(arguments, prog_name="rfsc", standalone_mode=False)
         return _finished(int(status or 0) if arguments else 2)  # older versions of Typer return 0
     except UsageError as error:
-        text = printable(error.format_message().rstrip("."))
+        text = shortened(printable(error.format_message().rstrip(".")), LONGEST)
         if text:  # empty if help was shown because no command was given
             hint = f" Try '{error.ctx.command_path} --help'." if error.ctx else ""
             sys.stderr.write(f"rfsc: {text}{'' if text.endswith('?') else '.'}{hint}\n")
@@ -77,7 +78,7 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         if os.environ.get("RFSC_DEBUG", "0") not in ("", "0"):
             raise
-        sys.stderr.write(f"rfsc: {printable(_error_text(error))}\n")
+        sys.stderr.write(f"rfsc: {shortened(printable(_error_text(error)), LONGEST)}\n")
         return error.status if isinstance(error, CommandError) else 1
 
 
@@ -91,8 +92,8 @@ def _finished(status: int) -> int:
 
 
 def _error_text(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, OSError | ValueError | ImportError | TypeError):
         return str(error)
     if isinstance(error, MemoryError):

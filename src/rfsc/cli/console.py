@@ -81,7 +81,9 @@ def printable(text: str) -> str:
 
 def print_result(text: str) -> None:
     text = printable(text) if sys.stdout.isatty() else text
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    encoding = sys.stdout.encoding or "utf-8"  # of a terminal or a log that may not know every letter
+    known = text.encode(encoding, "backslashreplace").decode(encoding)
+    sys.stdout.write(known if known.endswith("\n") else known + "\n")
 
 
 def print_json(value: Any) -> None:
@@ -151,7 +153,7 @@ def write_result(content: str | bytes, path: str) -> None:
     """Write a result to a file, as a whole or not at all, or to stdout (-)."""
     if isinstance(content, str) and path == "-" and sys.stdout.isatty():
         content = printable(content)
-    data = content.encode() if isinstance(content, str) else content
+    data = content.encode(errors="replace") if isinstance(content, str) else content  # of a file name that is no text
     if path == "-":
         sys.stdout.flush()
         sys.stdout.buffer.write(data)

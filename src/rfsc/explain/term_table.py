@@ -19,7 +19,7 @@ from .._terms import Term
 from .._terms.expression import Positive, Scaled, as_difference, conditions_of, interval
 from .._utils.arrays import BoolArray, FloatArray
 from .._utils.optional import require
-from .._utils.words import plural
+from .._utils.words import plural, shortened
 from .equation import Rendered, equation_lines, formulas_html, legend, units_that_fit
 from .rounding import six_digits, training_ranges
 
@@ -370,14 +370,6 @@ def events_caution(source: Any, n_terms: int) -> tuple[str, ...]:
     return (
         f"Caution: {rows} of the smallest class for {terms}, fewer than ten for each: coefficients may be far off.",
     )
-
-
-def shortened(name: str, width: int) -> str:
-    """A name of at most `width` characters; a long one loses its middle."""
-    if len(name) <= width:
-        return name
-    left = (width - 1) // 2
-    return f"{name[:left]}…{name[len(name) - (width - 1 - left) :]}"
 
 
 def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[int]) -> tuple[float, str]:

@@ -158,7 +158,11 @@ def to_json(source: Any, *, history: bool = True, timings: bool = True) -> str:
             for one in predictor.fallbacks_
         ),
     )
-    return json.dumps(encode(document), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(encode(document), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    if any("\ud800" <= letter <= "\udfff" for letter in set(text)):
+        msg = "a name, level or class holds half a surrogate pair, which no file can hold. Replace it before the fit."
+        raise ValueError(msg)
+    return text
 
 
 def from_json(text: str, *, name: str = "this text") -> Predictor:
