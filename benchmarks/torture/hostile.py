@@ -10,14 +10,18 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.hostile import fuzz, walk
-from tests.hostile.files import FILES
+from tests.hostile.commands import COMMANDS, WRITERS
+from tests.hostile.documents import DOCUMENTS, WAYS, document_through
+from tests.hostile.files import FILES, ODD
 from tests.hostile.rows import ROWS
+from tests.hostile.signals import SIGNAL_COMMANDS, command_through_signals
 from tests.hostile.tables import SLOW, TABLES
 
 Row = tuple[str, int, int, int]
@@ -39,7 +43,31 @@ def catalogue(*, slow: bool = True) -> list[Row]:
                 _counted(f"hostile files, rfsc {command}", FILES, lambda f, c=command: walk.file_through(c, f, folder))
                 for command in ("fit", "predict", "report")
             ),
+            _counted("hostile cells and names, rfsc fit", ODD, lambda f: walk.file_through("fit", f, folder)),
+            _counted("hostile command lines", COMMANDS, lambda command: walk.command_through(command, folder)),
+            _counted("commands on a full disk", WRITERS, lambda line: walk.full_disk_through(line, folder)),
+            *map(_documents, DOCUMENTS),
+            *(_interrupted(name, folder, 100 if slow else 3) for name in SIGNAL_COMMANDS),
         ]
+
+
+def _documents(name: str) -> Row:
+    """Every place of a file, changed in every way."""
+    tried = wrong = 0
+    for way in WAYS:
+        try:
+            tried += document_through(name, way)
+        except Exception:
+            wrong += 1
+            print(f"{name}, {way}\n{traceback.format_exc()}")
+    return f"hostile {name}s as files", tried, 0, wrong
+
+
+def _interrupted(name: str, folder: Path, n: int) -> Row:
+    """Ctrl-C at stages of a command that are equally far apart."""
+    shares = [[(k + 0.5) / n] for k in range(n)]
+    through = partial(command_through_signals, name, folder)
+    return _counted(f"Ctrl-C during rfsc {name}", shares, through)
 
 
 def _counted(name: str, cases: Iterable[Any], check: Callable[[Any], None]) -> Row:
@@ -50,7 +78,7 @@ def _counted(name: str, cases: Iterable[Any], check: Callable[[Any], None]) -> R
             check(case)
         except Exception:
             wrong += 1
-            print(f"{name}: {case.name}\n{traceback.format_exc()}")
+            print(f"{name}: {getattr(case, 'name', case)}\n{traceback.format_exc()}")
     return name, tried, 0, wrong
 
 

@@ -265,6 +265,117 @@ CELLS = [
     File("an identifier", lambda: column(np.arange(N) + 10**6), "as in a list of identifiers", WORKS),
 ]
 
+ODD_TEXTS = {
+    "a hexadecimal number": "0x10",
+    "an octal number": "0o17",
+    "a number with an underscore": "1_000",
+    "full-width digits": "\uff11\uff12",
+    "a superscript": "5\u00b2",
+    "a fraction": "\u00bd",
+    "a Roman numeral": "\u2167",
+    "infinity in words": "Infinity",
+    "the sign of infinity": "\u221e",
+    "NaN with a payload": "nan(0x1)",
+    "a number below all doubles": "1e-400",
+    "a number beyond doubles, negative": "-1e400",
+    "an exponent of Fortran": "1d5",
+    "an exponent of 5,000 zeros": "1e" + "0" * 5000 + "1",
+    "an exponent of 5,000 digits": "1e" + "9" * 5000,
+    "5,000 decimals": "0." + "1" * 5000,
+    "commas between digits": "1,2,3",
+    "two signs": "+-5",
+    "a sign behind": "5-",
+    "parentheses": "(5)",
+    "an exponent without digits": "1e",
+    "two points": "1.2.3",
+    "a no-break space in a number": "1\u00a0000",
+    "a thin space in a number": "1\u2009000",
+    "an apostrophe in a number": "1'000",
+    "a typographic minus sign": "\u22125",
+    "a character of no width": "5\u200b",
+    "a joiner before a digit": "\u20605",
+    "text that turns direction": "\u202e5",
+    "a byte-order mark in a cell": "\ufeff5",
+    "a combining accent": "5\u0301",
+    "a limit": "<5",
+    "a limit with another sign": "\u22645",
+    "two signs of limits": "<<5",
+    "a limit beyond doubles": "<-1e400",
+    "the sign of a limit alone": "<",
+    "a limit of no number": "<nan",
+    "a unit": "5 mg/dL",
+    "a unit of 400 letters": "5 " + "u" * 400,
+    "a unit that is an exponent": "5e",
+    "a unit that is a command": "5 x'--",
+    "a share": "5%",
+    "a price": "$5",
+    "an error of a spreadsheet": "#REF!",
+    "a vertical tab": "5\v",
+    "a line end in a cell": "5\n6",
+    "a line end of Unicode": "5\u2028",
+    "an escape sequence": "\x1b[31m5",
+    "JSON": '{"a": 1}',
+    "a range": "1-5",
+    "a time": "12:30",
+    "a duration": "5h",
+}
+ODD_NAMES = {
+    "SQL": 'a"; DROP TABLE x; --',
+    "an image": "<img src=x onerror=alert(1)>",
+    "the end of a script": "</script><script>alert(1)</script>",
+    "C": "*/ int main(){} /*",
+    "a format": "%s{0}",
+    "LaTeX": "\\input{/etc/passwd}",
+    "quotes": "'\"`",
+    "no width": "\u200b",
+    "another direction": "\u202eabc",
+    "a link of a terminal": "\x1b]8;;http://x\x07",
+    "a path": "../../etc",
+    "a product": "a * c",
+    "a power": "a^2",
+    "an indicator of blanks": "a missing",
+    "a level": "a=1",
+    "a number": "1",
+    "a word for a blank": "nan",
+    "an attribute of Python": "__class__",
+    "a family": "\U0001f469\u200d\U0001f467",
+    "the class in capitals": "Class",
+    "a comment": "% comment",
+    "a column of the result": "probability_yes",
+    "the prediction": "predicted",
+    "the constant": "intercept",
+    "10,000 letters": "n" * 10_000,
+}
+
+
+def mixed_with(text: str) -> bytes:
+    """The good file with a text in most cells of a column, beside numbers."""
+    return column([text if k % 3 else str(k % 7) for k in range(N)])
+
+
+def as_class(text: str) -> bytes:
+    return column(np.where(LABEL, text, "no"), "class")
+
+
+def twice(text: str) -> bytes:
+    """The good file with a name that comes twice, but for a space."""
+    return renamed(a=text, b=f"{text} ")
+
+
+ODD = [
+    *(File(f"cells: {name}", lambda text=text: mixed_with(text), WORKS) for name, text in ODD_TEXTS.items()),
+    *(File(f"one cell: {name}", lambda text=text: cell(text), WORKS) for name, text in ODD_TEXTS.items()),
+    *(
+        File(f"class: {name}", lambda text=text: as_class(text), WORKS, WORKS, "classes")
+        for name, text in ODD_TEXTS.items()
+    ),
+    *(File(f"name: {name}", lambda text=text: renamed(b=text), WORKS, "lacks") for name, text in ODD_NAMES.items()),
+    *(
+        File(f"two names: {name}", lambda text=text: twice(text), "a different name for every")
+        for name, text in ODD_NAMES.items()
+    ),
+]
+
 FORMATS = [
     File("ARFF", lambda: headed(BODY), WORKS, suffix=".arff"),
     File("ARFF without rows", lambda: headed(""), "expected rows after @data", suffix=".arff"),

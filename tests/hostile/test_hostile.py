@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
+
+import numpy as np
 import pytest
 
 from rfsc import DistanceCorrelationFilter
 
-from .files import FILES
+from .commands import COMMANDS, WRITERS
+from .documents import DOCUMENTS, WAYS, document_through
+from .files import FILES, ODD
 from .rows import ROWS
-from .tables import TABLES, WORKS
+from .signals import SIGNAL_COMMANDS, command_through_signals
+from .tables import GROUPS, LABEL, TABLES, WORKS, good
 from .walk import (
     classifier,
+    command_through,
     file_through,
+    full_disk_through,
     good_files,
     good_model,
     outcome,
@@ -34,9 +42,10 @@ def named(cases):
 
 
 def test_the_catalogue_is_long_and_no_name_repeats():
-    for catalogue in (TABLES, ROWS, FILES):
+    catalogues = (TABLES, ROWS, FILES, ODD, COMMANDS)
+    for catalogue in catalogues:
         assert len({case.name for case in catalogue}) == len(catalogue)
-    assert len(TABLES) + len(ROWS) + len(FILES) >= 80
+    assert sum(map(len, (*catalogues, GROUPS, WRITERS))) > 700  # as docs/reliability.md says
 
 
 @named(TABLES)
@@ -58,10 +67,16 @@ def test_tables_that_are_refused_leave_a_fitted_estimator_as_it_was(case):
 def test_tables_that_are_refused_are_refused_by_the_filter_too(case):
     X, y, weight = case.make()
     estimator = DistanceCorrelationFilter()
-    # the filter takes numbers only, so text is refused earlier
-    said = "must hold numbers" if "both text and numbers" in case.fit else case.fit
+    # the filter takes numbers only, so text and blanks are refused earlier
+    said = f"{case.fit}|must hold numbers|Input X contains NaN"
     outcome(lambda: estimator.fit(X, y, sample_weight=weight), said)
     assert vars(estimator) == vars(DistanceCorrelationFilter())
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_groups(name):
+    make, expected = GROUPS[name]
+    outcome(lambda: classifier().fit(good(), LABEL, groups=make()), expected)
 
 
 @pytest.mark.slow
@@ -92,3 +107,44 @@ def test_files_through_the_command_line(case, command, folder):
 @named([case for case in FILES if case.expected("report") != WORKS or case.name in REPORTED])
 def test_files_through_reports_of_the_command_line(case, folder):
     file_through("report", case, folder)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents(name, way):
+    assert document_through(name, way, step=7 if name == "model" else 1) >= 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_every_place_of_a_model_file(way):
+    assert document_through("model", way) >= 20
+
+
+@pytest.mark.slow
+@named(ODD)
+def test_odd_cells_and_names(case, folder):
+    file_through("fit", case, folder)
+    if "name" in case.name:
+        file_through("predict", case, folder)
+
+
+@named(COMMANDS)
+def test_commands(case, folder):
+    command_through(case, folder)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [pytest.param(line, marks=[pytest.mark.slow] * ("report" in " ".join(line))) for line in WRITERS],
+    ids=" ".join,
+)
+def test_commands_on_a_full_disk(line, folder):
+    full_disk_through(line, folder)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a child is forked")
+@pytest.mark.parametrize("name", SIGNAL_COMMANDS)
+def test_ctrl_c_at_every_stage(name, folder):
+    command_through_signals(name, folder, np.linspace(0, 1, 12).tolist())

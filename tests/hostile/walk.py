@@ -6,10 +6,11 @@ import io
 import json
 import os
 import re
+import resource
 import traceback
 import warnings
-from collections.abc import Callable
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from rfsc.export import from_json, to_json
 from rfsc.report import Report
 from tests.making import make
 
+from .commands import Command
 from .files import File, csv_of, frame
 from .rows import Rows
 from .tables import LABEL, WORKS, Case, good
@@ -139,10 +141,12 @@ def said_by(*arguments: str) -> tuple[int, str, str]:
 
 
 def good_files(folder: Path) -> None:
-    """good.csv, and good.json with a model of it."""
+    """good.csv; good.json with a model of it, and step.json with one that a score card can be made of."""
     with chdir(folder):
         Path("good.csv").write_bytes(csv_of(frame()))
-        assert said_by("fit", "good.csv", "-t", "class", "-o", "good.json", "--size=4", *QUICK)[0] == 0
+        fit = ["fit", "good.csv", "-t", "class", *QUICK]
+        assert said_by(*fit, "-o", "good.json", "--size=4")[0] == 0
+        assert said_by(*fit, "-o", "step.json", "--basis=step")[0] == 0
 
 
 def file_through(command: str, file: File, folder: Path) -> None:
@@ -166,12 +170,70 @@ def file_through(command: str, file: File, folder: Path) -> None:
         assert sorted(os.listdir()) == before  # nothing half-written is left
 
 
-def _check_said(status: int, out: str, err: str, expected: str) -> None:
+def command_through(command: Command, folder: Path) -> None:
+    """A command line, in a folder with the good files, which stay as they are."""
+    quick = QUICK if command.arguments[0] == "fit" else []
+    with kept_files(folder):
+        status, _, err = said_by(*command.arguments[:4], *quick, *command.arguments[4:])
+        made = set(os.listdir())
+    _check_words(err)
+    assert status == (0 if command.outcome == WORKS else command.status), err
+    if command.outcome != WORKS:
+        assert re.search(command.outcome, err.partition("rfsc: ")[2]), err
+        assert err.count("rfsc: ") == 1
+        assert len(err) < 5000
+        assert made == GOOD
+
+
+GOOD = {"good.csv", "good.json", "step.json"}
+
+
+@contextmanager
+def kept_files(folder: Path) -> Iterator[None]:
+    """In a folder, whose good files must not change and whose other files are removed at the end."""
+    with chdir(folder):
+        before = {name: Path(name).read_bytes() for name in GOOD}
+        try:
+            yield
+            assert {name: Path(name).read_bytes() for name in GOOD} == before
+        finally:
+            for name in set(os.listdir()) - GOOD:
+                Path(name).unlink()
+
+
+def full_disk_through(line: tuple[str, ...], folder: Path) -> None:
+    """A command that writes a file, when none can grow: an older file stays, a new one does not appear."""
+    result = next(word for word in line if word.startswith("result"))
+    quick = QUICK if line[0] == "fit" else []
+    with kept_files(folder):
+        for before in ((), (result,)):
+            for name in before:
+                Path(name).write_text("precious")
+            limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+            try:
+                status, _, err = said_by(*line, *quick, *(["--force"] if before else []))
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            _check_words(err)
+            assert status == 1, err
+            # openpyxl writes elsewhere first
+            assert err.partition("rfsc: ")[2] in (f"{result}: File too large\n", "File too large\n"), err
+            assert set(os.listdir()) == {*GOOD, *before}
+            assert all(Path(name).read_text() == "precious" for name in before)
+
+
+def _check_words(err: str) -> None:
+    """Messages are sentences, show no data, and do not steer a terminal."""
     assert "Traceback" not in err
     assert "internal error" not in err
     assert not re.search("encountered in|Error:|Warning: .*Warning", err), err
     assert not SHOWN.search(err), err
     assert "\x1b" not in err
+
+
+def _check_said(status: int, out: str, err: str, expected: str) -> None:
+    _check_words(err)
     assert status == (0 if expected == WORKS else 1), err
     if expected == WORKS:
         return
