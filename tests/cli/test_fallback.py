@@ -51,11 +51,11 @@ def test_the_price_is_shown(folder, capsys, tmp_path):
     capsys.readouterr()
     assert main([*line, "--drop", "CRP"]) == 0
     assert "No other model is better for rows with blanks" in capsys.readouterr().out
-    assert main([*line, "--report", str(tmp_path / "r.md")]) == 0
+    assert main([*line, "--report", str(tmp_path / "r.html")]) == 0
     shown = capsys.readouterr().out
-    page = (tmp_path / "r.md").read_text()
+    page = (tmp_path / "r.html").read_text()
     assert "Models for rows in which a measurement is missing" in page
-    assert "| `CRP` " in page
+    assert '<th scope="row" class="name">CRP</th>' in page
     assert "  without CRP: " in shown
     assert "price +" in shown
     assert " with the median" in shown

@@ -251,9 +251,12 @@ def test_explain_json(hospital, answers, capsys):
 def test_report_formats(hospital, tmp_path, capsys):
     line = ["report", hospital / "model.json", hospital / "new.csv", "-t", "diagnosis", "-o"]
     run(*line, tmp_path / "r.json", "--title", "Ours")
-    assert json.loads((tmp_path / "r.json").read_text())
-    run(*line, tmp_path / "r.md", "--title", "Ours", "--quiet")
-    assert "Ours" in (tmp_path / "r.md").read_text()
+    assert json.loads((tmp_path / "r.json").read_text())["title"] == "Ours"
+    run(*line, tmp_path / "r.html", "--title", "Ours", "--quiet")
+    assert "<title>Ours</title>" in (tmp_path / "r.html").read_text()
+    capsys.readouterr()
+    assert main([str(part) for part in (*line, tmp_path / "r.md")]) == 2
+    assert "one of .html, .json" in capsys.readouterr().err
     run(*line, "-")
     assert capsys.readouterr().out.startswith("<!doctype html>")
 

@@ -101,7 +101,6 @@ def table_through_report(case: Case) -> None:
     if expected == WORKS:
         outcome(lambda: json.loads(report.json(), parse_constant=_refuse), WORKS)
         assert outcome(report.html, WORKS).startswith("<!doctype html>")
-        outcome(report.markdown, WORKS)
 
 
 def _refuse(constant: str) -> None:

@@ -30,11 +30,10 @@ def test_section_with_features_replacements_and_picture(with_atlas):
     made, report = with_atlas
     page = Page(report.html())
     shown = "".join(page.texts).replace("\N{NO-BREAK SPACE}", " ")
-    for text in (shown, report.markdown().replace("\\", "")):
-        assert TITLE in text
-        assert made.lines()[0] in text
-        assert made.swaps.replacement[0] in text
-        assert all(name in text for name in made.features.feature)
+    assert TITLE in shown
+    assert made.lines()[0] in shown
+    assert made.swaps.replacement[0] in shown
+    assert all(name in shown for name in made.features.feature)
     assert sum(figure.section == "atlas" for figure in report.figures) == 3
     assert "#atlas" in report.html()
     assert '<section id="atlas"' in report.html()

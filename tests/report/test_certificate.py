@@ -47,15 +47,13 @@ def test_a_certificate_of_another_table_is_a_caution_or_refused(twins):
 
 
 @pytest.fixture(scope="module")
-def pages(twins):
-    """The report as text of the page and as Markdown."""
-    shown = "".join(Page(twins[1].html()).texts).replace("\N{NO-BREAK SPACE}", " ")
-    return {"page": shown, "markdown": re.sub(r"\\(?=[|*_<])", "", twins[1].markdown())}
+def shown(twins):
+    """The text of the page."""
+    return "".join(Page(twins[1].html()).texts).replace("\N{NO-BREAK SPACE}", " ")
 
 
-@pytest.mark.parametrize("form", ["page", "markdown"])
-def test_all_of_the_certificate_is_shown(twins, pages, form):
-    certificate, shown = twins[0], pages[form]
+def test_all_of_the_certificate_is_shown(twins, shown):
+    certificate = twins[0]
     assert any(" | " in unit for unit in certificate.clusters.unit)
     for table in (certificate.clusters, certificate.features, certificate.terms):
         assert len(table.unit) <= 30
@@ -66,11 +64,10 @@ def test_all_of_the_certificate_is_shown(twins, pages, form):
     assert shown.index(TITLE) < shown.index("coefficient")
 
 
-@pytest.mark.parametrize("form", ["page", "markdown"])
-def test_what_is_naive_is_left_out(twins, pages, form, report_two, report_hostile):
-    assert not re.search("naive|tability of|Agreement of the restarts|share of the repeated searches", pages[form])
+def test_what_is_naive_is_left_out(twins, shown, report_two, report_hostile):
+    assert not re.search("naive|tability of|Agreement of the restarts|share of the repeated searches", shown)
     for plain in (report_two, report_hostile):
-        text = plain.markdown() if form == "markdown" else "".join(Page(plain.html()).texts)
+        text = "".join(Page(plain.html()).texts)
         assert TITLE not in text
         assert text.count("rfsc.certify.certify") == text.count("rfsc certify") == 1
         assert not re.search("naive|p-value.*<|tability of the", text)
@@ -99,12 +96,6 @@ def test_the_page_is_accessible(twins):
     assert kinds.count("caption") == kinds.count("table")
     assert kinds.count("figcaption") == kinds.count("figure") == len(twins[1].figures)
     assert "script" not in kinds
-
-
-def test_columns_of_markdown_tables_have_a_rule(twins):
-    rules = [line for line in twins[1].markdown().splitlines() if re.fullmatch(r"[|:\- ]+", line)]
-    assert len(rules) > 5
-    assert all("-" in cell for line in rules for cell in line.strip("|").split("|"))
 
 
 def test_hostile_names_are_text(hostile):

@@ -60,7 +60,7 @@ MOST_DOUBTFUL = 5  # in a message
 
 Columns = list[str] | None
 ModelFile = Annotated[str | None, file_option("Model file to write; - is stdout.", "-o", "--output")]
-ReportFile = Annotated[str | None, file_option("Report to write (.html, .md or .json).", "--report")]
+ReportFile = Annotated[str | None, file_option("Report to write (.html or .json).", "--report")]
 Basis = Annotated[
     str, typer.Option(metavar="NAMES", help=f"Families of terms, separated by commas: {', '.join(BASIS_NAMES)}.")
 ]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .._tables.table_files import RawTable
 
 PARQUET_ENDINGS = ("parquet", "pq")
-REPORT_ENDINGS = (".html", ".md", ".json")
+REPORT_ENDINGS = (".html", ".json")
 
 
 # ---- predict
@@ -181,7 +181,7 @@ def report(
     model: Model,
     data: Data,
     target: Target,
-    output: Annotated[str, file_option("Report to write (.html, .md or .json); - is stdout.", "-o", "--output")],
+    output: Annotated[str, file_option("Report to write (.html or .json); - is stdout.", "-o", "--output")],
     title: Annotated[str | None, typer.Option(help="Title of the report.", show_default="from the target")] = None,
     certificate: Annotated[str | None, file_option("Certificate to show, written by `rfsc certify`.")] = None,
     atlas: Annotated[str | None, file_option("Table of the fit: also show other models that are as good.")] = None,
@@ -190,9 +190,9 @@ def report(
 ) -> None:
     """Write a report of a saved model on a table: score, equation, terms, figures, warnings.
 
-    The report is one HTML page that needs no network and contains no row of the table; a file name that ends with .md
-    or .json gives Markdown or the numbers. The model is scored on the rows of the table, which should be rows that it
-    was not fitted to. To cross-validate, use `rfsc fit --report` instead.
+    The report is one HTML page that needs no network and contains no row of the table; a file name that ends with
+    .json gives the numbers. The model is scored on the rows of the table, which should be rows that it was not fitted
+    to. To cross-validate, use `rfsc fit --report` instead.
     """
     inputs = {"the table": data, "the model file": model, "the certificate": certificate, "the table of the fit": atlas}
     if atlas is not None and "-" in (model, atlas):
@@ -228,8 +228,7 @@ def _groups(predictor: Predictor, table: RawTable, rows: Any) -> Any:
 
 def write_report(made: Any, path: str) -> None:
     """Write a report in the format that the file name asks for."""
-    write = {"md": made.markdown, "json": made.json}.get(_ending(path), made.html)
-    write_result(write(), path)
+    write_result(made.json() if _ending(path) == "json" else made.html(), path)
 
 
 # ---- info

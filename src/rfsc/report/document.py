@@ -19,7 +19,7 @@ from .._model import SparseModel
 from .._model.fallback import Fallback
 from .._utils.files import whole_file
 from .._utils.optional import require
-from .._utils.words import fixed, listed, minus_sign, number, percent, plural
+from .._utils.words import fixed, minus_sign, number, plural
 from ..atlas import Atlas
 from ..certify import Certificate
 from ..explain import definitions, equation
@@ -27,7 +27,7 @@ from ..explain.equation import original_equation
 from .content import PageWords, collect
 from .figures import MAX_OUTPUTS, Figure, draw_figures
 from .honest_score import HonestScore, cross_validated, default_baselines, on_given_rows
-from .page_tables import make_tables, markdown_block, markdown_code, markdown_table, markdown_text
+from .page_tables import make_tables
 from .subject import Subject
 
 FRAME_STYLE = "width: 100%; height: 700px; border: 1px solid #ccc; border-radius: 6px"
@@ -156,7 +156,6 @@ class Report:
                 }
             )
         return self._render(
-            "report.html.jinja",
             formulas=formulas,
             drawings=[(figure, Markup(figure.svg)) for figure in self.figures],
             max_outputs=MAX_OUTPUTS,
@@ -186,25 +185,22 @@ class Report:
         """The content as strict JSON, with the version of its format."""
         return json.dumps(self.content, ensure_ascii=False, allow_nan=False, indent=1)
 
-    def markdown(self) -> str:
-        """The content as Markdown that also reads well as plain text; without the figures."""
-        return re.sub(r"\n{3,}", "\n\n", self._render("report.md.jinja")).strip() + "\n"
-
-    def _render(self, template: str, **more: Any) -> str:
+    def _render(self, **more: Any) -> str:
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
         environment = Environment(
             loader=PackageLoader("rfsc.report", "."),
-            autoescape="html" in template,
+            autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        words = (fixed, listed, number, percent, plural)
         environment.filters["minus"] = minus_sign
-        for function in (*words, no_break, markdown_block, markdown_code, markdown_table, markdown_text):
+        for function in (fixed, number, plural, no_break):
             environment.filters[function.__name__] = function
-        return environment.get_template(template).render(**self.content, tables=make_tables(self.content), **more)
+        return environment.get_template("report.html.jinja").render(
+            **self.content, tables=make_tables(self.content), **more
+        )
 
     def _repr_html_(self) -> str:
         # in a frame of its own, so that the styles of the notebook and of the page do not mix

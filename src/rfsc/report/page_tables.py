@@ -1,8 +1,7 @@
-"""The tables of a report, described once for the HTML page and for Markdown."""
+"""The tables of a report."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +13,6 @@ from .table_one import QUARTILES
 
 MAX_COLUMNS, MAX_FEATURES, MAX_UNITS, MAX_LINES = 60, 12, 30, 40  # the JSON has all
 MORE_HEADS = {"too_few": "too few rows", "sign": "same sign", "stand_ins": "stand-ins"}
-MARKDOWN_SIGNS = re.compile(r"[\\`*|<\[]|(?<!\w)_|_(?!\w)")  # an underscore within a word is harmless
-MARKDOWN_MARKS = {"better": " (+)", "worse": " (-)", "": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,42 +320,3 @@ def _columns(data: Sequence[Mapping[str, Any]], read: Sequence[Mapping[str, str]
     caption += ", those that the model uses first" if any(c["used"] for c in data) else ""
     caption += ": what was read, changed and doubted" if read else ""
     return PageTable(caption, _texts("column", "kind", "used", "missing", *more), rows)
-
-
-def markdown_text(value: object) -> str:
-    """Text that Markdown shows as it is: no tags, no table cells, no emphasis."""
-    return MARKDOWN_SIGNS.sub(r"\\\g<0>", " ".join(str(value).split()))
-
-
-def markdown_code(value: object) -> str:
-    """A name between backticks, more of them than it holds itself; also safe in a table."""
-    line = " ".join(str(value).split())
-    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
-    pad = " " if line.startswith("`") or line.endswith("`") or not line else ""
-    return f"{fence}{pad}{line}{pad}{fence}".replace("|", "\\|")
-
-
-def markdown_block(code: str, language: str = "") -> str:
-    """A code block whose fence is longer than any in the code."""
-    fence = "```"
-    while fence in code:
-        fence += "`"
-    return f"{fence}{language}\n{code}\n{fence}"
-
-
-def markdown_table(table: PageTable) -> str:
-    """A table whose columns are aligned in plain text too."""
-    lines = [[_markdown_cell(cell) for cell in row] for row in (table.head, *table.rows)]
-    widths = [max(2, *map(len, column)) for column in zip(*lines, strict=True)]  # a lone colon would not be a rule
-    right = [table.is_number(j) for j in range(len(widths))]
-    lines.insert(1, ["-" * (w - 1) + ":" if r else "-" * w for w, r in zip(widths, right, strict=True)])
-    return "\n".join(
-        "| " + " | ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)) + " |"
-        for line in lines
-    )
-
-
-def _markdown_cell(cell: TableCell) -> str:
-    text = markdown_code(cell.text) if cell.kind in ("name", "code", "formula") else markdown_text(cell.text)
-    note = f" {markdown_text(cell.note)}" if cell.note else ""
-    return f"{text}{note}{MARKDOWN_MARKS[cell.mark]}"
