@@ -64,20 +64,23 @@ print(stability(clf, of="features"))
 # nearest that products can say; ``basis="hinge"`` would write it as ``max(0, vibration-5)``. The four sensors without
 # effect are out.
 
-from rfsc.plots import CoefficientsDisplay, DecisionMapDisplay
+from rfsc.plots import CoefficientsDisplay
 
 CoefficientsDisplay.from_estimator(clf)
 
 # %%
 # Where it is safe to run
 # -----------------------
-# The map of the two features that act together, the others held at their typical values. The pump runs when both
-# are near their middle, or when one is high and the other low.
+# A model of the two features that act together, drawn by scikit-learn. The pump runs when one is high and the other
+# low.
 
-DecisionMapDisplay.from_estimator(clf, log, state, features=("temperature", "speed"))
+from sklearn.inspection import DecisionBoundaryDisplay
 
-# %%
-DecisionMapDisplay.from_estimator(clf, log, state, features=("temperature", "vibration"))
+pair = log[["temperature", "speed"]]
+of_two = RFSCClassifier(basis="centred", size="1se", random_state=0).fit(pair, state)
+look = {"cmap": "RdBu_r", "alpha": 0.6}
+safe = DecisionBoundaryDisplay.from_estimator(of_two, pair, response_method="predict_proba", **look)
+safe.ax_.scatter(*pair.to_numpy().T, c=state == "stops", s=6, cmap="RdBu_r")
 
 # %%
 # What the engineer knows

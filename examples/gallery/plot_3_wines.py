@@ -28,21 +28,13 @@ for label, formula in equations(clf, digits=3).items():
 print("never read:", ", ".join(X.columns[~clf.support_]))
 
 # %%
-# Where the classes lie
-# ---------------------
-# Two of the measurements, the others held at their typical values. The colour is the most likely wine, its
-# strength how likely.
-
-from rfsc.plots import CoefficientsDisplay, ContributionsDisplay, DecisionMapDisplay
-
-DecisionMapDisplay.from_estimator(clf, X_test, y_test, features=("flavanoids", "color_intensity"))
-
-# %%
 # What makes a Barbera a Barbera
 # ------------------------------
 # Plots and tables look at one output at a time; ``clf.classes_`` has their order.
 
 import matplotlib.pyplot as plt
+
+from rfsc.plots import CoefficientsDisplay, ContributionsDisplay
 
 output = list(clf.classes_).index("Barbera")
 CoefficientsDisplay.from_estimator(clf, output=output)

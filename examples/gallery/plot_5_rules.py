@@ -68,15 +68,6 @@ for name, model in (("rules", clf), ("forest of 500 trees", forest)):
     print(f"{name:20} log-loss {loss:.3f}, accuracy {model.score(X_test, y_test):.3f}")
 
 # %%
-# Where a rule decides
-# --------------------
-# Low pressure and a fast heart, with age and lactate at their medians:
-
-from rfsc.plots import DecisionMapDisplay
-
-DecisionMapDisplay.from_estimator(clf, X_test, y_test, features=("pressure", "heart rate"))
-
-# %%
 # One patient
 # -----------
 # The one with the highest risk:

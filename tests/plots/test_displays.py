@@ -18,15 +18,11 @@ from sklearn.preprocessing import StandardScaler
 from statsmodels.stats.proportion import proportion_confint
 
 from rfsc import DistanceCorrelationFilter, RFSCClassifier
-from rfsc._model import Predictor
-from rfsc._model.recipe import LevelOf, NumberOf, RawColumn, Recipe
-from rfsc._terms import monomial
 from rfsc.export import load, save
 from rfsc.plots import (
     CalibrationDisplay,
     CoefficientsDisplay,
     ContributionsDisplay,
-    DecisionMapDisplay,
     FeatureEffectsDisplay,
     FilterDisplay,
     RIPEvolutionDisplay,
@@ -34,8 +30,6 @@ from rfsc.plots import (
     SearchHistoryDisplay,
     StabilityDisplay,
 )
-
-from .conftest import made_up
 
 OF_A_MODEL = (
     RIPEvolutionDisplay,
@@ -45,7 +39,7 @@ OF_A_MODEL = (
     StabilityDisplay,
     FilterDisplay,
 )
-OF_SAMPLES = (ContributionsDisplay, DecisionMapDisplay, CalibrationDisplay)
+OF_SAMPLES = (ContributionsDisplay, CalibrationDisplay)
 
 
 # ---- the search
@@ -250,67 +244,10 @@ def test_calibration_of_a_single_model_is_that_of_its_class(two_classes):
     )
 
 
-# ---- the map
-
-
-def test_map_is_the_classifier_on_a_grid(three_classes):
-    clf, X, y = three_classes
-    names = list(X.columns)
-    display = DecisionMapDisplay.from_estimator(clf, X, y, features=(names[2], 0), held={1: 3.5}, n_grid=7)
-    assert display.names == (names[2], names[0])
-    for i, up in enumerate(display.up):
-        for j, across in enumerate(display.across):
-            row = X.median()
-            row.iloc[[2, 0, 1]] = across, up, 3.5
-            np.testing.assert_allclose(display.probability[i, j], clf.predict_proba(row.to_frame().T)[0], atol=1e-12)
-    np.testing.assert_array_equal(display.points, X[[names[2], names[0]]])
-    np.testing.assert_array_equal(np.array(display.classes)[display.code], y)
-    assert display.held == "2 others fixed"
-
-
-def test_map_takes_the_features_with_the_largest_effect(large):
-    model, X, _ = large
-    n_terms = 3
-    coef = np.array([5.0, 0.1, 9.0])
-    terms = tuple(monomial(factors) for factors in ((7,), (3,), (50, 7)))
-    small = replace(model, terms=terms, coef=coef, standard_error=np.ones(n_terms), evidence=None)
-    display = DecisionMapDisplay.from_estimator(small, X, n_grid=5)
-    assert display.names == (model.feature_names[7], model.feature_names[50])
-    assert display.held == "1 other at the median"
-    assert display.code is None
-    two_values = X.copy()
-    two_values.iloc[:, 50] = np.round(two_values.iloc[:, 50])
-    assert DecisionMapDisplay.from_estimator(small, two_values, n_grid=5).names[1] == model.feature_names[3]
-
-
-def test_map_of_a_pipeline_names_the_columns_of_the_raw_table(two_classes):
-    clf, X, y = two_classes
-    columns = (RawColumn("site", "text"), *(RawColumn(name, "number") for name in X.columns))
-    made = [LevelOf(0, ("north",)), *(NumberOf(j) for j in range(2, 13))]
-    recipe = Recipe(columns, tuple(made), tuple(f"made {j}" for j in range(12)))
-    predictor = Predictor([replace(clf.models_[0], feature_names=recipe.names)], clf.classes_, recipe)
-    raw = X.copy()
-    raw.insert(0, "site", np.where(np.arange(len(X)) % 2, "north", "south"))
-    first, second = X.columns[3], X.columns[5]
-    display = DecisionMapDisplay.from_estimator(predictor, raw, y, features=(first, second), held={X.columns[1]: 20.0})
-    np.testing.assert_allclose(display.points, X[[first, second]], rtol=1e-12)
-    assert display.names == (first, second)
-    row = recipe.table(raw)
-    row = np.median(row, axis=0)
-    row[[3, 5, 1]] = display.across[4], display.up[9], 20.0
-    expected = 1 / (1 + np.exp(-predictor.models_[0].decision(row[None])[0]))
-    assert display.probability[9, 4, 1] == pytest.approx(expected)
-
-
-def test_map_and_calibration_of_a_pipeline_agree_with_its_predictions(two_classes):
+def test_calibration_of_a_pipeline_agrees_with_its_predictions(two_classes):
     _, X, y = two_classes
     settings = {"basis": "polynomial", "n_restarts": 1, "random_state": 0}
     pipe = make_pipeline(StandardScaler(), RFSCClassifier(**settings)).fit(X, y)
-    shown = DecisionMapDisplay.from_estimator(pipe, X, y, n_grid=5)
-    np.testing.assert_allclose(shown.points, X[list(shown.names)], rtol=1e-9)
-    row = X.median()
-    row[list(shown.names)] = shown.across[3], shown.up[1]
-    np.testing.assert_allclose(shown.probability[1, 3], pipe.predict_proba(row.to_frame().T)[0], atol=1e-9)
     by_hand = CalibrationDisplay.from_predictions(y == "malignant", pipe.predict_proba(X)[:, 1])
     np.testing.assert_allclose(CalibrationDisplay.from_estimator(pipe, X, y).predicted, by_hand.predicted, atol=1e-9)
 
@@ -398,18 +335,9 @@ def test_error_messages(two_classes, three_classes, large):
         (lambda: CalibrationDisplay.from_predictions([], []), "at least one sample"),
         (lambda: CalibrationDisplay.from_predictions([True], [3.0]), "between 0 and 1"),
         (lambda: RowContributionsDisplay.from_estimator(clf, X), "one row"),
-        (lambda: DecisionMapDisplay.from_estimator(clf, X, features=("nothing", 0)), "no feature named 'nothing'"),
-        (lambda: DecisionMapDisplay.from_estimator(clf, X, features=(0, 12)), "between 0 and 11"),
-        (lambda: DecisionMapDisplay.from_estimator(clf, X, features=(0, 0)), "two different"),
     ):
         with pytest.raises(ValueError, match=words) as error:
             call()
         assert "private" not in str(error.value)
     with pytest.raises(TypeError, match="RFSCClassifier"):
         CoefficientsDisplay.from_estimator("model")
-
-
-def test_map_of_one_feature_is_refused():
-    model = made_up(n_features=1, n_terms=1, n_restarts=1)
-    with pytest.raises(ValueError, match="two features"):
-        DecisionMapDisplay.from_estimator(model, pd.DataFrame(np.zeros((3, 1)), columns=model.feature_names))

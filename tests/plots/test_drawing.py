@@ -15,7 +15,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from rfsc.plots import CoefficientsDisplay, to_svg
-from rfsc.plots.drawing import COLOURS, class_colour, make_axes, named_rows, shorten, shorten_all
+from rfsc.plots.drawing import make_axes, named_rows, shorten, shorten_all
 from rfsc.plots.search_course import spread_apart
 
 names = st.text(max_size=120)
@@ -164,8 +164,3 @@ def test_rows_are_named_from_top_to_bottom():
     ax = named_rows(Figure(), ["first", "second"], "+3 more")
     assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second", "+3 more"]
     assert ax.yaxis.get_inverted()
-
-
-def test_21_classes_have_different_colours():
-    assert len({class_colour(k) for k in range(21)}) == 21
-    assert class_colour(0) == COLOURS[0]

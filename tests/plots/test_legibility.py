@@ -12,7 +12,6 @@ from rfsc.plots import (
     CalibrationDisplay,
     CoefficientsDisplay,
     ContributionsDisplay,
-    DecisionMapDisplay,
     FeatureEffectsDisplay,
     FilterDisplay,
     RIPEvolutionDisplay,
@@ -37,7 +36,6 @@ DRAW = {
     "contributions": ContributionsDisplay.from_estimator,
     "row": lambda source, X, y, **more: RowContributionsDisplay.from_estimator(source, X[:1], **more),
     "calibration": CalibrationDisplay.from_estimator,
-    "map": DecisionMapDisplay.from_estimator,
 }
 
 
@@ -91,30 +89,6 @@ def test_lines_of_the_model_are_thick_and_differ(large):
     thick = [line for line in display.ax_.lines if line.get_linewidth() > 2 and len(line.get_xdata()) == 25]
     assert len(thick) == 16  # those that are named
     assert len({(line.get_color(), line.get_linestyle()) for line in thick}) == 16
-
-
-def test_classes_differ_in_colour_and_mark(three_classes):
-    display = DecisionMapDisplay.from_estimator(*three_classes)
-    clouds = display.ax_.collections[-3:]
-    assert len({tuple(cloud.get_facecolor()[0]) for cloud in clouds}) == 3
-    assert len({cloud.get_paths()[0].vertices.tobytes() for cloud in clouds}) == 3
-
-
-def test_legend_of_many_classes_with_long_names():
-    n = 12
-    rng = np.random.default_rng(0)
-    display = DecisionMapDisplay(
-        across=np.arange(5.0),
-        up=np.arange(5.0),
-        probability=rng.dirichlet(np.ones(n), (5, 5)),
-        points=rng.uniform(0, 4, (100, 2)),
-        code=rng.integers(0, n, 100),
-        classes=tuple(f"_a class with quite a long name, number {k}" for k in range(n)),
-        names=("a", "b"),
-        held="",
-    ).plot()
-    assert len(display.ax_.get_legend().get_texts()) == n
-    legible.check(display.figure_)
 
 
 def test_bins_with_few_samples_are_hollow():

@@ -16,7 +16,6 @@ numbers that it shows. Matplotlib is imported when the first one is drawn.
 
 from .calibration import CalibrationDisplay
 from .certified_features import CertificateDisplay
-from .decision_map import DecisionMapDisplay
 from .drawing import to_svg
 from .feature_effects import FeatureEffectsDisplay
 from .good_models import AtlasDisplay
@@ -32,7 +31,6 @@ __all__ = [
     "CertificateDisplay",
     "CoefficientsDisplay",
     "ContributionsDisplay",
-    "DecisionMapDisplay",
     "FeatureEffectsDisplay",
     "FilterDisplay",
     "FrontDisplay",

@@ -20,7 +20,6 @@ from .._utils.validation import codes_of, labels_of
 
 # Okabe and Ito's colours, which colour-blind readers can distinguish; their yellow is too pale for lines on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more than colours, so that pairs of both repeat late
 FOR, AGAINST = COLOURS[:2]
 GREY = "0.45"
 SMALL, TITLE_SIZE = 9, 11  # points: fonts of notes and legends, and of titles
@@ -113,14 +112,7 @@ def codes_for(source: Any, y: Any, n_samples: int) -> IntArray:
     return codes_of(labels, as_predictor(source).classes_)
 
 
-# ---- colours and names
-
-
-def class_colour(place: int) -> str:
-    """The colour of a class; from the eighth class on the colours repeat, paler each time."""
-    colour, paler = COLOURS[place % len(COLOURS)], 1.0 - 0.55 ** (place // len(COLOURS))
-    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(part + (255 - part) * paler):02X}" for part in parts)
+# ---- names
 
 
 def shorten(name: object, longest: int = MAX_NAME_LENGTH) -> str:

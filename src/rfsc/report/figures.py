@@ -9,12 +9,12 @@ from typing import Any
 from .. import plots
 from ..atlas import Atlas
 from ..certify import Certificate
-from ..plots.drawing import AGAINST, FOR, GREY, class_colour, make_axes, shorten, title_and_legend
+from ..plots.drawing import AGAINST, COLOURS, FOR, GREY, make_axes, shorten, title_and_legend
 from .honest_score import HonestScore
 from .performance import Outcomes
 from .subject import MIN_ROWS, Subject
 
-MAX_OUTPUTS = 6  # figures of more classes would make the page too long
+MAX_OUTPUTS = 6  # figures of more classes would make the page too long; not more than there are colours
 CURVE_SIZE = (6.0, 6.2)  # inches, that of the calibration
 
 
@@ -83,7 +83,7 @@ def _curves(subject: Subject, score: HonestScore) -> Iterator[Figure]:
         is_mean = len(classes) == 2 and score.n_folds > 1
         area = score.figures()["auc"] if is_mean else outcomes.auc()[0]
         name = f"{shorten(label, 18)}, {'mean ' * is_mean}AUC {area:.3f}"
-        ax.plot(*points.values(), color=class_colour(place), lw=2, label=name)
+        ax.plot(*points.values(), color=COLOURS[place], lw=2, label=name)
     ax.set(xlabel="1 − specificity", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     title_and_legend(ax, "ROC curve")
     yield _figure(
@@ -172,6 +172,3 @@ def _of_rows(subject: Subject, X: Any) -> Iterator[Figure]:
         text = "contributions for and against the class in single rows, and the probability of the class."
         display = plots.ContributionsDisplay.from_estimator(*rows, output=k)
         yield _figure("rows", k, f"For and against{of}", text, display, wide=True)
-    if len(subject.features_read) > 1:
-        text = "the two most influential features with the rows; other features are fixed."
-        yield _figure("rows", 0, "Decision map", text, plots.DecisionMapDisplay.from_estimator(*rows))
