@@ -70,9 +70,8 @@ print(term_table(model).text())
 # The filter tests every measurement by itself for dependence on the diagnosis, in any form. Those below the threshold
 # are not searched.
 
-from rfsc.plots import FilterDisplay
-
-FilterDisplay.from_estimator(clf)
+test = model.evidence.filter
+print(f"not above the threshold of {test.threshold:.3g}:", ", ".join(data.data.columns[~test.kept]))
 
 # %%
 # How did the search find them?
@@ -125,4 +124,4 @@ unsure = int(np.argmin(np.abs(clf.decision_function(X_test))))
 print(explain(clf, X_test.iloc[unsure]))
 RowContributionsDisplay.from_estimator(clf, X_test.iloc[[unsure]])
 
-# sphinx_gallery_thumbnail_number = 4
+# sphinx_gallery_thumbnail_number = 3

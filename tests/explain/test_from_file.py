@@ -16,7 +16,6 @@ from rfsc.explain import (
     definitions,
     equations,
     explain,
-    filter_table,
     legend,
     stability,
     summary,
@@ -52,8 +51,6 @@ def test_word_for_word(sources):
         for told in (summary, legend, definitions):
             assert told(loaded, label=label) == told(fresh, label=label)
         assert term_table(loaded, label=label).text() == term_table(fresh, label=label).text()
-        assert filter_table(loaded, label=label).text() == filter_table(fresh, label=label).text()
-        assert "n__noise" in filter_table(loaded, label=label).dropped
         for of in ("terms", "features"):
             assert stability(loaded, of=of, label=label) == stability(fresh, of=of, label=label)
         for by in ("term", "feature"):

@@ -17,14 +17,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from statsmodels.stats.proportion import proportion_confint
 
-from rfsc import DistanceCorrelationFilter, RFSCClassifier
+from rfsc import RFSCClassifier
 from rfsc.export import load, save
 from rfsc.plots import (
     CalibrationDisplay,
     CoefficientsDisplay,
     ContributionsDisplay,
     FeatureEffectsDisplay,
-    FilterDisplay,
     RIPEvolutionDisplay,
     RowContributionsDisplay,
     SearchHistoryDisplay,
@@ -37,7 +36,6 @@ OF_A_MODEL = (
     CoefficientsDisplay,
     FeatureEffectsDisplay,
     StabilityDisplay,
-    FilterDisplay,
 )
 OF_SAMPLES = (ContributionsDisplay, CalibrationDisplay)
 
@@ -252,44 +250,6 @@ def test_calibration_of_a_pipeline_agrees_with_its_predictions(two_classes):
     np.testing.assert_allclose(CalibrationDisplay.from_estimator(pipe, X, y).predicted, by_hand.predicted, atol=1e-9)
 
 
-# ---- the filter
-
-
-def test_filter_of_a_classifier_and_on_its_own(two_classes):
-    clf, X, y = two_classes
-    alone = DistanceCorrelationFilter(0.05).fit(X, y)
-    for display in (FilterDisplay.from_estimator(alone), FilterDisplay.from_estimator(clf)):
-        assert (np.diff(display.statistic) <= 0).all()
-        by_name = dict(zip(display.names, display.statistic, strict=True))
-        np.testing.assert_allclose([by_name[name] for name in X.columns], alone.statistics_)
-        kept = {name for name, stays in zip(display.names, display.kept, strict=True) if stays}
-        assert kept == set(alone.get_feature_names_out())
-        assert display.threshold == pytest.approx(stats.chi2.ppf(0.95, 1))
-
-
-@given(st.integers(0, 80), st.integers(0, 80), st.integers(3, 40))
-def test_filter_display_counts_the_features_it_leaves_out(n_kept, n_dropped, most):
-    statistic = np.r_[np.linspace(9, 5, n_kept), np.linspace(3, 0, n_dropped)]
-    display = FilterDisplay(
-        statistic=statistic,
-        names=("x",) * len(statistic),
-        threshold=4.0,
-        significance=0.05,
-        kept=statistic > 4.0,
-        about="a class",
-        max_features=most,
-    )
-    shown, note = display._shown()
-    assert len(shown) == min(most, len(statistic))
-    assert (np.diff(shown) > 0).all()
-    kept = int(display.kept[shown].sum())
-    left_out = {what: int(n) for n, what in (part.split(" more ") for part in note.lstrip("+").split(", ") if part)}
-    assert left_out.get("kept", 0) == n_kept - kept
-    assert left_out.get("dropped", 0) == n_dropped - (len(shown) - kept)
-    if n_dropped:
-        assert (~display.kept[shown]).any()
-
-
 # ---- sources
 
 
@@ -323,7 +283,6 @@ def test_error_messages(two_classes, three_classes, large):
         (lambda: RIPEvolutionDisplay.from_estimator(replace(model, evidence=None)), "no record of its search"),
         (lambda: StabilityDisplay.from_estimator(replace(model, evidence=None)), "no record of its search"),
         (lambda: RIPEvolutionDisplay.from_estimator(clf, restart=2), "between 0 and 1"),
-        (lambda: FilterDisplay.from_estimator(three_classes[0]), "filter_significance"),
         (
             lambda: SearchHistoryDisplay.from_estimator(replace(model, evidence=replace(model.evidence, traces=()))),
             "were not saved",

@@ -13,7 +13,6 @@ from rfsc.plots import (
     CoefficientsDisplay,
     ContributionsDisplay,
     FeatureEffectsDisplay,
-    FilterDisplay,
     RIPEvolutionDisplay,
     RowContributionsDisplay,
     SearchHistoryDisplay,
@@ -32,16 +31,13 @@ DRAW = {
     "coefficients": lambda source, X, y, **more: CoefficientsDisplay.from_estimator(source, **more),
     "effects": lambda source, X, y, **more: FeatureEffectsDisplay.from_estimator(source, X=X, **more),
     "stability": lambda source, X, y, **more: StabilityDisplay.from_estimator(source, **more),
-    "filter": lambda source, X, y, **more: FilterDisplay.from_estimator(source, **more),
     "contributions": ContributionsDisplay.from_estimator,
     "row": lambda source, X, y, **more: RowContributionsDisplay.from_estimator(source, X[:1], **more),
     "calibration": CalibrationDisplay.from_estimator,
 }
 
 
-# the one of three classes was fitted without a filter
 CASES = [(kind, case) for kind in DRAW for case in ("two_classes", "three_classes", "large")]
-CASES.remove(("filter", "three_classes"))
 
 
 @pytest.mark.parametrize(("kind", "case"), CASES)

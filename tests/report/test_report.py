@@ -205,7 +205,6 @@ def test_content_is_right(report_two, two_classes):
         assert feature["influence"] == pytest.approx(pull[feature["name"]].std() / largest)
     used = {c["name"] for c in content["data"] if c["used"]}
     assert used == {X.columns[p] for p in clf.models_[0].features}
-    assert len(content["filter"]) == 1
 
 
 @pytest.mark.slow
@@ -220,7 +219,7 @@ def test_pyplot_keeps_no_figures_and_its_style_is_not_used(two_classes):
 
 
 def test_rows_are_only_drawn_on_request(report_two, report_three):
-    sections = {"score", "model", "effects", "sizes", "search", "filter"}
+    sections = {"score", "model", "effects", "sizes", "search"}
     assert {figure.section for figure in report_two.figures} == sections
     assert {figure.section for figure in report_three.figures} == {
         "score",

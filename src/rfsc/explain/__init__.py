@@ -7,12 +7,11 @@ from .front import Front
 from .rounding import Rounded, rounded
 from .sentence import explain
 from .stability import Stability, stability
-from .term_table import FilterTable, TermTable, filter_table, summary, term_table
+from .term_table import TermTable, summary, term_table
 
 __all__ = [
     "Contributions",
     "FeatureEffects",
-    "FilterTable",
     "ForAgainst",
     "Front",
     "Rounded",
@@ -24,7 +23,6 @@ __all__ = [
     "equations",
     "explain",
     "feature_effects",
-    "filter_table",
     "for_and_against",
     "legend",
     "rounded",

@@ -1,4 +1,4 @@
-"""Tables that can be read: the terms of a model, what the filter found of each feature, and a page with all of it."""
+"""Tables that can be read: the terms of a model, and a page with all of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .._model import SparseModel
 from .._model.access import models_of, one_model, predictor_if_readable, yes_or_no_features
 from .._terms import Term
 from .._terms.expression import Positive, Scaled, as_difference, conditions_of, interval
-from .._utils.arrays import BoolArray, FloatArray
+from .._utils.arrays import FloatArray
 from .._utils.optional import require
 from .._utils.words import plural, shortened
 from .equation import Rendered, equation_lines, formulas_html, legend, units_that_fit
@@ -189,46 +189,6 @@ class TermTable(ReadableTable):
         return f"{100 * self.level:g}% from" if name == "low" else super(TermTable, self)._head(name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FilterTable(ReadableTable):
-    """The result of the filter for every feature, the strongest first.
-
-    Parameters
-    ----------
-    feature : tuple of str
-        Names.
-    statistic : ndarray of shape (n_features,)
-        The test's statistic: the larger, the more the feature depends on the class.
-    margin : ndarray of shape (n_features,)
-        Statistic less the threshold; negative if a feature was dropped.
-    kept : ndarray of shape (n_features,), dtype=bool
-        Whether the statistic exceeds the threshold, or restrictions name the feature.
-    threshold : float
-        What a feature must exceed.
-    significance : float
-        The level of the test.
-    """
-
-    feature: tuple[str, ...] = field(metadata=per_row())
-    statistic: FloatArray = field(metadata=per_row(".3g"))
-    margin: FloatArray = field(metadata=per_row("+.3g", "above threshold by"))
-    kept: BoolArray = field(metadata=per_row())
-    threshold: float
-    significance: float
-
-    @property
-    def dropped(self) -> tuple[str, ...]:
-        """Names of the features that did not pass, the nearest to the threshold first."""
-        return tuple(name for name, kept in zip(self.feature, self.kept, strict=True) if not kept)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return (
-            f"{len(self.dropped)} of {len(self.feature)} features dropped: in the distance-correlation test their "
-            f"statistic is not above the threshold of {self.threshold:.3g} (level {self.significance:g}).",
-        )
-
-
 def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: object = None) -> TermTable:
     """The terms of a model with what is known about each.
 
@@ -282,32 +242,6 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
         share=None if evidence is None else evidence.selected[:, :n].mean(axis=0),
         level=float(level),
     )
-
-
-def filter_table(source: Any, *, label: object = None) -> FilterTable | None:
-    """What the filter found of every feature.
-
-    Parameters
-    ----------
-    source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
-        The model, or what holds it.
-    label : object, optional
-        Which class, by default the second of two: with more, every output has its own test.
-
-    Returns
-    -------
-    FilterTable or None
-        None if no filter was asked for (``filter_significance=None``), or the model carries no record of it.
-    """
-    model = one_model(source, label)
-    test = None if model.evidence is None else model.evidence.filter
-    if test is None:
-        return None
-    order = np.argsort(-test.statistic, kind="stable")
-    statistic = test.statistic[order]
-    names = tuple(model.feature_names[p] for p in order.tolist())
-    margin = np.asarray(statistic - test.threshold)
-    return FilterTable(names, statistic, margin, test.kept[order], test.threshold, test.significance)
 
 
 def summary(source: Any, *, label: object = None, width: int = 100) -> Rendered:

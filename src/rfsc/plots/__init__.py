@@ -21,7 +21,7 @@ from .feature_effects import FeatureEffectsDisplay
 from .good_models import AtlasDisplay
 from .nomogram import NomogramDisplay
 from .search_course import RIPEvolutionDisplay, SearchHistoryDisplay
-from .selection import FilterDisplay, StabilityDisplay
+from .selection import StabilityDisplay
 from .sizes import FrontDisplay
 from .term_effects import CoefficientsDisplay, ContributionsDisplay, RowContributionsDisplay
 
@@ -32,7 +32,6 @@ __all__ = [
     "CoefficientsDisplay",
     "ContributionsDisplay",
     "FeatureEffectsDisplay",
-    "FilterDisplay",
     "FrontDisplay",
     "NomogramDisplay",
     "RIPEvolutionDisplay",

@@ -35,7 +35,6 @@ from ..explain import (
     definitions,
     equation,
     feature_effects,
-    filter_table,
     legend,
     term_table,
 )
@@ -111,7 +110,6 @@ def collect(
         "data": [asdict(column) | {"used": None if used is None else column.name in used} for column in columns],
         "read": _read(subject),
         "fallbacks": [_fallback(one) for one in words.fallbacks],
-        "filter": _filter(subject),
         "settings": _settings(subject, columns),
     }
     content = dict(plain(content))
@@ -335,22 +333,6 @@ def _read(subject: Subject) -> list[dict[str, str]]:
 def _fallback(one: Fallback) -> dict[str, Any]:
     terms = [name for m in one.models for name, term in zip(m.names, m.terms, strict=True) if term.features]
     return {"when_missing": list(one.when_missing), "terms": list(dict.fromkeys(terms)), **one.figures}
-
-
-def _filter(subject: Subject) -> list[dict[str, Any]]:
-    """What the filter dropped for each output; empty if there was no filter."""
-    tables = [(model, filter_table(model)) for model in subject.models]
-    return [
-        {
-            "label": str(model.label),
-            "threshold": table.threshold,
-            "significance": table.significance,
-            "n_tested": len(table.feature),
-            "dropped": [row for row in table.rows() if not row["kept"]],
-        }
-        for model, table in tables
-        if table is not None
-    ]
 
 
 def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:

@@ -153,17 +153,10 @@ def _of_outputs(subject: Subject, X: Any) -> Iterator[Figure]:
             display = plots.FeatureEffectsDisplay.from_estimator(source, X=table, least=MIN_ROWS, output=k)
             yield _figure("effects", k, f"Features{of}", text, display, wide=True)
         evidence = subject.models[k].evidence
-        if evidence is None:
-            continue
-        if evidence.traces:
+        if evidence is not None and evidence.traces:
             text = "how one restart converged: the terms that it selects rise to 1, the others fall to 0."
             display = plots.RIPEvolutionDisplay.from_estimator(source, output=k)
             yield _figure("search", k, f"Inclusion probabilities{of}", text, display, wide=True)
-        if evidence.filter is not None:
-            text = "statistic of each feature, and the threshold below which it was dropped."
-            yield _figure(
-                "filter", k, f"Filter{of}", text, plots.FilterDisplay.from_estimator(source, output=k), wide=True
-            )
 
 
 def _of_rows(subject: Subject, X: Any) -> Iterator[Figure]:
