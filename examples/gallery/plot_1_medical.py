@@ -91,11 +91,8 @@ SearchHistoryDisplay.from_estimator(clf)
 # -----------------------------------
 # Hardly: radius, perimeter and area carry nearly the same information, so one can replace another.
 
-from rfsc.plots import StabilityDisplay
-
 print(stability(clf))
 print(stability(clf, of="features"))
-StabilityDisplay.from_estimator(clf)
 
 # %%
 # Can the probabilities be trusted?

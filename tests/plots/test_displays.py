@@ -27,7 +27,6 @@ from rfsc.plots import (
     RIPEvolutionDisplay,
     RowContributionsDisplay,
     SearchHistoryDisplay,
-    StabilityDisplay,
 )
 
 OF_A_MODEL = (
@@ -35,7 +34,6 @@ OF_A_MODEL = (
     SearchHistoryDisplay,
     CoefficientsDisplay,
     FeatureEffectsDisplay,
-    StabilityDisplay,
 )
 OF_SAMPLES = (ContributionsDisplay, CalibrationDisplay)
 
@@ -89,20 +87,6 @@ def test_search_history_shows_what_the_search_recorded(two_classes):
             (display.sizes_kept, "mean_size_kept"),
         ):
             np.testing.assert_allclose(values[restart], [getattr(r, name) for r in search.history], atol=1e-5)
-
-
-def test_stability_counts_the_restarts(two_classes):
-    clf, _, _ = two_classes
-    display = StabilityDisplay.from_estimator(clf)
-    own = [set(clf.term_names(search.model.ids)) for search in clf.searches_[0]]
-    for name, share in zip(display.names, display.share, strict=True):
-        assert share == np.mean([name in names for names in own])
-    assert set(display.names) == set.union(set(clf.models_[0].names), *own)
-    n_model = len(clf.models_[0].terms)
-    assert set(display.names[:n_model]) == set(clf.models_[0].names)
-    assert display.in_model.tolist() == [place < n_model for place in range(len(display.names))]
-    assert (np.diff(display.share[:n_model]) <= 0).all()
-    assert (np.diff(display.share[n_model:]) <= 0).all()
 
 
 # ---- the model
@@ -281,7 +265,6 @@ def test_error_messages(two_classes, three_classes, large):
         (lambda: CoefficientsDisplay.from_estimator(clf, output=1), "between 0 and 0"),
         (lambda: CoefficientsDisplay.from_estimator(clf, level=95), "such as 0.95"),
         (lambda: RIPEvolutionDisplay.from_estimator(replace(model, evidence=None)), "no record of its search"),
-        (lambda: StabilityDisplay.from_estimator(replace(model, evidence=None)), "no record of its search"),
         (lambda: RIPEvolutionDisplay.from_estimator(clf, restart=2), "between 0 and 1"),
         (
             lambda: SearchHistoryDisplay.from_estimator(replace(model, evidence=replace(model.evidence, traces=()))),

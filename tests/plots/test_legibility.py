@@ -16,7 +16,6 @@ from rfsc.plots import (
     RIPEvolutionDisplay,
     RowContributionsDisplay,
     SearchHistoryDisplay,
-    StabilityDisplay,
     to_svg,
 )
 
@@ -30,7 +29,6 @@ DRAW = {
     "history": lambda source, X, y, **more: SearchHistoryDisplay.from_estimator(source, **more),
     "coefficients": lambda source, X, y, **more: CoefficientsDisplay.from_estimator(source, **more),
     "effects": lambda source, X, y, **more: FeatureEffectsDisplay.from_estimator(source, X=X, **more),
-    "stability": lambda source, X, y, **more: StabilityDisplay.from_estimator(source, **more),
     "contributions": ContributionsDisplay.from_estimator,
     "row": lambda source, X, y, **more: RowContributionsDisplay.from_estimator(source, X[:1], **more),
     "calibration": CalibrationDisplay.from_estimator,
@@ -59,7 +57,7 @@ def test_models_without_terms_can_be_drawn(kind):
 
 @pytest.mark.parametrize(
     ("display", "left_out"),
-    [(RIPEvolutionDisplay, "+24 more"), (CoefficientsDisplay, "+20 more"), (StabilityDisplay, "+50 more")],
+    [(RIPEvolutionDisplay, "+24 more"), (CoefficientsDisplay, "+20 more")],
 )
 def test_a_note_counts_what_is_left_out(large, display, left_out):
     figure = display.from_estimator(large[0]).figure_

@@ -21,7 +21,6 @@ from .feature_effects import FeatureEffectsDisplay
 from .good_models import AtlasDisplay
 from .nomogram import NomogramDisplay
 from .search_course import RIPEvolutionDisplay, SearchHistoryDisplay
-from .selection import StabilityDisplay
 from .sizes import FrontDisplay
 from .term_effects import CoefficientsDisplay, ContributionsDisplay, RowContributionsDisplay
 
@@ -37,6 +36,5 @@ __all__ = [
     "RIPEvolutionDisplay",
     "RowContributionsDisplay",
     "SearchHistoryDisplay",
-    "StabilityDisplay",
     "to_svg",
 ]
