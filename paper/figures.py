@@ -12,8 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from rfsc import RFSCClassifier, SparseModel
-from rfsc.explain import ForAgainst, for_and_against
-from rfsc.plots import ContributionsDisplay, RIPEvolutionDisplay, SearchHistoryDisplay
+from rfsc.plots import RIPEvolutionDisplay
 
 from .arrays import BoolArray, FloatArray, IntArray
 from .datasets import load
@@ -23,7 +22,8 @@ from .results import Ranks
 
 N_SHOWN = 20  # validation samples of Figure 3
 DPI = 110
-GROUP_COLOUR = "#0072B2"
+FOR, AGAINST = "#0072B2", "#D55E00"
+GROUP_COLOUR = FOR
 LINE_COLOURS = ("#000000", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#E69F00")  # told apart by everyone
 NOTE_STYLE = {"ha": "right", "va": "top", "fontsize": 8, "color": "0.4"}
 
@@ -40,7 +40,13 @@ class Run:
     names: list[str]  # of the final terms, in the order of the columns of `rips`
     model: SparseModel
     n_errors: int  # on the validation rows
-    sides: ForAgainst  # y+ and y- of the validation samples of Figure 3
+    for_class: FloatArray  # y+ of the validation samples of Figure 3: the sum of what favours the class ...
+    against_class: FloatArray  # ... and y-, of what is against it; f = y+ - y- (Eq. nl_reg2)
+
+    @property
+    def delta(self) -> FloatArray:
+        """What the paper calls confidence: 1 if nothing is against the class, -1 if nothing favours it."""
+        return (self.for_class - self.against_class) / np.maximum(self.for_class, self.against_class)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +77,7 @@ def _run(clf: RFSCClassifier, restart: int, fold: Fold, shown: IntArray) -> Run:
     model = replace(clf.restart_model(restart, limit=True), feature_names=load("WDBC").feature_names)
     found = search.model if search.limit is None else search.limit
     ids = np.unique(np.concatenate([record.rips.ids for record in search.history] + [found.ids]))
+    parts = model.coef[:, None] * model.columns(fold.X_test[shown])
     n_errors = int(np.count_nonzero((model.decision(fold.X_test) > 0) != (fold.y_test == 1)))
     return Run(
         rips=np.stack([record.rips[ids] for record in search.history]),
@@ -81,7 +88,8 @@ def _run(clf: RFSCClassifier, restart: int, fold: Fold, shown: IntArray) -> Run:
         names=[model.names[j] for j in np.argsort(found.ids)],
         model=model,
         n_errors=n_errors,
-        sides=for_and_against(model, fold.X_test[shown]),
+        for_class=np.maximum(parts, 0.0).sum(axis=0),
+        against_class=np.maximum(-parts, 0.0).sum(axis=0),
     )
 
 
@@ -101,37 +109,50 @@ def draw_run(run: Run, number: int, path: Path) -> None:
         max_names=len(run.names),
         longest=48,
     ).plot(top)
-    SearchHistoryDisplay(
-        mean_scores=(run.mean_loss,),
-        best_scores=(),
-        sizes_drawn=(run.size_drawn,),
-        sizes_kept=(run.size_kept,),
-        shown=0,
-        score="mean loss",
-        title="",
-    ).plot((middle, bottom))
     top.set_xlabel("")
-    middle.set_ylim(0, None)
+    iterations = np.arange(1, len(run.mean_loss) + 1)
+    middle.plot(iterations, run.mean_loss, color="k", lw=1.8)
+    middle.set(ylabel="mean loss", ylim=(0, None))
+    bottom.plot(iterations, run.size_drawn, "--", color=AGAINST, lw=1.8, label="before the test")
+    bottom.plot(iterations, run.size_kept, color=FOR, lw=1.8, label="after the test")
+    bottom.set(xlabel="iteration", ylabel="mean model size", ylim=(0, None))
+    for axis in (middle, bottom):
+        _finish(axis)
     figure.savefig(path, dpi=DPI)
-
-
-class _PaperContributions(ContributionsDisplay):
-    """With what the paper calls the confidence in the place of the probability."""
-
-    def _draw_below(self, ax: Any, samples: Any) -> None:
-        ax.set(ylabel="confidence δ", ylim=(-1.15, 1.15))
-        self._draw_marks(ax, samples, self.sides.delta, 0.0)
 
 
 def draw_contributions(shown: Illustration, path: Path) -> None:
     """Figure 3: y+ and y- of the validation samples under both models, and the confidence delta."""
     figure = _figure(9, 9.5)
     axes = figure.subplots(4, 1, height_ratios=(2, 1, 2, 1))
-    for number, (run, pair) in enumerate(zip(shown.runs, (axes[:2], axes[2:]), strict=True), start=1):
-        title = f"Model {number}: contributions for and against class {shown.label}"
-        _PaperContributions(sides=run.sides, truth=shown.truth, label=shown.label, title=title).plot(pair)
-        pair[1].set_xlabel("validation sample")
+    samples = np.arange(1, len(shown.truth) + 1)
+    for number, (run, (bars, below)) in enumerate(zip(shown.runs, (axes[:2], axes[2:]), strict=True), start=1):
+        bars.bar(samples - 0.2, run.for_class, 0.4, color=FOR, label="y⁺, for the class")
+        look = {"color": AGAINST, "hatch": "///", "edgecolor": "w", "lw": 0, "label": "y⁻, against the class"}
+        bars.bar(samples + 0.2, run.against_class, 0.4, **look)
+        bars.set(ylabel="contribution", xticks=samples, xlim=(0.3, len(samples) + 0.7))
+        bars.tick_params(labelbottom=False)
+        _finish(bars, f"Model {number}: contributions for and against class {shown.label}")
+        below.axhline(0.0, color="0.6", lw=0.8)
+        below.vlines(samples, 0.0, run.delta, color="0.6", lw=1)
+        right = (run.delta > 0) == shown.truth
+        below.plot(samples[right], run.delta[right], "o", color="k", ms=5, label="correct")
+        if not right.all():
+            below.plot(samples[~right], run.delta[~right], "X", color=AGAINST, ms=9, label="wrong")
+        below.set(ylabel="confidence δ", ylim=(-1.15, 1.15), xlabel="validation sample")
+        below.set(xticks=samples, xlim=(0.3, len(samples) + 0.7))
+        _finish(below)
     figure.savefig(path, dpi=DPI)
+
+
+def _finish(axis: Any, title: str = "") -> None:
+    """Title and legend above the axes, which have no lines at the top and on the right."""
+    axis.spines[["top", "right"]].set_visible(False)
+    handles, _ = axis.get_legend_handles_labels()
+    if handles:
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": len(handles), "borderaxespad": 0.2}
+        axis.legend(frameon=False, fontsize=9, borderpad=0.0, columnspacing=1.4, **place)
+    axis.set_title(title, loc="left", fontsize=11, pad=22 if handles else None)
 
 
 def draw_ranks(ranks: Ranks, labels: dict[str, str], path: Path) -> None:

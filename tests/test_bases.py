@@ -23,7 +23,7 @@ from rfsc._terms.expression import conditions_of
 from rfsc._terms.scaling import Scaling
 from rfsc._utils.determinism import seeds_of_searches, stream
 from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Rule, Sigmoid, Step, build_space, resolve
-from rfsc.explain import equation, for_and_against, summary
+from rfsc.explain import contributions, equation, summary
 
 ROOT = Path(__file__).parents[1]
 QUICK = {"n_restarts": 2, "search": SearchSettings(max_iter=40), "random_state": 0}
@@ -259,8 +259,8 @@ def test_explanations(fitted):
     X = data()[0]
     text = summary(model)
     assert all(name in text for name in model.names)
-    split = for_and_against(model, X.to_numpy())
-    np.testing.assert_allclose(split.for_class - split.against_class, fitted.decision_function(X), atol=1e-12)
+    parts = contributions(model, X.to_numpy()).values
+    np.testing.assert_allclose(parts.sum(axis=1), fitted.decision_function(X), atol=1e-12)
     assert [Term.from_dict(term.as_dict()) for term in model.terms] == list(model.terms)
 
 

@@ -79,12 +79,9 @@ print(f"not above the threshold of {test.threshold:.3g}:", ", ".join(data.data.c
 # Every line is the inclusion probability of a term: how often it is drawn. Terms rise when the models that hold them do
 # better than the others. The thick ones end up in the model, which is made of the best models of all searches.
 
-from rfsc.plots import RIPEvolutionDisplay, SearchHistoryDisplay
+from rfsc.plots import RIPEvolutionDisplay
 
 RIPEvolutionDisplay.from_estimator(clf)
-
-# %%
-SearchHistoryDisplay.from_estimator(clf)
 
 # %%
 # Would another search find the same?
@@ -104,18 +101,13 @@ from rfsc.plots import CalibrationDisplay
 CalibrationDisplay.from_estimator(clf, X_test, y_test)
 
 # %%
-# What favours the class and what opposes it, patient by patient?
-# ---------------------------------------------------------------
-# The paper's picture: positive contributions to the formula above the line, negative ones below it.
-
-from rfsc.plots import ContributionsDisplay, RowContributionsDisplay
-
-ContributionsDisplay.from_estimator(clf, X_test, y_test)
-
-# %%
-# One patient, the least certain one:
+# Why this answer, for one patient?
+# ---------------------------------
+# The least certain one:
 
 import numpy as np
+
+from rfsc.plots import RowContributionsDisplay
 
 unsure = int(np.argmin(np.abs(clf.decision_function(X_test))))
 print(explain(clf, X_test.iloc[unsure]))

@@ -34,13 +34,10 @@ print("never read:", ", ".join(X.columns[~clf.support_]))
 
 import matplotlib.pyplot as plt
 
-from rfsc.plots import CoefficientsDisplay, ContributionsDisplay
+from rfsc.plots import CoefficientsDisplay
 
 output = list(clf.classes_).index("Barbera")
 CoefficientsDisplay.from_estimator(clf, output=output)
-
-# %%
-ContributionsDisplay.from_estimator(clf, X_test, y_test, output=output)
 
 # %%
 # The least certain wine

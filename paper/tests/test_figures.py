@@ -29,8 +29,11 @@ def test_sides_are_those_of_the_samples_shown(illustration):
     shown = np.sort(np.random.default_rng(0).choice(len(fold.y_test), N_SHOWN, replace=False))
     np.testing.assert_array_equal(illustration.truth, fold.y_test[shown] == 1)
     for run in illustration.runs:
-        gap = run.sides.for_class - run.sides.against_class
-        np.testing.assert_allclose(gap, run.model.decision(fold.X_test[shown]), rtol=1e-9, atol=1e-9)
+        f = run.model.decision(fold.X_test[shown])
+        np.testing.assert_allclose(run.for_class - run.against_class, f, rtol=1e-9, atol=1e-9)
+        assert min(run.for_class.min(), run.against_class.min()) >= 0
+        np.testing.assert_array_equal(np.sign(run.delta), np.sign(f))
+        assert (np.abs(run.delta) <= 1).all()
 
 
 def test_runs_are_watched_from_the_inside(illustration):

@@ -22,20 +22,17 @@ from rfsc.export import load, save
 from rfsc.plots import (
     CalibrationDisplay,
     CoefficientsDisplay,
-    ContributionsDisplay,
     FeatureEffectsDisplay,
     RIPEvolutionDisplay,
     RowContributionsDisplay,
-    SearchHistoryDisplay,
 )
 
 OF_A_MODEL = (
     RIPEvolutionDisplay,
-    SearchHistoryDisplay,
     CoefficientsDisplay,
     FeatureEffectsDisplay,
 )
-OF_SAMPLES = (ContributionsDisplay, CalibrationDisplay)
+OF_SAMPLES = (CalibrationDisplay,)
 
 
 # ---- the search
@@ -65,7 +62,8 @@ def test_the_restart_most_similar_to_the_model_is_highlighted(two_classes):
         order += [j for j in range(len(evidence.terms)) if j not in order]
         terms, selected = tuple(evidence.terms[j] for j in order), evidence.selected[:, order]
         model = replace(model, evidence=replace(evidence, terms=terms, selected=selected))
-        assert SearchHistoryDisplay.from_estimator(model).shown == restart
+        shown = RIPEvolutionDisplay.from_estimator(model)
+        np.testing.assert_array_equal(shown.rips, model.evidence.traces[restart].rips)
 
 
 def test_of_equal_restarts_the_one_with_the_best_score_is_shown(large):
@@ -74,19 +72,6 @@ def test_of_equal_restarts_the_one_with_the_best_score_is_shown(large):
     best = int(np.argmax([trace.best_score.max() for trace in evidence.traces]))
     display = RIPEvolutionDisplay.from_estimator(replace(model, evidence=evidence))
     np.testing.assert_array_equal(display.rips, evidence.traces[best].rips)
-
-
-def test_search_history_shows_what_the_search_recorded(two_classes):
-    clf, _, _ = two_classes
-    display = SearchHistoryDisplay.from_estimator(clf)
-    for restart, search in enumerate(clf.searches_[0]):
-        for values, name in (
-            (display.mean_scores, "mean_score"),
-            (display.best_scores, "best_score"),
-            (display.sizes_drawn, "mean_size_drawn"),
-            (display.sizes_kept, "mean_size_kept"),
-        ):
-            np.testing.assert_allclose(values[restart], [getattr(r, name) for r in search.history], atol=1e-5)
 
 
 # ---- the model
@@ -133,16 +118,6 @@ def test_an_average_has_no_intervals(large):
 
 
 # ---- samples
-
-
-def test_contributions_of_samples(three_classes):
-    clf, X, y = three_classes
-    display = ContributionsDisplay.from_estimator(clf, X, y, output=1)
-    f = clf.decision_function(X)[:, 1]
-    np.testing.assert_allclose(display.sides.for_class - display.sides.against_class, f, atol=1e-9)
-    np.testing.assert_array_equal(display.truth, y == "versicolor")
-    assert len(display.ax_[0].patches) == 60  # 30 samples, two bars each
-    assert "first 30 of 150" in display.ax_[1].get_xlabel()
 
 
 def test_contributions_of_one_row_add_up(two_classes):
@@ -258,7 +233,7 @@ def test_displays_can_be_pickled(two_classes, display):
 # ---- errors
 
 
-def test_error_messages(two_classes, three_classes, large):
+def test_error_messages(two_classes):
     clf, X, y = two_classes
     model = clf.models_[0]
     for call, words in (
@@ -267,10 +242,9 @@ def test_error_messages(two_classes, three_classes, large):
         (lambda: RIPEvolutionDisplay.from_estimator(replace(model, evidence=None)), "no record of its search"),
         (lambda: RIPEvolutionDisplay.from_estimator(clf, restart=2), "between 0 and 1"),
         (
-            lambda: SearchHistoryDisplay.from_estimator(replace(model, evidence=replace(model.evidence, traces=()))),
+            lambda: RIPEvolutionDisplay.from_estimator(replace(model, evidence=replace(model.evidence, traces=()))),
             "were not saved",
         ),
-        (lambda: ContributionsDisplay.from_estimator(clf, X, y[:5]), "one label for each of the 285 rows"),
         (lambda: CalibrationDisplay.from_estimator(clf, X, y[:5]), "one label for each of the 285 rows"),
         (lambda: CalibrationDisplay.from_estimator(clf, X, np.full(len(X), "private")), "not among the 2 classes"),
         (lambda: CalibrationDisplay.from_estimator(clf, X, y, label="private"), "one of the 2 classes"),

@@ -11,11 +11,9 @@ from matplotlib.figure import Figure
 from rfsc.plots import (
     CalibrationDisplay,
     CoefficientsDisplay,
-    ContributionsDisplay,
     FeatureEffectsDisplay,
     RIPEvolutionDisplay,
     RowContributionsDisplay,
-    SearchHistoryDisplay,
     to_svg,
 )
 
@@ -26,10 +24,8 @@ pytestmark = pytest.mark.slow
 
 DRAW = {
     "rips": lambda source, X, y, **more: RIPEvolutionDisplay.from_estimator(source, **more),
-    "history": lambda source, X, y, **more: SearchHistoryDisplay.from_estimator(source, **more),
     "coefficients": lambda source, X, y, **more: CoefficientsDisplay.from_estimator(source, **more),
     "effects": lambda source, X, y, **more: FeatureEffectsDisplay.from_estimator(source, X=X, **more),
-    "contributions": ContributionsDisplay.from_estimator,
     "row": lambda source, X, y, **more: RowContributionsDisplay.from_estimator(source, X[:1], **more),
     "calibration": CalibrationDisplay.from_estimator,
 }
@@ -68,7 +64,7 @@ def test_a_note_counts_what_is_left_out(large, display, left_out):
 @pytest.mark.parametrize("whole_figure", [False, True])
 def test_drawing_into_given_axes_or_figures(two_classes, kind, whole_figure):
     figure = Figure(figsize=(8, 9), layout="constrained")
-    n_panels = 2 if kind in ("history", "contributions", "calibration") else 1
+    n_panels = 2 if kind == "calibration" else 1
     axes = figure if whole_figure else figure.subplots(n_panels, 1)
     display = DRAW[kind](*two_classes, ax=axes)
     assert plt.get_fignums() == []

@@ -49,9 +49,9 @@ def report_two(two_classes):
 
 @pytest.fixture(scope="session")
 def report_three():
-    """A report about three classes, two of them separable, with figures of rows."""
+    """A report about three classes, two of them separable."""
     X, y = load_iris(return_X_y=True, as_frame=True)
-    return Report.from_estimator(RFSCClassifier(**QUICK).fit(X, y), X, y, cv=2, baselines={}, show_rows=True)
+    return Report.from_estimator(RFSCClassifier(**QUICK).fit(X, y), X, y, cv=2, baselines={})
 
 
 @pytest.fixture(scope="session")
@@ -67,5 +67,5 @@ def hostile():
 
 @pytest.fixture(scope="session")
 def report_hostile(hostile):
-    """Its report, with all figures."""
-    return Report.from_estimator(*hostile, cv=2, baselines={}, title="<h1>{{ 6*6 }}</h1>", show_rows=True)
+    """Its report."""
+    return Report.from_estimator(*hostile, cv=2, baselines={}, title="<h1>{{ 6*6 }}</h1>")

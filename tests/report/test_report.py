@@ -218,19 +218,10 @@ def test_pyplot_keeps_no_figures_and_its_style_is_not_used(two_classes):
     assert plt.get_fignums() == []
 
 
-def test_rows_are_only_drawn_on_request(report_two, report_three):
-    sections = {"score", "model", "effects", "sizes", "search"}
-    assert {figure.section for figure in report_two.figures} == sections
-    assert {figure.section for figure in report_three.figures} == {
-        "score",
-        "model",
-        "effects",
-        "sizes",
-        "search",
-        "rows",
-    }
-    assert "Single rows" in report_three.html()
-    assert "Single rows" not in report_two.html()
+def test_figures_of_every_section(report_two, report_three):
+    for report in (report_two, report_three):
+        sections = {"score", "model", "effects", "sizes", "search"}
+        assert {figure.section for figure in report.figures} == sections
 
 
 def table_of_patients(n=120):
@@ -299,7 +290,7 @@ def test_single_models_and_pipelines_with_pca():
     X, y = X[50:], y[50:]
     assert [c["label"] for c in one.content["task"]["classes"]] == ["not 1", "1"]
     pipeline = make_pipeline(PCA(2), RFSCClassifier(**QUICK)).fit(X, y)
-    rotated = Report.from_estimator(pipeline, X, y, cv=2, baselines={}, show_rows=True)
+    rotated = Report.from_estimator(pipeline, X, y, cv=2, baselines={})
     assert {f["name"] for f in rotated.content["models"][0]["features"]} <= {"pca0", "pca1"}
     assert rotated.content["task"]["n_features"] == 2
     assert [c["used"] for c in rotated.content["data"]] == [None] * 4

@@ -1,6 +1,6 @@
 """A model in words and numbers: its equation, its table of terms, and why a row gets its class."""
 
-from .contributions import Contributions, ForAgainst, contributions, for_and_against
+from .contributions import Contributions, contributions
 from .effects import FeatureEffects, feature_effects
 from .equation import definitions, equation, equations, legend
 from .front import Front
@@ -12,7 +12,6 @@ from .term_table import TermTable, summary, term_table
 __all__ = [
     "Contributions",
     "FeatureEffects",
-    "ForAgainst",
     "Front",
     "Rounded",
     "Stability",
@@ -23,7 +22,6 @@ __all__ = [
     "equations",
     "explain",
     "feature_effects",
-    "for_and_against",
     "legend",
     "rounded",
     "stability",

@@ -1,10 +1,10 @@
-"""What every term, or feature, adds to f in a sample, and what favours a class and what contradicts it."""
+"""What every term, or feature, adds to f in a sample."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,29 +15,6 @@ from .._utils.arrays import FloatArray
 from .._utils.validation import check_choice
 
 CONSTANT = "constant"
-
-
-class ForAgainst(NamedTuple):
-    """f of every sample, split by the sign of the contributions: f = for_class - against_class.
-
-    Each contribution is counted on the side that it favours, also beyond the training ranges, where a term may change
-    its sign.
-
-    Parameters
-    ----------
-    for_class, against_class : ndarray of shape (n_samples,)
-        What favours the class and what is against it; at least zero.
-    """
-
-    for_class: FloatArray
-    against_class: FloatArray
-
-    @property
-    def delta(self) -> FloatArray:
-        """(y+ - y-) / max(y+, y-): 1 if nothing is against the class, -1 if nothing favours it; no probability."""
-        larger = np.maximum(self.for_class, self.against_class)
-        gap = self.for_class - self.against_class
-        return np.divide(gap, larger, out=np.zeros_like(gap), where=larger > 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +29,6 @@ class Contributions:
         Contributions; every row adds up to f, to rounding.
     total : ndarray of shape (n_samples,)
         f.
-    sides : ForAgainst
-        y+ and y-, by term as in the paper.
     label : object
         The class that f > 0 predicts; of several outputs, the largest f decides.
     by : {"term", "feature"}
@@ -63,27 +38,8 @@ class Contributions:
     names: tuple[str, ...]
     values: FloatArray
     total: FloatArray
-    sides: ForAgainst
     label: object
     by: str
-
-
-def for_and_against(model: SparseModel, X: FloatArray) -> ForAgainst:
-    """Split the output of a model into what favours its class and what is against it (paper, Eq. nl_reg2).
-
-    Parameters
-    ----------
-    model : SparseModel
-        The model of one output.
-    X : ndarray of shape (n_samples, n_features)
-        Samples in the user's own units.
-
-    Returns
-    -------
-    ForAgainst
-        y+ and y- of every sample.
-    """
-    return split(model.coef[:, None] * model.columns(X))
 
 
 def contributions(source: Any, X: Any, *, by: str = "term", label: object = None) -> Contributions:
@@ -128,12 +84,7 @@ def contributions(source: Any, X: Any, *, by: str = "term", label: object = None
     table = feature_table(as_predictor(source), X)
     parts = model.coef[:, None] * model.columns(table)
     names, values = (model.names, parts) if by == "term" else _by_feature(model, parts)
-    return Contributions(names, values.T, model.decision(table), split(parts), model.label, by)
-
-
-def split(parts: FloatArray) -> ForAgainst:
-    """Sum the positive and the negative contributions, shape (n_terms, n_samples), separately."""
-    return ForAgainst(np.maximum(parts, 0.0).sum(axis=0), np.maximum(-parts, 0.0).sum(axis=0))
+    return Contributions(names, values.T, model.decision(table), model.label, by)
 
 
 def _by_feature(model: SparseModel, parts: FloatArray) -> tuple[tuple[str, ...], FloatArray]:

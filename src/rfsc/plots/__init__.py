@@ -20,21 +20,19 @@ from .drawing import to_svg
 from .feature_effects import FeatureEffectsDisplay
 from .good_models import AtlasDisplay
 from .nomogram import NomogramDisplay
-from .search_course import RIPEvolutionDisplay, SearchHistoryDisplay
+from .search_course import RIPEvolutionDisplay
 from .sizes import FrontDisplay
-from .term_effects import CoefficientsDisplay, ContributionsDisplay, RowContributionsDisplay
+from .term_effects import CoefficientsDisplay, RowContributionsDisplay
 
 __all__ = [
     "AtlasDisplay",
     "CalibrationDisplay",
     "CertificateDisplay",
     "CoefficientsDisplay",
-    "ContributionsDisplay",
     "FeatureEffectsDisplay",
     "FrontDisplay",
     "NomogramDisplay",
     "RIPEvolutionDisplay",
     "RowContributionsDisplay",
-    "SearchHistoryDisplay",
     "to_svg",
 ]

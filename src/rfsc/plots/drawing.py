@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._model import Evidence, SparseModel
-from .._model.access import as_predictor, model_of
+from .._model import SparseModel
+from .._model.access import as_predictor
 from .._utils.arrays import IntArray
 from .._utils.optional import require
 from .._utils.validation import codes_of, labels_of
@@ -90,18 +90,6 @@ class TermRowsDisplay(Display):
 
 
 # ---- what a user passes
-
-
-def search_of(source: Any, output: int, *, traced: bool = False) -> tuple[SparseModel, Evidence]:
-    """A model and the record of its search; `traced` requires every iteration, which files may lack."""
-    model = model_of(source, output)
-    if model.evidence is None:
-        msg = "this model has no record of its search. Pass a fitted RFSCClassifier, or a file saved from one."
-        raise ValueError(msg)
-    if traced and not model.evidence.traces:
-        msg = "the iterations of the search were not saved with this model. Pass the fitted RFSCClassifier itself."
-        raise ValueError(msg)
-    return model, model.evidence
 
 
 def codes_for(source: Any, y: Any, n_samples: int) -> IntArray:

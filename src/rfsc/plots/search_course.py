@@ -1,4 +1,4 @@
-"""A search, iteration by iteration: inclusion probabilities of the terms, score and size of the models."""
+"""A search, iteration by iteration: the inclusion probabilities of the terms."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._model import Evidence
+from .._model import Evidence, SparseModel
+from .._model.access import model_of
 from .._utils.arrays import BoolArray, FloatArray
-from .drawing import AGAINST, COLOURS, FOR, GREY, SMALL, Display, class_name, search_of, shorten_all, title_and_legend
+from .drawing import COLOURS, GREY, SMALL, Display, class_name, shorten_all, title_and_legend
 
 FAINT = "0.8"
 THICK = 2.4  # points: lines with a name
@@ -71,7 +72,7 @@ class RIPEvolutionDisplay(Display):
         RIPEvolutionDisplay
             The display, drawn.
         """
-        model, evidence = search_of(estimator, output, traced=True)
+        model, evidence = _search_of(estimator, output)
         restart = _restart_to_show(evidence, len(model.terms), restart)
         traced = np.array(evidence.traced, dtype=np.int64)
         return cls(
@@ -125,87 +126,16 @@ class RIPEvolutionDisplay(Display):
             ax.text(1.09, -0.03, f"+{n_more} more", **look, **beside)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class SearchHistoryDisplay(Display):
-    """Score of the models drawn in each iteration, and their mean size before and after the test of the terms.
-
-    Parameters
-    ----------
-    mean_scores, best_scores, sizes_drawn, sizes_kept : tuple of ndarray of shape (n_iter,)
-        One array for each restart; restarts may differ in length. `best_scores` may be empty.
-    shown : int
-        Index of the restart that is highlighted; the others are drawn faintly.
-    score : str
-        Name of the score.
-    title : str
-        Title.
-    """
-
-    mean_scores: tuple[FloatArray, ...]
-    best_scores: tuple[FloatArray, ...]
-    sizes_drawn: tuple[FloatArray, ...]
-    sizes_kept: tuple[FloatArray, ...]
-    shown: int
-    score: str
-    title: str
-    _panels: ClassVar[tuple[float, ...]] = (1, 1)
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, output: int = 0, restart: int | None = None, ax: Any = None) -> Self:
-        """Draw the search behind a model.
-
-        Parameters
-        ----------
-        estimator : RFSCClassifier, Pipeline, Predictor or SparseModel
-            A fitted classifier, a fitted pipeline that ends in one, or a model read from a file.
-        output : int, default=0
-            Index of the model, for classifiers with several.
-        restart : int or None, default=None
-            Index of the restart to highlight; None for the one whose own model is most similar to the final one.
-        ax : sequence of two Axes, Figure or None, default=None
-            Where to draw; a figure is resized to fit, None makes a new one.
-
-        Returns
-        -------
-        SearchHistoryDisplay
-            The display, drawn.
-        """
-        model, evidence = search_of(estimator, output, traced=True)
-        shown = _restart_to_show(evidence, len(model.terms), restart)
-        return cls(
-            mean_scores=tuple(trace.mean_score for trace in evidence.traces),
-            best_scores=tuple(trace.best_score for trace in evidence.traces),
-            sizes_drawn=tuple(trace.size_drawn for trace in evidence.traces),
-            sizes_kept=tuple(trace.size_kept for trace in evidence.traces),
-            shown=shown,
-            score=f"score ({evidence.score})",
-            title=_search_title(model.label, shown, evidence),
-        ).plot(ax)
-
-    def _draw(self, *axes: Any) -> None:
-        score, size = axes
-        if self.best_scores:
-            self._draw_restart(score, self.best_scores, FOR, "-", "best model")
-            self._draw_restart(score, self.mean_scores, AGAINST, "--", "mean of the models drawn")
-        else:
-            self._draw_restart(score, self.mean_scores, "k", "-", None)
-        self._draw_restart(size, self.sizes_drawn, AGAINST, "--", "before the test")
-        self._draw_restart(size, self.sizes_kept, FOR, "-", "after the test")
-        score.set(ylabel=self.score)
-        size.set(xlabel="iteration", ylabel="mean model size", ylim=(0, None))
-        score.tick_params(labelbottom=False)
-        for one, others, title in ((score, self.mean_scores, self.title), (size, self.sizes_kept, "")):
-            for k, line in enumerate([line for r, line in enumerate(others) if r != self.shown]):
-                label = None if k else "other restarts"
-                one.plot(np.arange(1, len(line) + 1), line, color=FAINT, lw=0.8, zorder=1, label=label)
-            _iteration_axis(one, max(len(values) for values in self.mean_scores))
-            title_and_legend(one, title)
-
-    def _draw_restart(self, ax: Any, values: tuple[FloatArray, ...], colour: str, style: str, label: Any) -> None:
-        """The highlighted restart."""
-        line = values[self.shown]
-        look = {"color": colour, "ls": style, "lw": 1.8, "zorder": 3, "marker": "o" if len(line) == 1 else None}
-        ax.plot(np.arange(1, len(line) + 1), line, label=label, **look)
+def _search_of(source: Any, output: int) -> tuple[SparseModel, Evidence]:
+    """A model and the record of its search, with every iteration."""
+    model = model_of(source, output)
+    if model.evidence is None:
+        msg = "this model has no record of its search. Pass a fitted RFSCClassifier, or a file saved from one."
+        raise ValueError(msg)
+    if not model.evidence.traces:
+        msg = "the iterations of the search were not saved with this model. Pass the fitted RFSCClassifier itself."
+        raise ValueError(msg)
+    return model, model.evidence
 
 
 def _restart_to_show(evidence: Evidence, n_model_terms: int, restart: int | None) -> int:

@@ -82,7 +82,6 @@ class Report:
         warnings: Sequence[str] = (),
         notes: Sequence[str] = (),
         fallbacks: Sequence[Fallback] | None = None,
-        show_rows: bool = False,
         certificate: Certificate | None = None,
         atlas: Atlas | None = None,
         random_state: int | None = 0,
@@ -114,8 +113,6 @@ class Report:
             Warnings of the fit, and notes on how the table was read, to repeat.
         fallbacks : sequence of Fallback or None, default=None
             Models for rows in which a measurement is missing; None takes those of a model from a file.
-        show_rows : bool, default=False
-            Whether to add figures of single rows. Otherwise the page holds aggregates only.
         certificate, atlas : Certificate or None, Atlas or None, default=None
             What to believe, in place of naive intervals; and other good models.
         random_state, verbose : int or None, int, default=0
@@ -137,7 +134,7 @@ class Report:
         n_groups = None if groups is None else len(set(np.asarray(groups).tolist()))
         words = PageWords(target, title, source, warnings, notes, n_groups, fallbacks)
         content = collect(subject, X, score, words, certificate=certificate, atlas=atlas)
-        figures = draw_figures(subject, X, score, show_rows=show_rows, certificate=certificate, atlas=atlas)
+        figures = draw_figures(subject, X, score, certificate=certificate, atlas=atlas)
         return cls(content, tuple(subject.models), tuple(figures))
 
     def html(self) -> str:

@@ -1,4 +1,4 @@
-"""The figures of a report: aggregates by default, single rows only on request."""
+"""The figures of a report: aggregates, no single rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ def draw_figures(
     X: Any,
     score: HonestScore,
     *,
-    show_rows: bool,
     certificate: Certificate | None = None,
     atlas: Atlas | None = None,
 ) -> list[Figure]:
@@ -49,7 +48,7 @@ def draw_figures(
         figures += _of_outputs(subject, X)
         if atlas is not None:
             figures += _of_atlas(atlas)
-        return [*figures, *_of_rows(subject, X)] if show_rows else figures
+        return figures
 
 
 def _of_atlas(atlas: Atlas) -> Iterator[Figure]:
@@ -157,11 +156,3 @@ def _of_outputs(subject: Subject, X: Any) -> Iterator[Figure]:
             text = "how one restart converged: the terms that it selects rise to 1, the others fall to 0."
             display = plots.RIPEvolutionDisplay.from_estimator(source, output=k)
             yield _figure("search", k, f"Inclusion probabilities{of}", text, display, wide=True)
-
-
-def _of_rows(subject: Subject, X: Any) -> Iterator[Figure]:
-    rows = (subject.predictor, X if subject.reads_table else subject.features, subject.labels)
-    for k, of in _shown_outputs(subject):
-        text = "contributions for and against the class in single rows, and the probability of the class."
-        display = plots.ContributionsDisplay.from_estimator(*rows, output=k)
-        yield _figure("rows", k, f"For and against{of}", text, display, wide=True)
