@@ -6,10 +6,10 @@ import numpy as np
 from scipy.special import expit, logit
 
 from .._utils.arrays import BoolArray, FloatArray
+from .inference import intercepts, refit
 
 SMALLEST_PROBABILITY = 1e-15  # a probability of exactly zero would make the log-loss infinite
-MOST_STEPS, MOST_HALVINGS, CLOSE = 100, 30, 1e-10  # of Newton's method
-SEPARATED = 1e-6  # mean log-loss below which the probabilities separate the classes, and no slope is the best
+UNDETERMINED = 1e3  # error of a slope, as a multiple of it: the probabilities separate the classes, or are all equal
 
 Estimate = tuple[float | None, float | None]  # a value and its standard error; None if the rows do not tell
 UNKNOWN: Estimate = (None, None)
@@ -18,7 +18,7 @@ UNKNOWN: Estimate = (None, None)
 def auc(event: BoolArray, probability: FloatArray, weight: FloatArray | None = None) -> Estimate:
     """Area under the ROC curve, ties counting half, with the standard error of DeLong, DeLong and Clarke-Pearson."""
     own, others = event, ~event
-    weight = np.ones(event.size) if weight is None else weight
+    weight = _weight(event, weight)
     if min(own.sum(), others.sum()) < 2:
         return UNKNOWN
     values, rank = np.unique(probability, return_inverse=True)
@@ -35,44 +35,31 @@ def auc(event: BoolArray, probability: FloatArray, weight: FloatArray | None = N
 
 def calibration_intercept(event: BoolArray, probability: FloatArray, weight: FloatArray | None = None) -> Estimate:
     """What must be added to the log-odds so that as many events are predicted as happen."""
-    log_odds = _log_odds(probability)
-    found = _logistic(np.ones((log_odds.size, 1)), event, log_odds, weight)
-    return UNKNOWN if found is None else (float(found[0][0]), float(found[1][0]))
+    log_odds, target, weight = _log_odds(probability), np.where(event, 1.0, -1.0), _weight(event, weight)
+    if not 0.0 < weight @ event < weight.sum():
+        return UNKNOWN
+    value = float(intercepts(log_odds[None], target, weight)[0])
+    f = log_odds + value
+    return _known(value, float((weight @ (expit(f) * expit(-f))) ** -0.5))
 
 
 def calibration_slope(event: BoolArray, probability: FloatArray, weight: FloatArray | None = None) -> Estimate:
     """Slope of a logistic regression of the event on the log-odds; below 1 if predictions are too extreme."""
-    log_odds = _log_odds(probability)
-    found = _logistic(np.column_stack([np.ones_like(log_odds), log_odds]), event, np.zeros_like(log_odds), weight)
-    return UNKNOWN if found is None else (float(found[0][1]), float(found[1][1]))
+    log_odds, target, weight = _log_odds(probability), np.where(event, 1.0, -1.0), _weight(event, weight)
+    if not 0.0 < weight @ event < weight.sum():
+        return UNKNOWN
+    columns = np.stack([np.ones_like(log_odds), log_odds])
+    fit = refit(columns, target, weight, np.zeros(2), np.zeros(2))
+    return _known(float(fit.coef[1]), float(fit.standard_error[1]))
+
+
+def _known(value: float, error: float) -> Estimate:
+    return (value, error) if error <= UNDETERMINED * max(1.0, abs(value)) else UNKNOWN
 
 
 def _log_odds(probability: FloatArray) -> FloatArray:
     return np.asarray(logit(np.clip(probability, SMALLEST_PROBABILITY, 1.0 - SMALLEST_PROBABILITY)))
 
 
-def _logistic(
-    Z: FloatArray, event: BoolArray, offset: FloatArray, weight: FloatArray | None
-) -> tuple[FloatArray, FloatArray] | None:
-    """Coefficients of a logistic regression and their standard errors; None if there is no finite estimate."""
-    sign, weight = np.where(event, 1.0, -1.0), np.ones(event.size) if weight is None else weight
-
-    def loss(coef: FloatArray) -> float:
-        return float(weight @ np.logaddexp(0.0, -sign * (Z @ coef + offset)))
-
-    coef = np.zeros(Z.shape[1])
-    for _ in range(MOST_STEPS):
-        p = expit(Z @ coef + offset)
-        hessian = (Z * (weight * p * (1.0 - p))[:, None]).T @ Z
-        if np.linalg.matrix_rank(hessian) < len(coef):
-            return None
-        step = np.linalg.solve(hessian, Z.T @ (weight * (event - p)))
-        for _ in range(MOST_HALVINGS):
-            if loss(coef + step) <= loss(coef):
-                break
-            step /= 2.0
-        coef = coef + step
-        if np.abs(step).max() <= CLOSE * max(1.0, np.abs(coef).max()):
-            is_separated = loss(coef) <= SEPARATED * weight.sum()
-            return None if is_separated else (coef, np.sqrt(np.diag(np.linalg.inv(hessian))))
-    return None
+def _weight(event: BoolArray, weight: FloatArray | None) -> FloatArray:
+    return np.ones(event.size) if weight is None else weight
