@@ -34,10 +34,10 @@ MIXES = [
     ["rule", "hinge"],
     ["centred", "step"],
     ["step", "fourier", "sigmoid"],
-    ["radial", Polynomial(degree=3, interaction_only=True)],
+    ["radial", Polynomial(degree=3)],
     ["hinge", "step", "radial", "fourier", "sigmoid", "polynomial"],
     [Hinge(4, products=True), Step(3, levels=True)],
-    (Polynomial(degree=4, max_features=1), Polynomial(degree=2, interaction_only=True)),
+    (Polynomial(degree=3), Polynomial(degree=2)),
 ]
 
 

@@ -11,7 +11,7 @@ from ._terms import Basis, MonomialSpace, Term, TermSpace, Training, UnionSpace
 from ._terms.centred import Centred
 from ._terms.fourier import Fourier
 from ._terms.hinges import Hinge
-from ._terms.polynomial import Polynomial, monomials_of
+from ._terms.polynomial import Polynomial
 from ._terms.radial import Radial
 from ._terms.repeats import repeated
 from ._terms.rules import Rule
@@ -85,10 +85,9 @@ def resolve(basis: Any) -> tuple[Basis, ...]:
 def build_space(bases: Sequence[Basis], training: Training, seed: int) -> TermSpace:
     """Lay out all families for the training rows of one output; the constant is among the terms, once."""
     generators = np.random.default_rng(seed).spawn(len(bases))
-    polynomials = [basis for basis in bases if isinstance(basis, Polynomial)]
-    # one space for all polynomials, because they share terms: at least the constant
-    features = training.features
-    first = monomials_of(polynomials, features, training.binary) if polynomials else MonomialSpace(features, 0)
+    # one space for all polynomials: the largest degree holds the terms of the others, degree 0 the constant
+    degree = max((basis.degree for basis in bases if isinstance(basis, Polynomial)), default=0)
+    first = MonomialSpace(training.features, degree, training.binary if degree > 1 else None)
     pairs = zip(bases, generators, strict=True)
     others = [_space_of(basis, training, rng) for basis, rng in pairs if not isinstance(basis, Polynomial)]
     spaces = [first, *others]

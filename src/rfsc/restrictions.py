@@ -139,11 +139,10 @@ def requirements_of(
     constant: BoolArray,
     max_terms: int,
 ) -> Requirements | None:
-    """What the restrictions, and the groups of the families, mean for the candidate terms; None if nothing."""
-    own = space.groups
-    if restrictions in (None, Restrictions()) and not own:
+    """What the restrictions mean for the candidate terms; None if nothing."""
+    if restrictions is None or restrictions == Restrictions():
         return None
-    wanted = restrictions or Restrictions()
+    wanted = restrictions
     names = _Names(space, feature_names, constant, barred_features(wanted, feature_names))
     groups, forbidden = _grouped(wanted, names)
     forbidden |= {j for one in wanted.forbid if isinstance(one, str) for j in names.forbidden(one)}
@@ -153,7 +152,7 @@ def requirements_of(
         frozenset(),
         frozenset(forbidden),
         apart,
-        _merged([*own, *groups]),
+        _merged(groups),
         wanted.hierarchy,
         {_feature_index(name, feature_names, _field_of(wanted, name)): sign for name, sign in wanted.signs.items()},
     )

@@ -13,7 +13,7 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from rfsc import Restrictions
-from rfsc.bases import Hinge, Polynomial, Step
+from rfsc.bases import Hinge, Polynomial
 
 FOLDER = os.environ.get("RFSC_DATA") or str(Path(__file__).parents[3] / "shared" / "data")
 FROM_FOLDER = ("bupa", "ionosphere", "sonar")
@@ -115,7 +115,6 @@ CASES: dict[str, Case] = {
     "three weighted hinge": Case("three", "hinge", weighted=True),
     "rare balanced": Case("rare", params={"class_weight": "balanced"}),
     "pairs restricted": Case("pairs", params={"restrictions": NAMED}),
-    "levels grouped": Case("levels", Step(levels="grouped")),
     "curves hinge products": Case("curves", [Polynomial(degree=1), Hinge(products=True)]),
     "pairs cubic": Case("pairs", Polynomial(degree=3)),
     "wdbc paper": Case("wdbc", how="paper"),

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from rfsc._terms import MonomialSpace
 from rfsc._terms.naming import name_of
-from rfsc._terms.polynomial import RestrictedMonomialSpace, monomials_of
 from rfsc.bases import Centred, Fourier, Hinge, Polynomial, Radial, Rule, Sigmoid, Step, build_space
 from tests.reference.naive_requirements import NaiveRequirements
 from tests.terms.layout import all_terms, training_of
@@ -25,7 +24,6 @@ def table(n_rows=60, seed=0):
 
 FAMILIES = {
     "polynomial": [Polynomial(degree=3)],
-    "interactions and powers": [Polynomial(degree=3, interaction_only=True), Polynomial(degree=4, max_features=1)],
     "centred": [Centred(3)],
     "products": [Hinge(3, products=True)],
     "step": [Step(4, levels=True)],
@@ -36,7 +34,7 @@ FAMILIES = {
     "all": [
         Polynomial(degree=2),
         Hinge(2, products=True),
-        Step(2, levels="grouped"),
+        Step(2, levels=True),
         Fourier(1),
         Radial(3),
         Sigmoid(3),
@@ -98,50 +96,16 @@ def test_parents_are_the_terms_with_one_factor_less(bases):
     assert space.parents(np.empty(0, np.int64)) == []
 
 
-@given(features=st.sets(st.integers(0, 12), max_size=6), data=st.data())
-def test_ranks_of_restricted_monomials(features, data):
-    families = data.draw(
-        st.lists(
-            st.builds(
-                Polynomial,
-                degree=st.integers(0, 4),
-                interaction_only=st.booleans(),
-                max_features=st.none() | st.integers(1, 3),
-            ),
-            min_size=1,
-            max_size=2,
-        )
-    )
-    space = monomials_of(families, np.array(sorted(features), dtype=np.int64))
-    terms = all_terms(space)
-    assert [space.rank(term.factors) for term in terms] == list(range(space.n_terms))
-    present = {term.factors for term in terms}
-    for term in terms:  # a family that has a product has all that divides it
-        assert all(term.factors[:i] + term.factors[i + 1 :] in present for i in range(len(term.factors)))
+def test_what_a_space_lacks_is_not_found():
+    space = MonomialSpace(np.array([1, 3, 5]), 2)
+    assert space.find("b*d*f", list("abcdefgh")) is None
+    assert space.find("b*c", list("abcdefgh")) is None
+    assert space.find("h", list("abcdefgh")) is None
 
 
-def test_what_a_space_lacks_has_no_rank():
-    space = RestrictedMonomialSpace(np.array([1, 3, 5]), [(1, 1), (2, 2)])
-    assert space.rank([3, 3]) is None
-    assert space.find("c^2", list("abcdef")) is None
-    for other in (space, MonomialSpace(np.array([1, 3, 5]), 2)):
-        assert other.find("b*c", list("abcdefgh")) is None
-        assert other.find("h", list("abcdefgh")) is None
-
-
-def test_grouped_levels_are_those_of_one_feature():
-    space = build_space(FAMILIES["all"], training_of(table()), 0)
-    terms = all_terms(space)
-    levels = [j for j, term in enumerate(terms) if getattr(term.expression, "relation", "") == "="]
-    (group,) = space.groups
-    assert sorted(group) == levels
-    assert {terms[j].features for j in group} == {(2,)}
-    assert build_space([Step(4, levels=True)], training_of(table()), 0).groups == ()
-
-
-@pytest.mark.parametrize("levels", ["group", None, 1.5, "Grouped"])
-def test_levels_are_true_false_or_grouped(levels):
-    with pytest.raises(ValueError, match="levels must be True, False or 'grouped'"):
+@pytest.mark.parametrize("levels", ["grouped", None, 1.5])
+def test_levels_are_true_or_false(levels):
+    with pytest.raises(ValueError, match="levels must be True or False"):
         Step(levels=levels)
 
 

@@ -18,7 +18,6 @@ from .layout import all_names, all_terms, rows
 
 FAMILIES = {
     "polynomial": Polynomial(degree=3),
-    "powers": Polynomial(degree=4, max_features=1),
     "centred": Centred(3),
     "hinge": Hinge(3, products=True),
     "step": Step(4, levels=True),

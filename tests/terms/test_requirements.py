@@ -16,7 +16,7 @@ SPACES = [
     MonomialSpace(np.arange(3), 3),
     build_space([Hinge(1, products=True)], training_of(np.random.default_rng(0).normal(size=(20, 3))), 0),
     build_space(
-        [Polynomial(degree=2), Step(levels="grouped")],
+        [Polynomial(degree=2), Step(levels=True)],
         training_of(np.random.default_rng(0).integers(0, 4, size=(40, 2)).astype(float)),
         0,
     ),
@@ -31,7 +31,6 @@ def requirements(draw):
     forbidden = draw(st.frozensets(term, max_size=2))
     apart = tuple(draw(st.lists(st.frozensets(st.integers(0, 2), min_size=1, max_size=2), max_size=1)))
     groups = draw(st.lists(st.frozensets(term, min_size=1, max_size=3), max_size=2))
-    groups = [*groups, *map(frozenset, space.groups)]
     hierarchy = draw(st.booleans())
     naive = NaiveRequirements(space, (), forbidden, apart, groups, hierarchy)
     wanted = draw(st.lists(term, max_size=2))

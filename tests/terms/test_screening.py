@@ -17,13 +17,11 @@ FAMILIES = {
     "degree 1": [Polynomial(degree=1)],
     "degree 2": [Polynomial(degree=2)],
     "degree 3": [Polynomial(degree=3)],
-    "no powers": [Polynomial(degree=3, interaction_only=True)],
-    "powers": [Polynomial(degree=3, max_features=1)],
     "constant": [Polynomial(degree=0)],
     "centred": [Centred(degree=3)],
     "centred 1": [Centred(degree=1)],
     "hinges": [Hinge(n_knots=2, products=True)],
-    "several": [Polynomial(degree=2, interaction_only=True), Hinge(n_knots=2), Step()],
+    "several": [Polynomial(degree=2), Hinge(n_knots=2), Step()],
 }
 
 

@@ -83,8 +83,7 @@ UNIONS = [
     [Rule(), Hinge()],
     [Hinge(), Rule()],
     [Polynomial(), Rule(), Hinge()],
-    [Polynomial(interaction_only=True), Hinge()],
-    [Polynomial(max_features=1, degree=3), Step()],
+    [Polynomial(degree=3), Step()],
     [Centred(), Rule()],
     [Fourier(), Step(levels=True)],
 ]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._terms.polynomial import MonomialSpace, RestrictedMonomialSpace
+from .._terms.polynomial import MonomialSpace
 from .._utils.arrays import FloatArray, IntArray
 from .base import Supports
 from .cuda_device import Array, CudaDevice
@@ -38,7 +38,7 @@ class DeviceTable:
         n_features, n_rows = problem.table.shape
         self.n_rows = -(-n_rows // TILE) * TILE
         self._one, self._zero = n_features, n_features + 1
-        is_product = isinstance(problem.space, MonomialSpace | RestrictedMonomialSpace)  # every term, of features
+        is_product = isinstance(problem.space, MonomialSpace)  # every term, of features
         most = max(COLUMN_BYTES // (8 * self.n_rows), problem.max_terms)
         self.capacity = 0 if is_product else int(min(problem.space.n_terms, most))  # of uploaded columns
         self.table = device.empty((n_features + 2 + self.capacity, self.n_rows))

@@ -97,7 +97,7 @@ class CentredSpace(TermSpace):
         parts = [column_part(self.columns, table, a - 1, b - 1) for a, b in monomials.by_degree]
         if monomials.degree > 1:
             number = lambda i, j: monomials.pair_ids(i, j) - 1  # noqa: E731
-            parts[1] = pair_part(table, monomials.features, number, squares=True, leans=False)
+            parts[1] = pair_part(table, monomials.features, number, leans=False)
         return parts
 
     def _factors(self, ids: IntArray) -> IntArray:

@@ -5,21 +5,16 @@ of a monomial, first by degree, then by its factors in lexicographic order. A mo
 multiset p_1 <= ... <= p_d; adding 0, 1, ..., d - 1 makes it a combination c_1 < ... < c_d out of m = n + d - 1 numbers,
 whose lexicographic rank is C(m, d) - 1 - sum_i C(m - 1 - c_i, d - i + 1). All of it is exact integer arithmetic, so
 20,000 features at degree 2 (200 million terms) cost nothing until a column is asked for.
-
-The shape of a monomial is its degree d and its number k of distinct features. Restricted monomials come in one block
-for each shape: every choice of k features out of n, times every way to share out the degree among them (compositions
-of d into k parts). A restriction is a set of shapes, so several of them together are the union of their sets.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 
@@ -56,43 +51,16 @@ class Polynomial:
     ----------
     degree : int, default=2
         Largest total degree of a term, from 0 (the constant alone) to 5.
-    interaction_only : bool, default=False
-        Leave out powers: no feature twice in one term.
-    max_features : int or None, default=None
-        Most distinct features in one term; 1 leaves powers of single features.
     """
 
     degree: int = 2
-    interaction_only: bool = False
-    max_features: int | None = None
 
     def __post_init__(self) -> None:
         check_degree(self.degree, 0)
-        if not isinstance(self.interaction_only, bool | np.bool_):
-            msg = f"interaction_only must be True or False, got {self.interaction_only!r}."
-            raise ValueError(msg)
-        if self.max_features is not None:
-            check_count("max_features", self.max_features)
 
-    @property
-    def shapes(self) -> frozenset[tuple[int, int]]:
-        """(degree, number of distinct features) of the monomials, but for the constant."""
-        most = self.degree if self.max_features is None else self.max_features
-        every = ((d, k) for d in range(1, self.degree + 1) for k in range(1, min(d, most) + 1))
-        return frozenset((d, k) for d, k in every if d == k or not self.interaction_only)
-
-    def space(self, training: Training, rng: np.random.Generator) -> TermSpace:  # noqa: ARG002  no randomness needed
+    def space(self, training: Training, rng: np.random.Generator) -> MonomialSpace:  # noqa: ARG002  nothing is random
         """The monomials of the allowed features."""
-        return monomials_of([self], training.features, training.binary)
-
-
-def monomials_of(families: Sequence[Polynomial], features: IntArray, binary: IntArray | None = None) -> TermSpace:
-    """The monomials that belong to any of the families, each once, and the constant."""
-    shapes = frozenset().union(*(family.shapes for family in families))
-    degree = max((d for d, _ in shapes), default=0)
-    if shapes == Polynomial(degree=degree).shapes:
-        return MonomialSpace(features, degree, binary)  # the order that the world knows, and faster
-    return RestrictedMonomialSpace(features, shapes)
+        return MonomialSpace(training.features, self.degree, training.binary)
 
 
 class MonomialSpace(TermSpace):
@@ -154,7 +122,9 @@ class MonomialSpace(TermSpace):
 
     @property
     def singles(self) -> tuple[IntArray, IntArray]:
-        return _powers(self.features, lambda power: self.rank(power) if len(power) <= self.degree else None)
+        powers = [(self.rank([p] * d), p) for d in range(1, self.degree + 1) for p in self.features.tolist()]
+        ids, features = np.array(powers, dtype=np.int64).reshape(-1, 2).T
+        return ids, features
 
     def simplest(self, ids: IntArray) -> IntArray:
         if self.degree < 2 or not self._binary.size:
@@ -183,7 +153,7 @@ class MonomialSpace(TermSpace):
         if self.degree > 0:
             parts[0] = column_part(self.columns, table, *self.by_degree[0])
         if self.degree > 1:
-            parts[1] = pair_part(table, self.features, self.pair_ids, squares=True, leans=True)
+            parts[1] = pair_part(table, self.features, self.pair_ids, leans=True)
         return parts
 
     @property
@@ -194,87 +164,6 @@ class MonomialSpace(TermSpace):
     def pair_ids(self, i: IntArray, j: IntArray) -> IntArray:
         """Ids of the products of the features at positions i <= j within `features`."""
         return np.asarray(self._first[2] + i * self.features.size - i * (i + 1) // 2 + j)
-
-
-class RestrictedMonomialSpace(TermSpace):
-    """The constant and all monomials of certain shapes, by degree, then by number of distinct features."""
-
-    def __init__(self, features: IntArray, shapes: Iterable[tuple[int, int]]) -> None:
-        self.features = np.asarray(features, dtype=np.int64)
-        self._place = {p: i for i, p in enumerate(self.features.tolist())}
-        self._blocks: list[tuple[int, list[tuple[int, ...]]]] = [(0, [()])]  # the constant
-        self._blocks += [(k, _compositions(d, k)) for d, k in sorted(set(shapes))]
-        n = self.features.size
-        sizes = [math.comb(n, k) * len(shares) for k, shares in self._blocks]
-        self.n_terms = checked_size(sum(sizes))
-        self._first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-
-    def term(self, j: int) -> Term:
-        return monomial(self._factors(j))
-
-    def _factors(self, j: int) -> list[int]:
-        block = int(np.searchsorted(self._first, j, side="right")) - 1
-        k, shares = self._blocks[block]
-        which, powers = divmod(j - int(self._first[block]), len(shares))
-        chosen = self.features[unrank_subsets(np.array([which]), self.features.size, k)[0]].tolist()
-        return sorted(p for p, times in zip(chosen, shares[powers], strict=True) for _ in range(times))
-
-    def rank(self, factors: Sequence[int]) -> int | None:
-        """Id of the product of the given feature indices, None if its shape is left out."""
-        powers = sorted((self._place[p], times) for p, times in Counter(factors).items())
-        shape = tuple(times for _, times in powers)
-        for first, (k, shares) in zip(self._first.tolist(), self._blocks, strict=False):
-            if k == len(powers) and shape in shares:
-                chosen = [place for place, _ in powers]
-                return int(first + rank_subset(chosen, self.features.size) * len(shares) + shares.index(shape))
-        return None
-
-    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
-        """Id of the product with this name, its factors in any order; None if there is none."""
-        factors = read_factors(name, self.features, feature_names)
-        return None if factors is None else self.rank(factors)
-
-    @property
-    def lines(self) -> Mapping[int, int]:
-        return {p: j for p in self.features.tolist() if (j := self.rank([p])) is not None}
-
-    @property
-    def singles(self) -> tuple[IntArray, IntArray]:
-        return _powers(self.features, self.rank)
-
-    def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
-        ranks = ([self.rank(shorter) for shorter in quotients(self._factors(j))] for j in ids.tolist())
-        return [tuple(j for j in row if j is not None) for row in ranks]
-
-    def parts(self, table: FloatArray, weight: FloatArray) -> list[Part]:
-        deviations = centred(table, weight)
-        parts = []
-        for (k, shares), (first, last) in zip(self._blocks, pairwise(self._first.tolist()), strict=True):
-            if shares == [(1,)]:
-                parts.append(column_part(self.columns, table, first, last))
-            elif shares == [(1, 1)]:
-                pairs = pair_part(table, self.features, self._pair_rank, squares=False, leans=True)
-                parts.append(pairs.shifted(first))
-            elif k:
-                parts.append(column_part(self.columns, deviations, first, last, leans=True))
-        return parts
-
-    def _pair_rank(self, i: IntArray, j: IntArray) -> IntArray:
-        """Lexicographic rank of the pairs i < j."""
-        return np.asarray(i * (self.features.size - 1) - i * (i + 1) // 2 + j - 1)
-
-
-def _powers(features: IntArray, rank: Callable[[list[int]], int | None]) -> tuple[IntArray, IntArray]:
-    """Ids of the powers of single features that a space holds, by degree, and the features."""
-    powers = [(rank([p] * d), p) for d in range(1, LARGEST_DEGREE + 1) for p in features.tolist()]
-    held = np.array([(j, p) for j, p in powers if j is not None], dtype=np.int64).reshape(-1, 2)
-    return held[:, 0], held[:, 1]
-
-
-def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
-    """Ways to write a total as a sum of so many positive numbers, in order."""
-    cuts = [(0, *cut, total) for cut in combinations(range(1, total), parts - 1)]
-    return [tuple(b - a for a, b in pairwise(cut)) for cut in cuts]
 
 
 def quotients(factors: Sequence[int]) -> list[tuple[int, ...]]:

@@ -39,7 +39,7 @@ def repeated(spaces: Sequence[TermSpace], training: Training) -> dict[int, int]:
         table = np.zeros((len(training.table), values.shape[1]))
         table[features] = values
         for begin, space, ids, of in offered:
-            some = np.isin(of, features) & ~np.isin(ids, [j for group in space.groups for j in group])
+            some = np.isin(of, features)
             for j, p, shape in zip(
                 ids[some].tolist(), of[some].tolist(), _shapes(space, table, ids[some]), strict=True
             ):

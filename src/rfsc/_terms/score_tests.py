@@ -200,14 +200,13 @@ class PairBlock:
     features: IntArray  # those of the space
     left: tuple[int, int]
     right: tuple[int, int]  # the same range as the left one, or behind it
-    squares: bool  # whether the product of a feature with itself is a term
     number: Callable[[IntArray, IntArray], IntArray]  # from positions i <= j within `features` to ids
 
     def statistics(self, test: ScoreTest, least: float) -> FloatArray:  # noqa: ARG002
         """Of every pair, by rows; on the diagonal, pairs that come twice are negative the second time."""
         found = test.of_products(*(self._features(side) for side in (self.left, self.right)))
         if self.left == self.right:
-            found[np.tril_indices(len(found), -1 if self.squares else 0)] = -1.0
+            found[np.tril_indices(len(found), -1)] = -1.0
         return found.ravel()
 
     def _features(self, side: tuple[int, int]) -> FloatArray:
@@ -238,22 +237,17 @@ def column_part(columns: Columns, table: FloatArray, first: int, last: int, *, l
 
 
 def pair_part(
-    table: FloatArray,
-    features: IntArray,
-    number: Callable[[IntArray, IntArray], IntArray],
-    *,
-    squares: bool,
-    leans: bool,
+    table: FloatArray, features: IntArray, number: Callable[[IntArray, IntArray], IntArray], *, leans: bool
 ) -> Part:
-    """All products of two features, tested by matrix products beside the constant and the two features."""
+    """All products of two features, and squares, tested by matrix products beside the constant and the features."""
     n = features.size
 
     def blocks() -> Iterable[Block]:
         ranges = [(a, min(a + PAIR_FEATURES, n)) for a in range(0, n, PAIR_FEATURES)]
         pairs = combinations_with_replacement(ranges, 2)
-        return (PairBlock(table, features, left, right, squares, number) for left, right in pairs)
+        return (PairBlock(table, features, left, right, number) for left, right in pairs)
 
-    return Part(blocks, n * (n + 1) // 2 if squares else n * (n - 1) // 2, leans=leans)
+    return Part(blocks, n * (n + 1) // 2, leans=leans)
 
 
 def strongest(part: Part, test: ScoreTest, keep: int, n_threads: int = 1) -> Found:

@@ -61,11 +61,6 @@ class TermSpace(ABC):
         return [()] * len(ids)
 
     @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Terms that the family offers only together."""
-        return ()
-
-    @property
     def lines(self) -> Mapping[int, int]:
         """Ids of the terms that are a feature as it is, by feature."""
         return {}
@@ -147,10 +142,6 @@ class UnionSpace(TermSpace):
                 found[i] = tuple(self._again.get(first + j, first + j) for j in parents)
         return found
 
-    @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        return tuple(tuple(first + j for j in group) for first, space in self._numbered() for group in space.groups)
-
     def simplest(self, ids: IntArray) -> IntArray:
         out = ids.copy()
         for which, space, local in self._shares(ids):
@@ -189,8 +180,8 @@ def checked_size(n_terms: int) -> int:
     """The size of a space, or a ValueError if its terms cannot be numbered."""
     if n_terms > MAX_IDS:
         msg = (
-            f"the basis gives {n_terms:.1e} terms, more than the {MAX_IDS:.1e} that can be numbered. Lower degree or "
-            "max_features, or keep fewer features with filter_significance."
+            f"the basis gives {n_terms:.1e} terms, more than the {MAX_IDS:.1e} that can be numbered. Lower degree, or "
+            "keep fewer features with filter_significance."
         )
         raise ValueError(msg)
     return n_terms

@@ -21,13 +21,11 @@ class StepSpace(TermSpace):
     """All steps at given knots, then all given levels.
 
     `knots` and `shown` are the knot or level of every term in scaled and in the user's own units; the first `n_steps`
-    terms are steps. If `grouped`, a model holds all levels of a feature or none.
+    terms are steps.
     """
 
-    def __init__(
-        self, features: IntArray, knots: FloatArray, shown: FloatArray, n_steps: int, *, grouped: bool = False
-    ) -> None:
-        self.features, self.knots, self.shown, self.n_steps, self.grouped = features, knots, shown, n_steps, grouped
+    def __init__(self, features: IntArray, knots: FloatArray, shown: FloatArray, n_steps: int) -> None:
+        self.features, self.knots, self.shown, self.n_steps = features, knots, shown, n_steps
         self.n_terms = int(features.size)
 
     def columns(self, table: FloatArray, ids: IntArray) -> FloatArray:
@@ -43,15 +41,6 @@ class StepSpace(TermSpace):
     def singles(self) -> tuple[IntArray, IntArray]:
         return np.arange(self.n_terms), self.features
 
-    @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        if not self.grouped:
-            return ()
-        together: dict[int, list[int]] = {}
-        for j in range(self.n_steps, self.n_terms):
-            together.setdefault(int(self.features[j]), []).append(j)
-        return tuple(tuple(ids) for ids in together.values() if len(ids) > 1)
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -61,19 +50,18 @@ class Step:
     ----------
     n_knots : int, default=8
         Quantiles at which a feature may be cut; a feature with at most one more distinct values is cut everywhere.
-    levels : bool or "grouped", default=False
+    levels : bool, default=False
         Whether features with at most 10 distinct values, all of them integers, also offer ``x=3``. The lowest and
-        the highest level are left out if a cut says the same. "grouped": a model holds all the levels of a feature
-        or none of them.
+        the highest level are left out if a cut says the same.
     """
 
     n_knots: int = 8
-    levels: bool | str = False
+    levels: bool = False
 
     def __post_init__(self) -> None:
         check_count("n_knots", self.n_knots)
-        if not isinstance(self.levels, bool | np.bool_) and self.levels != "grouped":
-            msg = f"levels must be True, False or 'grouped', got {self.levels!r}."
+        if not isinstance(self.levels, bool | np.bool_):
+            msg = f"levels must be True or False, got {self.levels!r}."
             raise ValueError(msg)
 
     def space(self, training: Training, rng: np.random.Generator) -> StepSpace:  # noqa: ARG002  no randomness needed
@@ -85,8 +73,7 @@ class Step:
             if self.levels:
                 levels.append(list_levels(features, values, cut, training.scaling))
         features, knots, shown = (np.concatenate(arrays) for arrays in zip(*steps, *levels, strict=True))
-        n_steps, grouped = sum(part[0].size for part in steps), self.levels == "grouped"
-        return StepSpace(features, knots, shown, n_steps, grouped=bool(grouped))
+        return StepSpace(features, knots, shown, n_steps=sum(part[0].size for part in steps))
 
 
 def choose_cuts(values: FloatArray, cumulative: FloatArray, n_knots: int) -> BoolArray:

@@ -148,7 +148,7 @@ def _basis(text: str, degree: int | None) -> Any:
 
     names: list[Any] = [part.strip() for part in text.split(",")]
     if degree is not None:
-        families = {"auto": Polynomial, "polynomial": Polynomial, "centred": Centred}
+        families: dict[str, Any] = {"auto": Polynomial, "polynomial": Polynomial, "centred": Centred}
         if not set(names) & set(families):
             msg = "--degree goes with --basis polynomial or --basis centred."
             raise CommandError(msg, 2)
