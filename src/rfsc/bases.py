@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from ._terms import Basis, MonomialSpace, Term, TermSpace, Training, UnionSpace
 from ._terms.centred import Centred
-from ._terms.fourier import Fourier
+from ._terms.fourier import Fourier, FourierSpace
 from ._terms.hinges import Hinge
 from ._terms.polynomial import Polynomial
 from ._terms.radial import Radial
-from ._terms.repeats import repeated
 from ._terms.rules import Rule
 from ._terms.sigmoid import Sigmoid
-from ._terms.steps import Step
+from ._terms.steps import Step, sorted_blocks
+from ._utils.arrays import FloatArray, IntArray
 
 __all__ = ["Centred", "Fourier", "Hinge", "Polynomial", "Radial", "Rule", "Sigmoid", "Step"]
 
@@ -35,6 +36,9 @@ ONLY_ONCE = (Centred, Hinge, Radial, Rule, Fourier, Step)
 MOST_WORK = {"polynomial": 1e9, "centred": 2e8}  # pairs of features x rows; beyond, one kind of product is enough
 CUTS_OF_RULES = {10: 10, 60: 5, 100: 3}  # by the most features: so many rules are tested in the time of other mixes
 MAX_FEATURES_OF_RADIAL = 200  # beyond, a centre cannot be described, and distances are all alike
+MOST_VALUES = 10  # of a feature whose terms are compared: with more, terms of two families are hardly ever the same
+DIGITS = 6  # to which columns are compared
+FLAT = 1e-9
 
 
 def auto_mixes(n_features: int, n_rows: int) -> dict[str, tuple[Basis, ...]]:
@@ -104,6 +108,60 @@ def _space_of(basis: Basis, training: Training, rng: np.random.Generator) -> Ter
         msg = f"the space of {name} must give Term(expression) for every id, got {type(space.term(0)).__name__}."
         raise TypeError(msg)
     return space
+
+
+def repeated(spaces: Sequence[TermSpace], training: Training) -> dict[int, int]:
+    """Terms of a union that are a term of an earlier space but for slope and offset, and that term; by id."""
+    begins = accumulate((space.n_terms for space in spaces), initial=0)
+    offered = [(begin, space, *space.singles) for begin, space in zip(begins, spaces, strict=False)]
+    # waves last: whether they rise or fall with a feature is not known, so that signs rule them out
+    offered = sorted((one for one in offered if one[2].size), key=lambda one: isinstance(one[1], FourierSpace))
+    kept: dict[object, int] = {}
+    again: dict[int, int] = {}
+
+    def compare(j: int, key: object) -> None:
+        if kept.setdefault(key, j) != j:
+            again[j] = kept[key]
+
+    if len(offered) < 2:
+        return again
+    for begin, space, *_ in offered:
+        for p, j in space.lines.items():
+            compare(begin + j, p)
+    for features, values in _features_of_few_values(training):
+        table = np.zeros((len(training.table), values.shape[1]))
+        table[features] = values
+        for begin, space, ids, of in offered:
+            some = np.isin(of, features)
+            for j, p, shape in zip(
+                ids[some].tolist(), of[some].tolist(), _shapes(space, table, ids[some]), strict=True
+            ):
+                if shape:
+                    compare(begin + j, (p, shape))
+    return again
+
+
+def _features_of_few_values(training: Training) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Features with equally many distinct values, and these values, shape (n_features, n_values)."""
+    for features, values, _ in sorted_blocks(training):
+        is_new = np.append(np.ones((features.size, 1), dtype=np.bool_), values[:, 1:] > values[:, :-1], axis=1)
+        n_values = is_new.sum(axis=1)
+        for n in range(2, MOST_VALUES + 1):
+            own = np.flatnonzero(n_values == n)
+            if own.size:
+                yield features[own], values[own][is_new[own]].reshape(-1, n)
+
+
+def _shapes(space: TermSpace, table: FloatArray, ids: IntArray) -> list[bytes]:
+    """Columns as bytes, the same for all that differ by slope and offset only; empty for those that do not vary."""
+    columns = space.columns(table, ids)
+    columns = columns - columns.mean(axis=1, keepdims=True)
+    size = np.sqrt(np.square(columns).sum(axis=1, keepdims=True))
+    columns /= np.where(size > FLAT, size, 1.0)
+    first = np.argmax(np.abs(columns) > FLAT, axis=1)
+    columns *= np.sign(columns[np.arange(ids.size), first])[:, None]
+    rounded = np.round(columns, DIGITS) + 0.0  # no negative zero
+    return [row.tobytes() if varies else b"" for row, varies in zip(rounded, (size > FLAT).ravel(), strict=True)]
 
 
 def _flat(basis: Any) -> list[Basis]:

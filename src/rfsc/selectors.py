@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ._fit.distance_correlation import independence_test, threshold
-from ._fit.targets import encode, row_weights
+from ._fit.encoding import encode, row_weights
 from ._utils.arrays import BoolArray
 from ._utils.compat import Interval, StrOptions
 from ._utils.validation import check_columns, check_table, unchanged_on_error

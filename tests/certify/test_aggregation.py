@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rfsc.certify.aggregation import aggregated, most_by_chance
+from rfsc.certify.certificate import aggregated, most_by_chance
 
 P_VALUES = arrays(float, st.tuples(st.integers(1, 40), st.integers(0, 4)), elements=st.floats(0, 1))
 

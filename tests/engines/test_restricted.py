@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from rfsc._engines import Criterion, FitOptions, Problem, Restricted, Supports, Ties, make_engine
-from rfsc._engines.wrappers import ties_of
+from rfsc._engines.base import ties_of
 from rfsc._model.inference import refit
 from rfsc._terms import MonomialSpace
 from rfsc._terms.requirements import Requirements

@@ -16,10 +16,10 @@ from sklearn.metrics import log_loss
 
 from rfsc._fit import choice
 from rfsc._fit import rows as fit_rows
+from rfsc._fit.encoding import encode
 from rfsc._fit.fitting import _spec
 from rfsc._fit.output import Job, OutputSearch
 from rfsc._fit.rows import Rows, column_order, folds_of, read_rows
-from rfsc._fit.targets import encode
 from rfsc._model.inference import WaldFit, calibration_slopes, intercepts, refit, shrunken
 from rfsc._search.context import Context
 from rfsc._search.progress import ConsoleProgress

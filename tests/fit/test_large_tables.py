@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from rfsc._engines import FitOptions, Problem
 from rfsc._fit import large_tables
-from rfsc._fit.large_tables import LargeTable, max_sample_rows
-from rfsc._fit.streamed_refit import streamed_refit
-from rfsc._fit.targets import encode, row_weights
+from rfsc._fit.encoding import encode, row_weights
+from rfsc._fit.large_tables import LargeTable, max_sample_rows, streamed_refit
 from rfsc._model.inference import refit
 from rfsc._terms import MonomialSpace
 from rfsc._terms.scaling import Scaling

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
-from rfsc._utils.json_records import DamagedError, decode, encode
+from rfsc._utils.files import DamagedError, decode, encode
 
 COLUMNS = (RawColumn("age", "number"), RawColumn("sex", "text"), RawColumn("ward", "text"))
 FEATURES = (

@@ -29,7 +29,7 @@ from sklearn.preprocessing import (
 from rfsc import RFSCClassifier, RFSCSelector
 from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, Recipe
 from rfsc._model.recipe_reader import read_recipe
-from rfsc._utils.json_records import decode, encode
+from rfsc._utils.files import decode, encode
 
 NUMBERS, CODES, TEXTS = ["age", "dose"], ["grade", "ward"], ["sex", "job"]
 

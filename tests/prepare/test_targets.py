@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rfsc._fit.targets import encode, row_weights
+from rfsc._fit.encoding import encode, row_weights
 
 X = np.zeros((6, 1))
 Y = np.array([0, 0, 0, 0, 1, 1])

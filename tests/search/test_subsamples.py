@@ -13,8 +13,8 @@ from rfsc import RFSCClassifier
 from rfsc._engines import Criterion, Memo, make_engine
 from rfsc._fit.fitting import sample_size
 from rfsc._search.history import Candidate
+from rfsc._search.loop import LEAST_OF_A_CLASS, N_FINALISTS, Subsamples, best_on_all_rows
 from rfsc._search.rips import sample_population
-from rfsc._search.subsamples import LEAST_OF_A_CLASS, N_FINALISTS, Subsamples, best_on_all_rows
 from rfsc._utils.determinism import stream
 from tests.reference import naive
 from tests.search.runs import restarts, search

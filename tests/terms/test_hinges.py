@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from rfsc._terms import Term, Training
 from rfsc._terms.expression import Positive, Product, Scaled, as_difference
 from rfsc._terms.hinges import Hinge, hinge
-from rfsc._terms.knots import readable
 from rfsc._terms.scaling import Scaling
+from rfsc._terms.steps import readable
 
 from .layout import all_names, all_terms, lay_out, rows
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from rfsc._terms.knots import sorted_blocks
+from rfsc._terms.steps import sorted_blocks
 
 from .layout import training_of
 

@@ -7,9 +7,8 @@ import warnings
 from functools import cache
 from importlib.util import find_spec
 
-from .base import Criterion, Engine, Evaluation, FitOptions, Status, Supports, Ties, TyingEngine
+from .base import Criterion, Engine, Evaluation, FitOptions, Memo, Restricted, Status, Supports, Ties, TyingEngine
 from .problem import Problem
-from .wrappers import Memo, Restricted
 
 __all__ = [
     "ENGINES",

@@ -19,12 +19,11 @@ from .._model.sparse_model import Evidence, FilterEvidence, SparseModel, Trace
 from .._search.checkpoint import Checkpoint
 from .._search.context import EARLY, INTERRUPTED, TIME_LIMIT, Context, Verdict
 from .._search.history import IterationRecord, SearchResult
-from .._search.loop import CUTOFF, SearchSettings
-from .._search.subsamples import LEAST_OF_A_CLASS
+from .._search.loop import CUTOFF, LEAST_OF_A_CLASS, SearchSettings
 from .._terms import Basis, Term
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.determinism import seeds_of_searches, thread_count
-from .._utils.json_records import encode
+from .._utils.files import encode
 from .._utils.manifest import content_digest
 from .._version import __version__
 from ..restrictions import check_number_of_classes

@@ -16,15 +16,14 @@ from .._model.sparse_model import SparseModel
 from .._search.context import Context
 from .._search.elimination import eliminated, exchanged, most_frequent, removable_units, without
 from .._search.history import Candidate, SearchResult
-from .._search.loop import SearchSettings, SearchSetup, rips_of, run_search
+from .._search.loop import SearchSettings, SearchSetup, Subsamples, rips_of, run_search
 from .._search.rips import RIPs
 from .._search.screening import Screening
-from .._search.subsamples import Subsamples
 from .._terms import Basis, TermSpace, Training
 from .._terms.requirements import CONSTANT, Requirements
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.determinism import RestartSeeds, Seed, stream
-from .._utils.json_records import decode
+from .._utils.files import decode
 from ..restrictions import Restrictions, requirements_of
 from .rows import Rows
 
@@ -400,7 +399,7 @@ class OutputSearch:
     def _refitted(self, ids: IntArray, coef: FloatArray) -> WaldFit:
         problem, large, slopes = self.problem, self.rows.large, self.job.slopes
         if large is not None:
-            from .streamed_refit import streamed_refit  # only tables beyond memory need it
+            from .large_tables import streamed_refit  # only tables beyond memory need it
 
             return streamed_refit(large, self.space, ids, coef, self.job.output, problem.options.ridge)
         store = problem.store()

@@ -17,8 +17,7 @@ from .._utils.compat import check_feature_names
 from .._utils.manifest import fingerprint
 from .._utils.validation import is_large
 from ..restrictions import Restrictions, barred_features, named_features
-from .encoding import feature_names, read_features
-from .targets import Targets, encode, sortable
+from .encoding import Targets, encode, feature_names, read_features, sortable
 
 if TYPE_CHECKING:
     from .large_tables import LargeTable

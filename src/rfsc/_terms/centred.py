@@ -14,12 +14,12 @@ import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
 from .expression import Expression, Scaled, minus, product
-from .knots import quantile_positions, readable, sorted_blocks
 from .naming import name_of
 from .polynomial import MonomialSpace, check_degree, monomial, read_factors, read_product
 from .scaling import Scaling
 from .score_tests import Part, column_part, pair_part
 from .space import TermSpace, Training, checked_ids, mentioned
+from .steps import quantile_positions, readable, sorted_blocks
 from .term import Term
 
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
 from .expression import Number, Product, Scaled, Wave, evaluate
-from .knots import sorted_blocks
 from .scaling import Scaling
 from .space import TermSpace, Training, check_count
+from .steps import sorted_blocks
 from .term import Term
 
 WAVES = ("cos", "sin")

@@ -15,10 +15,10 @@ import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
 from .expression import Expression, Positive, Scaled, Sum, falling, minus, product
-from .knots import quantile_positions, readable, sorted_blocks
 from .naming import name_of
 from .scaling import Scaling
 from .space import TermSpace, Training, check_count, checked_ids, mentioned
+from .steps import quantile_positions, readable, sorted_blocks
 from .term import Term
 
 

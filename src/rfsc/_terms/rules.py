@@ -17,11 +17,10 @@ import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .expression import Condition, Scaled, product
-from .knots import sorted_blocks
 from .naming import name_of
 from .score_tests import PAIR_FEATURES, Block, Part, ScoreTest, column_part
 from .space import TermSpace, Training, check_count, checked_ids, checked_size, mentioned
-from .steps import choose_cuts, list_levels, place_cuts
+from .steps import choose_cuts, list_levels, place_cuts, sorted_blocks
 from .term import Term
 
 MOST_KNOTS = 50

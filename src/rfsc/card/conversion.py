@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
+from .._fit.encoding import row_weights
 from .._fit.rows import group_codes
-from .._fit.targets import row_weights
 from .._model.access import as_predictor, one_model
 from .._model.recipe import Recipe
 from .._search.context import uninterruptible_fits

@@ -14,8 +14,8 @@ from .._model import Predictor, SparseModel
 from .._model.access import as_predictor, one_model, yes_or_no_features
 from .._terms import Term
 from .._terms.expression import Scaled, conditions_of
-from .._terms.knots import readable
 from .._terms.naming import written
+from .._terms.steps import readable
 from .._utils.arrays import BoolArray, FloatArray
 from ..explain.effects import Curve, curves_of
 

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from .._model.recipe import NumberOf, Recipe
 from .._utils.arrays import FloatArray, IntArray
-from .._utils.json_records import SavedRecord, require
+from .._utils.files import SavedRecord, require
 from .._utils.words import listed, paragraphs, plural
 from ..explain.rounding import six_digits
 from ..explain.term_table import ReadableTable, per_row

@@ -17,23 +17,21 @@ from scipy.spatial.distance import squareform
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from .._fit.encoding import read_features
+from .._fit.encoding import encode as encode_targets
+from .._fit.encoding import read_features, row_weights
 from .._fit.executor import Executor
 from .._fit.fitting import settings_digests
 from .._fit.rows import group_codes
-from .._fit.targets import encode as encode_targets
-from .._fit.targets import row_weights
 from .._search.context import Context, fit_context
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import Interval, safe_indexing, validate_parameter_constraints
 from .._utils.determinism import stream
-from .._utils.json_records import decode, encode
+from .._utils.files import decode, encode
 from .._utils.manifest import fingerprint
 from .._utils.validation import is_large, labels_of
 from .._utils.words import plural
 from .._version import __version__
 from ..explain.stability import stability_of
-from .aggregation import aggregated
 from .certificate import (
     BY_CLUSTER,
     CHANCE,
@@ -45,6 +43,7 @@ from .certificate import (
     CertificateSettings,
     HalfScore,
     UnitTable,
+    aggregated,
     majority,
     with_shares,
 )

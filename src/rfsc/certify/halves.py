@@ -14,9 +14,8 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import Pipeline
 
-from .._fit.encoding import feature_names, fill_later
+from .._fit.encoding import Targets, feature_names, fill_later
 from .._fit.fitting import settings_of
-from .._fit.targets import Targets
 from .._model.sparse_model import SparseModel
 from .._search.context import Context
 from .._terms import Term

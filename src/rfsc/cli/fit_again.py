@@ -107,7 +107,7 @@ def _check_table(messages: Messages, predictor: Predictor, estimator: Any, X: An
     import numpy as np
     from sklearn.base import clone
 
-    from .._fit.targets import encode
+    from .._fit.encoding import encode
     from .._utils.manifest import fingerprint
 
     targets = encode(y)

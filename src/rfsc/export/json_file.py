@@ -22,8 +22,7 @@ from .._model.reference import Reference
 from .._terms import DamagedTermError, Term
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray
-from .._utils.files import whole_file
-from .._utils.json_records import DamagedError, decode, encode, require
+from .._utils.files import DamagedError, decode, encode, require, whole_file
 from .._utils.manifest import read_manifest
 from .._version import __version__
 
