@@ -65,7 +65,7 @@ def test_status_tells_of_a_shift_if_asked(monitor, moved):
 
 def test_what_cannot_be_compared(hospital, moved, refused, tmp_path):
     model = load(hospital / "model.json")
-    save(model.replaced(reference=None), tmp_path / "bare.json")
+    save(model.with_reference(None), tmp_path / "bare.json")
     assert "holds no reference" in refused("monitor", tmp_path / "bare.json", moved)
     table = patients(20, 1)
     read = model.recipe_.columns[model.recipe_.features[model.models_[0].features[0]].column].name

@@ -161,7 +161,7 @@ def test_arrays_and_three_classes():
 def test_errors_say_what_to_do(fitted):
     X, y = rows(50, 8)
     with pytest.raises(ValueError, match="holds no reference"):
-        monitor(fitted.replaced(reference=None), X)
+        monitor(fitted.with_reference(None), X)
     with pytest.raises(ValueError, match="lacks 1 of the 3 columns"):
         monitor(fitted, X.drop(columns="age"))
     with pytest.raises(ValueError, match="no rows"):

@@ -102,11 +102,7 @@ class ArrayStack:
 
 
 def newton(derive: Callable[[FloatArray], Derivatives], coef: FloatArray) -> Fit:
-    """Fit a stack of models by Newton's method.
-
-    A step is halved while the loss rises at its end more than half as steeply as it fell at the start; the loss is
-    convex, so a step that ends before its minimum needs no further check.
-    """
+    """Fit a stack of models by Newton's method, with steps that are halved as in the kernels, see `_go` there."""
     done = np.zeros(coef.shape[0], dtype=np.bool_)
     steps = np.zeros(coef.shape[0], dtype=np.int64)
     predictor, gradient, hessian = derive(coef)
@@ -205,10 +201,7 @@ def leave_one_out(
 
 
 def row_sums(predictor: FloatArray, target: FloatArray, weight: FloatArray) -> FloatArray:
-    """Summed log-loss and summed weights of the hits of the upper and the lower class, shape (n_models, 3).
-
-    An output of exactly zero is an error on either class.
-    """
+    """Summed log-loss and weights of the hits of the upper and the lower class; an output of zero hits neither."""
     margin = target * predictor
     loss = np.sum(weight * _log_loss(margin), axis=1)
     hit = weight * (margin > 0.0)

@@ -81,10 +81,7 @@ def _run_alone(work: Work, item: Any, deadline: float, seconds: float) -> Any:
 
 
 def _chosen_backend(n_jobs: int | None, *, or_processes: bool = False) -> Any:
-    """A `joblib.Parallel` on the backend that the user has chosen; None for none, a single job, or nested loops.
-
-    With `or_processes`, for large tasks, none means a process for each core.
-    """
+    """The backend that the user has chosen, or processes; None if there is none, for one job and in nested loops."""
     # batch_size: loky waits forever for the rest of a long message if the process that writes it is killed
     # a hint gives way to a backend that was chosen, and decides if none was
     chosen, configured = get_active_backend(prefer="processes")

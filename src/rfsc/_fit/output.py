@@ -14,7 +14,7 @@ from .._engines.base import Evaluation, Supports
 from .._model.inference import WaldFit, refit, shrunken
 from .._model.sparse_model import SparseModel
 from .._search.context import Context
-from .._search.elimination import eliminated, exchanged, most_frequent, removable_units, without
+from .._search.elimination import eliminated, exchanged, gathered, most_frequent, removable_units, without
 from .._search.history import Candidate, SearchResult
 from .._search.loop import SearchSettings, SearchSetup, Subsamples, rips_of, run_search
 from .._search.rips import RIPs
@@ -302,10 +302,7 @@ class OutputSearch:
         return max((k for k, size in enumerate(sizes) if size <= self.job.size), default=0)
 
     def path(self, searches: Sequence[SearchResult], context: Context) -> list[Candidate]:
-        """The best models of at most `max_size` terms that the elimination meets, smallest first.
-
-        With subsamples, terms are removed on one of them, and the models on the way are then fitted to all rows.
-        """
+        """The best models of at most `max_size` terms that the elimination meets, smallest first."""
         spec, some, most_terms = self.job.spec, self._fixed_samples[1], self.job.spec.max_size or 0
         few = self.unpruned if some is None else self.unpruned.take(some)
         # with models of the folds at hand the answer is made of them: it is the same for every seed
@@ -337,9 +334,8 @@ class OutputSearch:
     def _filled_up(self, pooled: IntArray, model: Candidate) -> IntArray:
         """The pool with the terms that explain most of what its model leaves unexplained."""
         more = self.space.simplest(self._screening.strongest(model))
-        order, most = list(dict.fromkeys([*pooled.tolist(), *more.tolist()])), self.unpruned.max_terms
-        chosen = order[:most] if self.requirements is None else self.requirements.gather(order, most)
-        return np.array(sorted(chosen), dtype=np.int64)
+        order = list(dict.fromkeys([*pooled.tolist(), *more.tolist()]))
+        return gathered(order, self.unpruned.max_terms, self.requirements)
 
     @property
     def _terms_are_free(self) -> bool:

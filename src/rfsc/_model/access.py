@@ -1,8 +1,7 @@
 """The models of whatever can be explained, drawn or exported: a model, a classifier, a pipeline, a file's content.
 
 The models of a pipeline become functions of the raw table: in its units, and with plain terms for features that are 0
-or 1, such as ``sex=male``. Their powers, hinges and steps are all the feature itself. Families offer such terms
-nevertheless, because they do not know that no other value can come. A recipe knows.
+or 1, such as ``sex=male``. Families do not know that no other value can come; a recipe does.
 """
 
 from __future__ import annotations

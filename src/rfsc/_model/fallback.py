@@ -18,31 +18,15 @@ from .sparse_model import SparseModel
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fallback:
-    """The best model for rows in which some columns are blank; it does not read them.
+    """The best model for rows in which some columns are blank; it does not read them."""
 
-    Parameters
-    ----------
-    when_missing : tuple of str
-        The columns that are blank, while those of all other fallbacks are not.
-    models : tuple of SparseModel
-        One for each output, with the features and the scaling of the answer.
-    log_loss : float
-        Mean log-loss of left-out rows (approximate leave-one-out) without these columns; with several classes, the sum
-        over the outputs.
-    price : float
-        By how much it is above that of the answer.
-    standard_error : float
-        Paired standard error of the price.
-    blank_log_loss, median_log_loss : float or None
-        Left-out log-loss of the training rows with these blanks by this model, and by the answer with medians in their
-        place; None if there are fewer than five such rows.
-    """
-
-    when_missing: tuple[str, ...]
-    models: tuple[SparseModel, ...]
-    log_loss: float
-    price: float
-    standard_error: float
+    when_missing: tuple[str, ...]  # the columns that are blank, while those of all other fallbacks are not
+    models: tuple[SparseModel, ...]  # one for each output, with the features and the scaling of the answer
+    log_loss: float  # left-out rows without these columns; with several classes, summed over the outputs
+    price: float  # by how much it is above that of the answer
+    standard_error: float  # of the price, paired
+    # left-out log-loss of the training rows with these blanks by this model, and by the answer with medians in their
+    # place; None for fewer than five such rows
     blank_log_loss: float | None = None
     median_log_loss: float | None = None
 

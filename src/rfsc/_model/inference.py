@@ -1,8 +1,4 @@
-"""The final fit of a chosen support, to full precision, with the covariance of its coefficients.
-
-Engines may run anywhere and stop when the search has what it needs; the model that a user sees is always refitted
-here, by a few plain lines in double precision.
-"""
+"""The final fit of a chosen support, in double precision, with the covariance of its coefficients."""
 
 from __future__ import annotations
 

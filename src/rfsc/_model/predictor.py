@@ -204,7 +204,6 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         *,
         named: bool = True,
         manifest: Mapping[str, Any] | None = None,
-        reference: Reference | None = None,
         fallbacks: Sequence[Fallback] = (),
     ) -> None:
         self.models = models
@@ -213,14 +212,13 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         self.settings = settings
         self.named = named
         self.manifest = manifest
-        self.reference = reference
         self.fallbacks = fallbacks
         self.models_ = list(models)
         self.classes_ = np.asarray(classes)
         self.recipe_ = recipe
         self.settings_ = dict(settings or {})
         self.manifest_ = None if manifest is None else dict(manifest)
-        self.reference_ = reference
+        self.reference_: Reference | None = None
         self.fallbacks_ = list(fallbacks)
         self.n_features_in_ = len(self.column_names)
         if named:
@@ -234,7 +232,15 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
 
     def replaced(self, **given: Any) -> Self:
         """A copy with other parameters."""
-        return type(self)(**self.get_params(deep=False) | given)
+        other = type(self)(**self.get_params(deep=False) | given)
+        other.reference_ = self.reference_
+        return other
+
+    def with_reference(self, reference: Reference | None) -> Self:
+        """A copy with what later rows are compared with."""
+        other = self.replaced()
+        other.reference_ = reference
+        return other
 
     def features(self, X: Any) -> FloatArray:
         """The features that the models read, shape (n_samples, n_features), made by the recipe if there is one."""

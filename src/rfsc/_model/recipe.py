@@ -1,8 +1,4 @@
-"""From the columns of a raw table, with texts and missing cells, to the numbers that a model reads.
-
-A recipe is a fitted preprocessing as plain data, which can be saved with a model and written as SQL or C. Only the
-levels of text columns come from single rows.
-"""
+"""From the columns of a raw table, with texts and missing cells, to the numbers that a model reads."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -131,10 +127,7 @@ class Recipe:
         return _columns(X, [column.name for column in self.columns])
 
     def table(self, X: Any) -> FloatArray:
-        """The features of every row, shape (n_samples, n_features), with NaN for what is missing.
-
-        The columns of a data frame are found by their names, others by their position.
-        """
+        """The features of every row, with NaN for what is missing; columns of data frames are found by their names."""
         raw = self.cells(X, {feature.column for feature in self.features})
         n_samples = len(next(iter(raw.values())).values) if raw else len(X)
         out = np.empty((n_samples, len(self.features)))

@@ -1,7 +1,4 @@
-"""Reads a recipe off a fitted scikit-learn preprocessing: what it does to every column, as plain data.
-
-Each step is followed symbolically: it gets what the columns before it are and says what those after it are.
-"""
+"""Reads a recipe off a fitted scikit-learn preprocessing by following its steps: what each does to every column."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""A fit that can be continued: finished searches in a file that is always complete.
-
-The file is written beside its place, flushed to the disk and renamed, so a crash at any moment leaves the last complete
-file. It is plain JSON in two lines: a header with a digest, and the searches. A search is a function of its seed, so a
-continued fit ends in the same bits as one that was never interrupted.
-"""
+"""A fit that can be continued: finished searches in a file that is always complete."""
 
 from __future__ import annotations
 

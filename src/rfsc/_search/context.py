@@ -1,7 +1,4 @@
-"""What a running fit is told from outside: when to stop, who watches it, and where finished searches are kept.
-
-A deadline and Ctrl-C both end a fit early with the best model so far.
-"""
+"""What a running fit is told from outside: when to stop, who watches it, and where finished searches are kept."""
 
 from __future__ import annotations
 
@@ -122,10 +119,7 @@ class Context:
         return strongest
 
     def evaluate(self, engine: Engine, supports: Supports) -> Evaluation:
-        """`engine.evaluate` in batches; after a stop in between, the result of the first batches only.
-
-        Engines give the same bits whatever stands beside a support, so the sizes of the batches change nothing.
-        """
+        """`engine.evaluate` in batches; after a stop in between, the result of the first batches only."""
         found: list[Evaluation] = []
         first, n = 0, len(supports)
         while first < n or not found:

@@ -1,14 +1,12 @@
-"""A small model of every size: the terms that the searches came upon, from which the least useful is removed again and
-again, and exchanges of one term for another.
+"""A small model of every size: the least useful of the pooled terms is removed again and again; exchanges of terms.
 
-Each search has chosen its terms by a score that it maximised over thousands of supports, partly by luck. Backward
-elimination by the left-out log-loss lets the terms of all of them compete.
+Each search has chosen its terms by a score that it maximised, partly by luck; the left-out log-loss lets all compete.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -22,7 +20,11 @@ from .history import Candidate
 def most_frequent(supports: Iterable[IntArray], most: int, requirements: Requirements | None) -> IntArray:
     """Terms that most supports hold, at most `most` of them; ascending."""
     count = Counter(j for ids in supports for j in ids.tolist())
-    order = sorted(count, key=lambda j: (-count[j], j))
+    return gathered(sorted(count, key=lambda j: (-count[j], j)), most, requirements)
+
+
+def gathered(order: Sequence[int], most: int, requirements: Requirements | None) -> IntArray:
+    """The first terms, at most `most`, or under restrictions those that fit with what they require; ascending."""
     chosen = order[:most] if requirements is None else requirements.gather(order, most)
     return np.array(sorted(chosen), dtype=np.int64)
 

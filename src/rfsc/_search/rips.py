@@ -111,10 +111,7 @@ def update(rips: RIPs, drawn: Supports, result: Evaluation, *, unseen: str) -> t
 
 
 def sample_population(rips: RIPs, n_models: int, max_terms: int, rng: np.random.Generator) -> Supports:
-    """Include each term in each model with the probability of its RIP, independently.
-
-    The time is proportional to the terms drawn and to the listed terms that may be drawn, never to the space.
-    """
+    """Include each term in each model with the probability of its RIP, independently."""
     possible = np.flatnonzero(rips.values > 0.0)
     hits = np.flatnonzero(rng.random((n_models, possible.size)) < rips.values[possible])
     hit_model, hit = np.divmod(hits, max(possible.size, 1))
@@ -168,10 +165,7 @@ def _keep_at_most(model: IntArray, limit: int, rng: np.random.Generator) -> IntA
 
 
 def admit(drawn: Supports, requirements: Requirements | None, max_terms: int) -> Supports:
-    """Remove forbidden terms from every support, and add forced ones and what the others require.
-
-    Terms that do not fit within `max_terms`, with what they require, are left out.
-    """
+    """Remove forbidden terms from every support, and add forced ones and what others require, up to `max_terms`."""
     if requirements is None:
         return drawn
     ids = requirements.space.simplest(drawn.ids)

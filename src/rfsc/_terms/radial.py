@@ -29,10 +29,7 @@ WIDTH_NAMES = ("narrow", "medium", "wide")
 
 
 def bump(features: Sequence[int], centre: Sequence[float], width: float) -> Expression:
-    """exp(-sum_p ((x_p - centre_p) / width)^2).
-
-    Widths and not their inverse squares, which overflow if the range of a feature is extreme.
-    """
+    """exp(-sum_p ((x_p - centre_p) / width)^2); inverse squares of widths would overflow if a range is extreme."""
     distances = [Divided(minus(Scaled(p), at), width) for p, at in zip(features, centre, strict=True)]
     total = Sum(tuple(Product((distance, distance)) for distance in distances))
     return Exp(Product((Number(-1.0), total)))
@@ -47,10 +44,7 @@ def near(cluster: int, size: str, mentions: Sequence[Mention], is_more: bool) ->
 
 
 class RadialSpace(TermSpace):
-    """Every centre with every width; id = centre * number of widths + width.
-
-    `widths` are scaled, by the word for each; `shown` says what the names mention of each centre.
-    """
+    """Every centre with every width; id = centre * number of widths + width. `shown` is what the names mention."""
 
     def __init__(
         self,

@@ -24,10 +24,7 @@ MARGIN = 0.01  # share of the gap between two values that a cut keeps away from 
 
 
 def sorted_blocks(training: Training) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
-    """Features that vary, a few at a time, with their sorted values and the weight up to and including each.
-
-    There is at least one block, which may be empty.
-    """
+    """Features that vary, a few at a time, with sorted values and the weight up to each; at least one block."""
     features = training.features[~training.scaling.constant[training.features]]
     rows = np.flatnonzero(training.weight > 0)
     weight = training.weight[rows]

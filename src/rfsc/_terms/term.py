@@ -1,8 +1,4 @@
-"""A term of a model: an expression over the scaled features, with a label if the expression does not name it.
-
-A term is saved as nested lists of plain numbers and texts, one list for each node of its expression, so a model file
-can be read without knowing from which family a term came. Nothing that is read is ever run.
-"""
+"""A term of a model: an expression over the scaled features, with a label if the expression does not name it."""
 
 from __future__ import annotations
 

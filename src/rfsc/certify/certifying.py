@@ -80,10 +80,9 @@ def certify(
     n_jobs: int | None = None,
     callbacks: Any = None,
 ) -> Certificate:
-    """Say which features and terms can be believed, with p-values that hold after the selection.
+    """Say which features and terms can be believed: the whole fit runs on random halves of the rows.
 
-    The rows are split in two halves at random, many times. The whole fit runs on one half, and every cluster of
-    features, feature and term of its model is tested on the other half.
+    What its models hold is tested on the other halves, so the p-values hold after the selection.
 
     Parameters
     ----------

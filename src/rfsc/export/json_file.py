@@ -242,9 +242,10 @@ def _predictor(file: _ModelFile) -> Predictor:
     require(file.recipe is None or file.recipe.names == names, "the recipe makes other features than the models read")
     models = [_model(output, scaling, names, label) for output, label in zip(file.outputs, labels, strict=True)]
     manifest = None if file.manifest is None else read_manifest(file.manifest)
-    given: dict[str, Any] = {"named": file.named, "manifest": manifest, "reference": file.reference}
+    given: dict[str, Any] = {"named": file.named, "manifest": manifest}
     given["fallbacks"] = [_read_fallback(one, file, labels) for one in file.fallbacks]
-    return Predictor(models, np.array(classes), file.recipe, file.settings, **given)
+    predictor = Predictor(models, np.array(classes), file.recipe, file.settings, **given)
+    return predictor.with_reference(file.reference)
 
 
 def _read_fallback(one: _Fallback, file: _ModelFile, labels: list[Any]) -> Fallback:

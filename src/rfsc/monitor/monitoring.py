@@ -72,7 +72,7 @@ def with_reference(source: Any, X: Any, y: Any = None, *, proba: Any = None) -> 
     ]
     scores = [spread_of(f"probability of {classes[k]}", values[:, k]) for k in scored_classes(classes)]
     figures = () if y is None else figures_of(codes_of(labels, classes), values, classes)
-    return predictor.replaced(reference=Reference(len(X), proba is not None, tuple(scores), tuple(columns), figures))
+    return predictor.with_reference(Reference(len(X), proba is not None, tuple(scores), tuple(columns), figures))
 
 
 def monitor(model: Any, X: Any, y: Any = None) -> Monitoring:
