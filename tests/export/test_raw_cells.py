@@ -24,7 +24,7 @@ from rfsc.export import from_json, to_json, to_onnx, to_python, to_sql
 from rfsc.tables import TableEncoder
 
 from .test_javascript import NODE, needs_node
-from .test_spreadsheet import OFFICE, columns, converted, fill
+from .test_spreadsheet import OFFICE, by_heading, converted, fill
 
 DIALECTS = ["sqlite", "duckdb", "postgresql"]
 N_ROWS = 240
@@ -157,8 +157,10 @@ def test_spreadsheet(predictor, rows, tmp_path):
     from openpyxl import Workbook
 
     book = Workbook()
-    fill(book.active, predictor, [list(row) for row in rows.itertuples(index=False)])
-    found = columns(converted(book, tmp_path).active)["decision"]
+    book.remove(book.active)
+    for i, row in enumerate(rows.itertuples(index=False)):
+        fill(book.create_sheet(f"raw, row {i}"), predictor, list(row))
+    found = by_heading(converted(book, tmp_path))["raw"]["decision"]
     np.testing.assert_allclose(np.array(found, float), predictor.decision_function(rows), rtol=0, atol=1e-9)
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .._tables.table_files import RawTable
 
 PARQUET_ENDINGS = ("parquet", "pq")
+FORMULA_SIGNS = frozenset("=+-@＝＋－＠")  # with which formulas begin, in Japanese sheets too
 REPORT_ENDINGS = (".html", ".json")
 
 
@@ -99,16 +100,23 @@ def _ending(path: str) -> str:
     return path.rpartition(".")[2].lower()
 
 
-def _without_formulas(result: Any) -> Any:
-    from ..export.spreadsheet import as_text
+def as_text(cell: str) -> str:
+    """A cell that spreadsheets show and never compute: what looks like a formula gets an apostrophe in front."""
+    if cell.lstrip()[:1] not in FORMULA_SIGNS:
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
+
+def _without_formulas(result: Any) -> Any:
     safe = result.map(lambda cell: as_text(cell) if isinstance(cell, str) else cell)
     return safe.set_axis([as_text(name) for name in result.columns], axis=1)
 
 
 def _warn_of_formulas(messages: Messages, result: Any) -> None:
-    from ..export.spreadsheet import as_text
-
     n = sum(isinstance(cell, str) and as_text(cell) != cell for name in result for cell in (name, *result[name]))
     if n:
         what = f"{plural(n, 'cell')} {'looks like a formula' if n == 1 else 'look like formulas'}"
