@@ -6,7 +6,7 @@ from .javascript import to_javascript
 from .json_file import ModelFileError, from_json, load, save, to_json
 from .onnx import to_onnx
 from .python_code import to_python
-from .sql import sql_expressions, to_sql
+from .sql import to_sql
 from .workbook import to_xlsx
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "from_json",
     "load",
     "save",
-    "sql_expressions",
     "to_c",
     "to_html",
     "to_javascript",
