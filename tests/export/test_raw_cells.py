@@ -165,7 +165,7 @@ def test_spreadsheet(predictor, rows, tmp_path):
 
 
 def test_onnx_refuses_limits_and_reads_the_rest(predictor):
-    pytest.importorskip("skl2onnx")
+    pytest.importorskip("onnx")
     with pytest.raises(ValueError, match="asks whether 'CRP' is a limit"):
         to_onnx(predictor)
 
