@@ -206,22 +206,15 @@ def test_no_file_or_a_folder(tmp_path):
         read_table(str(tmp_path))
 
 
-def test_folders_of_parquet_and_arrays(tmp_path):
+def test_folders_of_parquet(tmp_path):
     values = np.arange(12.0).reshape(6, 2)
     frame = pd.DataFrame(values, columns=["x0", "x1"])
-    np.save(tmp_path / "values.npy", values)
     (tmp_path / "parts").mkdir()
     for k in range(3):
         frame.iloc[2 * k : 2 * k + 2].to_parquet(tmp_path / "parts" / f"{k}.parquet")
-    for source in ("values.npy", "parts"):
-        table = read_table(str(tmp_path / source))
-        assert table.name == source
-        pd.testing.assert_frame_equal(table.frame, frame)
-    np.save(tmp_path / "flat.npy", values[0])
-    with pytest.raises(ValueError, match="two dimensions"):
-        read_table(str(tmp_path / "flat.npy"))
-    with pytest.raises(FileNotFoundError):
-        read_table(str(tmp_path / "none.npy"))
+    table = read_table(str(tmp_path / "parts"))
+    assert table.name == "parts"
+    pd.testing.assert_frame_equal(table.frame, frame)
 
 
 def test_very_wide(write):
@@ -249,19 +242,6 @@ def test_repeated_names_of_a_parquet_file(tmp_path):
     for source in (tmp_path / "t.parquet", tmp_path):
         with pytest.raises(ValueError, match="expected a different name for every column, got a repeated one"):
             read_table(str(source))
-
-
-@pytest.mark.parametrize(
-    "change", [(b"False", b"oops("), (b"'descr'", b"'dxscr'"), (b"<f8", b"|O "), (b"60, 3", b"6e9,3")]
-)
-def test_a_broken_header_of_an_array(tmp_path, change):
-    np.save(tmp_path / "t.npy", np.zeros((60, 3)))
-    content = (tmp_path / "t.npy").read_bytes()
-    (tmp_path / "t.npy").write_bytes(content.replace(*change))
-    with pytest.raises(
-        ValueError, match=r"t.npy: expected an array of numbers with two dimensions, got something else\.$"
-    ):
-        read_table(str(tmp_path / "t.npy"))
 
 
 def workbook(path, *sheets):

@@ -18,9 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.lib.format import open_memmap
-
 from .._model.cells import PLAIN, trimmed
 from .._utils.optional import require
 from .._utils.words import listed, plural
@@ -29,7 +26,7 @@ from .column_types import comma_meaning
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FORMATS = "CSV, TSV, Excel (.xlsx), Parquet or .npy"
+FORMATS = "CSV, TSV, Excel (.xlsx) or Parquet"
 ROW_NAMES = "(row names)"
 FIRST = 2**16  # bytes by which a table is told from other files
 
@@ -50,8 +47,6 @@ def read_table(source: str) -> RawTable:
     path = Path("stdin" if source == "-" else source)
     if source != "-" and path.is_dir():
         return _from_parquet(path.resolve(), path)
-    if source != "-" and path.suffix.lower() == ".npy":
-        return RawTable(array_frame(mapped_array(path)), path.name)
     content = _content(path, source)
     if content[:2] == b"\x1f\x8b":
         content = _unzipped(path, content)
@@ -239,28 +234,7 @@ def _filled_rows(rows: Iterable[Sequence[Any]]) -> list[tuple[int, list[Any]]]:
     return filled
 
 
-# ---- arrays and Parquet
-
-
-def mapped_array(path: Path) -> np.ndarray[Any, Any]:
-    """A table of numbers in a .npy file, not read yet."""
-    try:
-        values = open_memmap(path, mode="r")
-    except FileNotFoundError:
-        raise
-    except Exception:  # also of the tokenizer that reads the header
-        values = None
-    if values is None or values.ndim != 2 or values.dtype.kind not in "biuf" or not values.size:
-        msg = f"{path.name}: expected an array of numbers with two dimensions, got something else."
-        raise ValueError(msg)
-    return values
-
-
-def array_frame(values: np.ndarray[Any, Any]) -> DataFrame:
-    """An array in memory with its columns named x0, x1, ..."""
-    from pandas import DataFrame
-
-    return DataFrame(np.array(values), columns=[f"x{j}" for j in range(values.shape[1])])
+# ---- Parquet
 
 
 def _from_parquet(path: Path, source: Any) -> RawTable:

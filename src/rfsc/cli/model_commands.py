@@ -212,7 +212,7 @@ def report(
     from ..report import Report
 
     messages = Messages(quiet=quiet)
-    predictor, table = read_model_and_table(messages, model, data, target)
+    predictor, table = read_model_and_table(messages, model, data)
     evidence = None if certificate is None else Certificate.load(certificate)
     rows, labels = labels_for_model(predictor, table, target)
     if not rows.all():

@@ -39,7 +39,7 @@ def monitor(
     from .. import monitor as monitoring
 
     messages = Messages(quiet=quiet)
-    predictor, table = read_model_and_table(messages, model, data, target)
+    predictor, table = read_model_and_table(messages, model, data)
     if predictor.reference_ is None:
         msg = f"{model} holds no reference to compare new rows with; fit the model again with `rfsc fit`."
         raise CommandError(msg)
