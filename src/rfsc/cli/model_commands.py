@@ -1,4 +1,4 @@
-"""`rfsc predict`, `rfsc explain`, `rfsc report` and `rfsc info`: what can be done with a model file."""
+"""`rfsc predict`, `rfsc explain`, `rfsc report`, `rfsc info` and `rfsc monitor`: what can be done with a model file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 
 from .._utils.optional import require
 from .._utils.words import plural
-from .arguments import Data, Force, Json, Model, Output, Quiet, Target, column_option, file_option
+from .arguments import Data, Force, Json, Model, ModelTarget, Output, Quiet, Target, column_option, file_option
 from .column_table import shown_columns
 from .console import (
     CommandError,
@@ -364,3 +364,62 @@ def _output_as_dict(model: Any) -> dict[str, Any]:
         "definitions": {} if original is None else definitions(model),
         "terms": [{"name": n, "coef": float(c)} for n, c in zip(model.names, model.coef, strict=True)],
     }
+
+
+# ---- monitor
+
+
+def monitor(
+    model: Model,
+    data: Data,
+    target: ModelTarget = None,
+    fail_above: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PSI",
+            min=0.0,
+            help="Exit with status 1 if a PSI is above this, and more than chance explains.",
+            show_default="always 0",
+        ),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Show what has moved since the fit: the score, the columns that the model reads, blanks, levels and ranges.
+
+    No classes are needed. If the table has the target column, calibration, AUC and log-loss are shown beside those of
+    the fit. The output contains no row of the table; levels are named if they are in at least five rows.
+    """
+    from .. import monitor as monitoring
+
+    messages = Messages(quiet=quiet)
+    predictor, table = read_model_and_table(messages, model, data)
+    if predictor.reference_ is None:
+        msg = f"{model} holds no reference to compare new rows with; fit the model again with `rfsc fit`."
+        raise CommandError(msg)
+    found = monitoring.monitor(
+        predictor, rows_for_model(messages, predictor, table), _known_classes(predictor, table, target, messages)
+    )
+    print_result(found.to_json() if as_json else found.text())
+    if fail_above is not None and found.largest_psi > fail_above:
+        messages.warn(f"a PSI of {found.largest_psi:.3f} is above {fail_above:g}, and more than chance explains")
+        raise typer.Exit(1)
+
+
+def _known_classes(predictor: Predictor, table: RawTable, target: str | None, messages: Messages) -> Any:
+    """The class of every row, None for rows without one; None if the table has no column of classes."""
+    import numpy as np
+
+    from .._tables.column_types import column_of_kind
+
+    given = target
+    target = target or (predictor.manifest_ or {}).get("target")
+    if target is None or (given is None and target not in table.frame.columns):
+        return None
+    if given is None and column_of_kind(target, table.frame[target], "text").blank.all():
+        messages.info(f"{target!r} is blank in all rows, so only the shifts are shown.")
+        return None
+    rows, labels = labels_for_model(predictor, table, target)
+    found = np.full(len(rows), None, dtype=object)
+    found[rows] = labels
+    return found
