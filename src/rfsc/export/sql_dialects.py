@@ -146,6 +146,7 @@ class SQLite(CodePrinter):
         without = " ".join(part.format(some) for part, some in zip(rest, signs, strict=True))
         has_unit, k = f"substr({n}, {-len(unit)}) = {self.literal(unit)}", len(unit)
         digits = f"CASE WHEN {has_unit} THEN rtrim(substr({n}, 1, length({n}) - {k}), ' ') ELSE {n} END" if unit else n
+        digits = self.single_spaced(digits)
         for sign in form.separators.replace("'", ""):
             digits = f"replace({digits}, '{sign}', {QUOTE})"
         digits = f"replace({digits}, ',', '.')" if form.has_decimal_comma else digits
