@@ -2,7 +2,7 @@
 
 python -m benchmarks.torture.fuzz_readers csv -max_total_time=60
 
-Readers: csv, arff, keel, gzip, model. What comes after the name goes to libFuzzer. An input that breaks the law
+Readers: csv, gzip, model. What comes after the name goes to libFuzzer. An input that breaks the law
 of `tests/hostile/fuzz.py` is written to a file crash-... and ends the run with status 77.
 """
 

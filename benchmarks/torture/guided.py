@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-READERS = ("csv", "arff", "keel", "gzip", "model")
+READERS = ("csv", "gzip", "model")
 
 
 def guided_fuzzing(seconds: int = 60) -> list[tuple[str, int, int, int]]:

@@ -124,5 +124,5 @@ for name, decision in decisions.items():
     print(f"{name:<16} largest difference {np.abs(decision - pipeline.decision_function(X)).max():.0e}")
 
 # %%
-# Other places take the same formula: ``to_c``, ``to_spreadsheet``, ``to_onnx``, and ``to_sql`` for DuckDB and
+# Other places take the same formula: ``to_c``, ``to_xlsx``, ``to_onnx``, and ``to_sql`` for DuckDB and
 # PostgreSQL.

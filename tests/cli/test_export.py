@@ -16,12 +16,6 @@ from rfsc import RFSCClassifier, SearchSettings
 from rfsc.cli import main
 from rfsc.export import load, save, to_html, to_json
 
-ALL = [
-    word
-    for place in ("age=q", "CRP=AB", "sex=A", "haemoglobin=B", "smokes=C", "ward=D", "body mass=E")
-    for word in ("--cell", place)
-]
-
 
 @pytest.fixture
 def raw(hospital):
@@ -59,13 +53,6 @@ def test_python(hospital, exported, raw):
 
 def test_c(exported):
     assert "risk(" in exported("--to", "c", "--name", "risk")
-
-
-def test_spreadsheet(exported):
-    assert exported("--to", "xlsx-formula").count("\n") == 2
-    headings, formulas = exported("--to", "xlsx-formula", *ALL).splitlines()
-    assert "age" not in headings.split("\t")
-    assert "Q2" in formulas
 
 
 def test_onnx_to_a_file(hospital, raw, tmp_path, capsys):
@@ -136,9 +123,6 @@ def test_equations_of_several_classes(tmp_path, capsys):
             "--name goes with --to python or --to c or --to javascript, not with --to sql",
             2,
         ),
-        (["--to", "xlsx-formula", "--cell", "age"], "--cell expects COLUMN=LETTER", 2),
-        (["--to", "xlsx-formula", "--cell", "age=7"], "--cell expects COLUMN=LETTER", 2),
-        (["--to", "xlsx-formula", "--cell", "age=C"], "for every column that the model reads; ", 1),
         (["--to", "sql", "--dialect", "oracle"], "dialect", 1),
         (["--to", "text", "--units", "furlongs"], "units must be", 1),
         (["--to", "c", "--name", "no name"], "no name", 1),

@@ -422,7 +422,7 @@ def test_nothing_to_learn(tmp_path, capsys):
     for line in (["info"], ["predict", "DATA"], ["explain", "DATA"], ["report", "DATA", "-t", "y", "-o", str(page)]):
         arguments = [str(tmp_path / "t.csv") if one == "DATA" else one for one in line[1:]]
         assert main([line[0], str(tmp_path / "m.json"), *arguments]) == 0, line
-    for form in ("sql", "python", "c", "javascript", "html", "xlsx", "xlsx-formula", "onnx", "latex", "text"):
+    for form in ("sql", "python", "c", "javascript", "html", "xlsx", "onnx", "latex", "text"):
         assert main(["export", str(tmp_path / "m.json"), "--to", form, "-o", str(tmp_path / form)]) == 0, form
 
 

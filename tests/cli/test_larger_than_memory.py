@@ -1,4 +1,4 @@
-"""`rfsc fit` on tables larger than memory: Parquet and .npy files that Dask reads in chunks."""
+"""`rfsc fit` on tables larger than memory: Parquet files that Dask reads in chunks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ N = 1200
 
 @pytest.fixture
 def little_memory(monkeypatch):
-    """Every Parquet or .npy file is larger than memory, and a sample has fewer rows than the table."""
+    """Every Parquet file is larger than memory, and a sample has fewer rows than the table."""
     monkeypatch.setattr("rfsc._tables.training_data.IN_MEMORY_SHARE", 0.0)
     monkeypatch.setattr("rfsc._fit.large_tables.MAX_SAMPLE_ROWS", 600)
 
@@ -35,7 +35,7 @@ def numbers(n_rows, seed=0):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """One table as a file, as a folder of files, and as an array; and tables that are refused."""
+    """One table as a file, and as a folder of files; and tables that are refused."""
     folder = tmp_path_factory.mktemp("large")
     values = numbers(N)
     frame = pd.DataFrame(values[:, :15], columns=[f"f{j}" for j in range(15)])
@@ -45,7 +45,6 @@ def folder(tmp_path_factory):
     (folder / "pieces").mkdir()
     for number in range(3):
         frame.iloc[400 * number : 400 * (number + 1)].to_parquet(folder / "pieces" / f"{number}.parquet")
-    np.save(folder / "values.npy", values)
     odd = frame.assign(year=np.arange(N) % 40, rare=np.minimum(np.arange(N) // 2, 2), same=1, ID=np.arange(N) + 10_000)
     odd["some"], odd["much"] = odd["f1"].mask(odd.index.isin([3, 700])), odd["f0"].mask(odd.index == 5, np.inf)
     odd.assign(name="someone").to_parquet(folder / "odd.parquet")
@@ -80,11 +79,11 @@ def test_file_and_folder_give_the_same_model_which_can_be_verified(folder, tmp_p
 
 
 @pytest.mark.usefixtures("little_memory")
-def test_array_with_a_score_on_held_out_rows(folder, tmp_path, capsys):
-    line = ["fit", str(folder / "values.npy"), "-t", "x15", *QUICK, "-o", str(tmp_path / "m.json")]
+def test_a_score_on_held_out_rows(folder, tmp_path, capsys):
+    line = ["fit", str(folder / "whole.parquet"), "-t", "out", *QUICK, "-o", str(tmp_path / "m.json")]
     assert main([*line, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["classes"] == ["0", "1"]
+    assert found["classes"] == ["no", "yes"]
     assert found["manifest"]["data"]["rows"] == N
     ours, majority = (one["accuracy"]["mean"] for one in found["score"]["methods"].values())
     assert ours > majority
@@ -155,10 +154,10 @@ def test_ctrl_c_while_scoring_saves_the_model(folder, tmp_path, capsys, monkeypa
 
 def test_the_size_of_a_file_decides(folder, tmp_path):
     n_bytes = N * 16 * 8
-    for name in ("values.npy", "whole.parquet", "pieces"):  # 17 columns, one of text and one of truth values
+    for name in ("whole.parquet", "pieces"):  # 17 columns, one of text and one of truth values
         assert is_larger_than_memory(str(folder / name), memory=2 * n_bytes)
         assert not is_larger_than_memory(str(folder / name), memory=8 * n_bytes)
     (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 100)
     (tmp_path / "t.parquet").write_bytes(b"PAR1 but nothing else")
-    for name in ("t.csv", "t.parquet", "none.npy"):  # the reader of small tables reports what is wrong
+    for name in ("t.csv", "t.parquet", "none.parquet"):  # the reader of small tables reports what is wrong
         assert not is_larger_than_memory(str(tmp_path / name), memory=1)

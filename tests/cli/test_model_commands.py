@@ -321,7 +321,7 @@ def test_models_from_python(tmp_path, capsys):
     clf = RFSCClassifier(basis="polynomial", n_restarts=1, search=SearchSettings(max_iter=10), random_state=0).fit(X, y)
     save(clf, tmp_path / "m.json")
     pd.DataFrame(X, columns=list("abcd")).assign(kind=y).to_csv(tmp_path / "t.csv", index=False)
-    pd.DataFrame(X, columns=list("abcd")).to_csv(tmp_path / "x.csv", index=False)
+    pd.DataFrame(X, columns=["x0", "x1", "x2", "x3"]).to_csv(tmp_path / "x.csv", index=False)
     run("predict", tmp_path / "m.json", tmp_path / "x.csv")
     assert capsys.readouterr().out.split()[1:] == [str(label) for label in clf.predict(X)]
     run("explain", tmp_path / "m.json", tmp_path / "x.csv", "--row", 1)
@@ -394,6 +394,4 @@ def test_a_table_of_another_width(tmp_path, refused):
         tmp_path / "m.json",
     )
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    assert "fitted to 4 columns without names, but t.csv has 2" in refused(
-        "predict", tmp_path / "m.json", tmp_path / "t.csv"
-    )
+    assert "columns that the model reads: 'x" in refused("predict", tmp_path / "m.json", tmp_path / "t.csv")

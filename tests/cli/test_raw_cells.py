@@ -9,6 +9,7 @@ import sqlite3
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from rfsc.cli import main
 from rfsc.explain import explain
@@ -54,3 +55,5 @@ def test_predict_and_exports_read_the_raw_cells_of_a_file(tmp_path, capsys):
     new.to_csv(tmp_path / "new.csv", index=False, sep=";")
     assert main(["predict", str(tmp_path / "m.json"), str(tmp_path / "new.csv")]) == 1
     assert "--decimal ," in capsys.readouterr().err
+    with pytest.raises(ValueError, match=r"column 'weight' has decimal commas, but decimal points in the table of the"):
+        model.predict_proba(new)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
@@ -113,11 +112,12 @@ def test_models_from_python(verify, refused, tmp_path):
     assert "as a feature" in refused("verify", model, table, "-t", X.columns[0])
     save(RFSCClassifier(**QUICK).fit(X.to_numpy(), y.to_numpy() == 1), model)
     boolean = tmp_path / "b.csv"
-    pd.read_csv(table).assign(kind=y == 1).to_csv(boolean, index=False)
+    named = X.set_axis([f"x{j}" for j in range(4)], axis=1).assign(kind=y == 1)
+    named.to_csv(boolean, index=False)
     assert verify(model, boolean, "-t", "kind", status=0).startswith("identical")
     assert "name it with --target" in refused("verify", model, boolean)
-    X.iloc[:, :2].assign(kind=y == 1).to_csv(boolean, index=False)
-    assert "4 columns without names, but b.csv has 2" in refused("verify", model, boolean, "-t", "kind")
+    named.drop(columns="x3").to_csv(boolean, index=False)
+    assert "has no column 'x3'" in refused("verify", model, boolean, "-t", "kind")
 
 
 def test_fits_that_cannot_be_repeated(verify, refused, hospital, tmp_path):

@@ -257,17 +257,8 @@ def test_refuses_what_it_cannot_write():
     model = random_model(0)
     with pytest.raises(TypeError, match="texts, integers, floats or bools"):
         to_onnx(Predictor([model], np.array([1, "yes"], dtype=object)))
-    with pytest.raises(ValueError, match="target_opset of at least 15, got 12"):
-        to_onnx(model, target_opset=12)
     with pytest.raises(TypeError, match="expected a fitted RFSCClassifier"):
         to_onnx("model")
-
-
-@pytest.mark.parametrize("opset", [15, 21])
-def test_older_and_newer_operators(opset):
-    predictor = random_predictor(3)
-    X = all_rows(predictor, 3)
-    check(predictor, X, run(to_onnx(predictor, target_opset=opset), {"X": X}))
 
 
 def test_features_without_a_range_are_not_read():

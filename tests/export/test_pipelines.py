@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rfsc import RFSCClassifier
-from rfsc.export import from_json, to_c, to_json, to_python, to_spreadsheet, to_sql
+from rfsc.export import from_json, to_c, to_json, to_python, to_sql
 
 from .random_models import assert_agree
 from .test_c_code import COMPILER, call, compiled
@@ -97,5 +97,5 @@ def test_c_of_a_pipeline(fitted, tmp_path):
 def test_the_model_file_exports_the_same_text(fitted):
     pipeline, _ = fitted
     loaded = from_json(to_json(pipeline))
-    for export in (to_sql, to_python, to_c, to_spreadsheet):
+    for export in (to_sql, to_python, to_c):
         assert export(loaded) == export(pipeline)

@@ -18,7 +18,7 @@ from rfsc.export.workbook import FIRST, workbook
 from .random_models import FAMILIES, answers, assert_agree, assert_same_classes, random_models, random_predictor
 from .sheet_formulas import Book
 from .test_raw_cells import one_column
-from .test_spreadsheet import OFFICE, cases
+from .test_spreadsheet import OFFICE, STEP, cases
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -65,7 +65,7 @@ def check(predictor, rows):
 def test_workbooks_compute_the_same(case, monkeypatch):
     _, predictor, rows, cut = case
     monkeypatch.setattr("rfsc.export.spreadsheet.MAX_FORMULA", 900 if cut else 8192)
-    check(predictor, rows[::5])
+    check(predictor, rows[::STEP])
 
 
 @pytest.mark.parametrize("classes", [("no", "yes"), (0, 1, 2)], ids=["two", "three"])
@@ -157,6 +157,7 @@ TEXTS = [
     "22.7",
     "22,7",
     "1 234",
+    "1  234",
     "1'234.5",
     "1,234.5",
     "1.234,56",

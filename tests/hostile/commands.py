@@ -92,8 +92,6 @@ WORDS = [
     *(export(WORKS, "sql", "--table", value) for value in ('a";DROP TABLE x', "--", LONG)),
     *(export("SQL cannot write", "sql", "--table", value) for value in ("", "\ud83d")),
     export("dialect must be", "sql", "--dialect", "mysql"),
-    *(export("--cell expects", "xlsx-formula", "--cell", value, status=2) for value in ("", "a=", "=A", "a=AAAA")),
-    export("cells must name", "xlsx-formula", "--cell", "zz=A"),
     on("card", "--class must be", "--class", "maybe"),
     on("predict", "no column", "--keep", "predicted", status=1),
     *(on("atlas", "no column of this name", option, "nope", status=1) for option in ("--without", "--require")),

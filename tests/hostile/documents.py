@@ -28,14 +28,14 @@ from rfsc.export import (
     to_javascript,
     to_json,
     to_python,
-    to_spreadsheet,
     to_sql,
 )
+from rfsc.export.spreadsheet import sheet_cells
 from rfsc.monitor import monitor, with_reference
 
 from .walk import classifier
 
-EXPORTS = (to_c, to_html, to_javascript, to_python, to_spreadsheet, to_sql)
+EXPORTS = (to_c, to_html, to_javascript, to_python, to_sql, sheet_cells)
 CHANGES: dict[str, Any] = {
     "null": None,
     "true": True,

@@ -88,12 +88,6 @@ def line(number: int, text: str) -> bytes:
     return joined(rows)
 
 
-def headed(body: str, kind: str = "real") -> bytes:
-    """An ARFF file."""
-    names = "".join(f"@attribute {name} {kind}\n" for name in "abc")
-    return f"@relation r\n{names}@attribute class {{no,yes}}\n@data\n{body}".encode()
-
-
 def parquet_of(table: Any) -> bytes:
     stream = io.BytesIO()
     table.to_parquet(stream)
@@ -118,7 +112,6 @@ def alike() -> bytes:
     return csv_of(frame().assign(c=np.where(np.arange(N) % 3, "u", "v"), **numbers))
 
 
-BODY = "\n".join(lines()[1:]) + "\n"
 FORMULA = "=cmd|' /C calc'!A0"
 
 CONTENT = [
@@ -377,19 +370,6 @@ ODD = [
 ]
 
 FORMATS = [
-    File("ARFF", lambda: headed(BODY), WORKS, suffix=".arff"),
-    File("ARFF without rows", lambda: headed(""), "expected rows after @data", suffix=".arff"),
-    File("ARFF without @data", lambda: headed(BODY).replace(b"@data\n", b""), "line 6", suffix=".arff"),
-    File("ARFF with a short row", lambda: headed("1,2\n"), "expected 4 cells", suffix=".arff"),
-    File(
-        "ARFF names that repeat",
-        lambda: headed(BODY).replace(b"attribute b", b"attribute a"),
-        "a different name for every attribute",
-        suffix=".arff",
-    ),
-    File("ARFF with sparse rows", lambda: headed("{0 1.5, 3 yes}\n"), "expected 4 cells", suffix=".arff"),
-    File("ARFF header only", lambda: b"@relation SECRET\n", "expected a line @data", suffix=".arff"),
-    File("ARFF without attributes", lambda: b"@relation r\n@data\n1\n", "expected 0 cells", suffix=".arff"),
     File("Parquet", lambda: parquet_of(frame()), WORKS, suffix=".parquet"),
     File("Parquet, cut off", lambda: parquet_of(frame())[:-9], "expected a complete Parquet file", suffix=".parquet"),
     File("Parquet without rows", lambda: parquet_of(frame()[:0]), "expected rows", suffix=".parquet"),

@@ -26,12 +26,10 @@ from rfsc.export import from_json, load, to_c, to_json, to_python, to_sql
 from rfsc.export.spreadsheet import sheet_cells
 
 from ..export.random_models import random_models
-from .files import csv_of, frame, headed, lines, parquet_of
+from .files import csv_of, frame, parquet_of
 from .walk import classifier, good_model
 
 SMALL = frame()[:12]
-BODY = "\n".join(lines()[1:13]) + "\n"
-KEEL = headed(BODY, "real [0, 9000000]").replace(b"@data", b"@inputs a, b, c\n@outputs class\n@data")
 
 
 # ---- readers
@@ -52,8 +50,6 @@ def _model(path: Path) -> None:
 
 READERS: dict[str, tuple[str, bytes, Callable[[Path], Any]]] = {
     "csv": (".csv", csv_of(SMALL), _tables),
-    "arff": (".arff", headed(BODY), _tables),
-    "keel": (".dat", KEEL, _tables),
     "gzip": (".gz", gzip.compress(csv_of(SMALL), mtime=0), _tables),
     "parquet": (".parquet", parquet_of(SMALL), _tables),
     "model": (".json", to_json(good_model(), history=False).encode(), _model),
@@ -86,7 +82,6 @@ def check_clean(error: ValueError, name: str) -> None:
 
 TOKENS = [
     *(bytes([mark]) for mark in b",;\t\n\r\"'\\@{}[]%:-.0 \x00\xff\x80"),
-    *b"@data @attribute @relation @inputs @outputs real integer string date".split(),
     *b"nan -inf 1e999 ? null true \xef\xbb\xbf".split(),
     *(b'""', b"[[[[", b"\xff\xfe", b"\x1f\x8b", b"PAR1", b"PK", b"9" * 400, b"1_0", b"\xd9\xa1", b"a" * 140_000),
 ]

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from rfsc._model.cells import CellFormat
 from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc._utils.files import DamagedError, decode, encode
 
@@ -53,6 +54,32 @@ def test_frames_with_their_own_kinds_of_missing():
     np.testing.assert_array_equal(RECIPE.table(frame), expected)
     polars = pl.DataFrame({"age": [50, None, 30], "sex": ["f", None, "m"], "ward": ["a", None, "b"]})
     np.testing.assert_array_equal(RECIPE.table(polars), expected)
+
+
+@pytest.mark.parametrize(
+    ("comma", "cells", "refused"),
+    [
+        (None, ["22,7"], True),
+        (None, ["<22,7 mg", "5"], True),
+        ("", ["1.234,5", "5", None], True),
+        ("swap", ["22.7", "1,234.5", "x"], True),
+        ("", ["1,234", "22.7"], False),
+        (None, ["1,234", "n.d.", "1,5,5"], False),  # may be thousands
+        (".", ["22.7", "22,7"], False),
+        ("swap", ["1.234", "22,7"], False),
+        (None, [*map(str, range(19)), "22,7"], False),  # a slip of the pen, as in the table of a fit
+        (None, [*map(str, range(18)), "22,7"], True),
+    ],
+)
+def test_columns_with_another_decimal_sign_are_refused(comma, cells, refused):
+    recipe = Recipe((RawColumn("x", "number", None, CellFormat("mg", comma)),), (NumberOf(0, 7.0),), ("x",))
+    frame = pd.DataFrame({"x": cells}, dtype=object)
+    if not refused:
+        assert recipe.table(frame).shape == (len(cells), 1)
+        return
+    with pytest.raises(ValueError, match=r"column 'x' has decimal (commas|points), but decimal") as caught:
+        recipe.table(frame)
+    assert "22" not in str(caught.value)
 
 
 def test_no_rows_give_no_rows():

@@ -21,7 +21,6 @@ from rfsc._tables.table_files import read_table
 from rfsc.tables import COMMAS
 
 ROWS = [["age", "job", "sick"], ["52", "cook", "yes"], ["", "day, night", "no"], ["7.5", "?", "no"]]
-HEADED = "@relation r\n@attribute age real\n@attribute job string\n@attribute sick {yes,no}\n@data\n"
 
 
 @pytest.fixture
@@ -56,12 +55,9 @@ def cells(table):
         as_text().encode("utf-8-sig"),
         as_text().encode("utf-16"),
         gzip.compress(as_text().encode()),
-        HEADED + "52,cook,yes\n'','day, night',no\n7.5,?,no\n",
-        "% a comment\n" + HEADED.replace("real", "real [0, 9]").upper().replace("SICK", "sick").replace("AGE", "age")
-        .replace("JOB", "job").replace("YES,NO", "yes,no") + "52,cook,yes\n,'day, night',no\n7.5,?,no\n",
     ],
-    ids=["csv", "semicolon", "tab", "unix", "old mac", "blank lines", "bom", "utf-16", "gzip", "arff", "keel"],
-)  # fmt: skip
+    ids=["csv", "semicolon", "tab", "unix", "old mac", "blank lines", "bom", "utf-16", "gzip"],
+)
 def test_formats_give_the_same_table(write, content):
     assert cells(read_table(write(content))) == ROWS
 
@@ -183,9 +179,6 @@ def test_decimal_commas_are_points(tmp_path_factory, column, delimiter):
         (b"a,b\n1,SECRET\0\n", "got a binary file"),
         (b"PAR1SECRET", "expected a complete Parquet file"),
         (b"\x1f\x8bSECRET", "expected a complete gzip file"),
-        (HEADED.encode(), "expected rows after @data"),
-        (HEADED.encode() + b"1,2,3,4\n", "line 6: expected 3 cells"),
-        (HEADED.replace("@data\n", "").encode(), "expected a line @data"),
     ],
 )
 def test_files_that_are_not_tables(write, content, words):
@@ -213,22 +206,15 @@ def test_no_file_or_a_folder(tmp_path):
         read_table(str(tmp_path))
 
 
-def test_folders_of_parquet_and_arrays(tmp_path):
+def test_folders_of_parquet(tmp_path):
     values = np.arange(12.0).reshape(6, 2)
     frame = pd.DataFrame(values, columns=["x0", "x1"])
-    np.save(tmp_path / "values.npy", values)
     (tmp_path / "parts").mkdir()
     for k in range(3):
         frame.iloc[2 * k : 2 * k + 2].to_parquet(tmp_path / "parts" / f"{k}.parquet")
-    for source in ("values.npy", "parts"):
-        table = read_table(str(tmp_path / source))
-        assert table.name == source
-        pd.testing.assert_frame_equal(table.frame, frame)
-    np.save(tmp_path / "flat.npy", values[0])
-    with pytest.raises(ValueError, match="two dimensions"):
-        read_table(str(tmp_path / "flat.npy"))
-    with pytest.raises(FileNotFoundError):
-        read_table(str(tmp_path / "none.npy"))
+    table = read_table(str(tmp_path / "parts"))
+    assert table.name == "parts"
+    pd.testing.assert_frame_equal(table.frame, frame)
 
 
 def test_very_wide(write):
@@ -256,19 +242,6 @@ def test_repeated_names_of_a_parquet_file(tmp_path):
     for source in (tmp_path / "t.parquet", tmp_path):
         with pytest.raises(ValueError, match="expected a different name for every column, got a repeated one"):
             read_table(str(source))
-
-
-@pytest.mark.parametrize(
-    "change", [(b"False", b"oops("), (b"'descr'", b"'dxscr'"), (b"<f8", b"|O "), (b"60, 3", b"6e9,3")]
-)
-def test_a_broken_header_of_an_array(tmp_path, change):
-    np.save(tmp_path / "t.npy", np.zeros((60, 3)))
-    content = (tmp_path / "t.npy").read_bytes()
-    (tmp_path / "t.npy").write_bytes(content.replace(*change))
-    with pytest.raises(
-        ValueError, match=r"t.npy: expected an array of numbers with two dimensions, got something else\.$"
-    ):
-        read_table(str(tmp_path / "t.npy"))
 
 
 def workbook(path, *sheets):

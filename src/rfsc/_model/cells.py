@@ -8,8 +8,9 @@ missing cell. Between thousands there may be spaces or apostrophes, and commas o
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from numbers import Number
@@ -24,7 +25,7 @@ BELOW, ABOVE = "<≤", ">≥"
 SIGNS = (*(sign + "=" for sign in "<>"), *BELOW, *ABOVE)  # of limits, longer ones first
 LIMIT = f"[<>]=?|[{BELOW[1]}{ABOVE[1]}]"
 DIGITS = "[+-]?(?:[0-9]+[{0}]?[0-9]*|[{0}][0-9]+)(?:e[+-]?[0-9]{{1,3}})?"  # with a decimal sign
-GROUPS = "[+-]?[1-9][0-9]{{0,2}}(?:[{1}][0-9]{{3}})+(?:[{0}][0-9]*)?"  # with what stands between thousands
+GROUPS = "[+-]?[1-9][0-9]{{0,2}}(?:(?:{1})[0-9]{{3}})+(?:[{0}][0-9]*)?"  # with what stands between thousands
 PLAIN = re.compile(DIGITS.format("."))
 DATE = re.compile(
     "(?:([0-9]{4})[./-]([0-9]{1,2})[./-]([0-9]{1,2})|([0-9]{1,2})([./-])([0-9]{1,2})[./-]([0-9]{4}))(?:[t ]|$)"
@@ -38,7 +39,10 @@ BLANK_NUMBERS = (
 TRUTH = {"true": 1.0, "false": 0.0}
 # the meanings of commas and points: decimal signs, and what may stand between thousands
 MEANINGS = {None: (".", " '"), "": (".", " ',"), ".": (".,", " '"), "swap": (",", " '.")}
-READ = {comma: re.compile(f"{DIGITS}|{GROUPS}".format(*signs)) for comma, signs in MEANINGS.items()}
+READ = {
+    comma: re.compile(f"{DIGITS}|{GROUPS}".format(one, f" +|[{more.strip()}]"))
+    for comma, (one, more) in MEANINGS.items()
+}
 SAME_SIGNS = {"\u2212": "-", "\u2019": "'", "\u202f": " "}  # minus, apostrophe and narrow space of typesetters
 AS_TYPED = {ord(letter): typed for letter, typed in SAME_SIGNS.items()}
 # capitals that are not those of their small letters, and the two letters for micro
@@ -134,6 +138,20 @@ def number_in(text: str, cells: CellFormat) -> tuple[float, str]:
         return math.nan, ""
     value = float(rest.translate({ord(sign): None for sign in cells.separators}).replace(",", "."))
     return (value, sign) if math.isfinite(value) else (math.nan, "")
+
+
+def n_of_other_sign(column: Iterable[Any], form: CellFormat) -> int:
+    """How many cells that are no numbers would be some with the other decimal sign."""
+    if form.comma == "." or form.since:  # both signs are read, or none
+        return 0
+    points, commas = (None, ""), (".", "swap")
+    own, others = (commas[1:], points) if form.has_decimal_comma else (points, commas)
+
+    def is_number(text: str, meanings: Iterable[str | None]) -> bool:
+        return not all(math.isnan(number_in(text, replace(form, comma=comma))[0]) for comma in meanings)
+
+    counts = Counter(cell for cell in column if isinstance(cell, str))
+    return sum(n for text, n in counts.items() if is_number(text, others) and not is_number(text, own))
 
 
 def date_in(text: str, *, month_first: bool) -> date | None:

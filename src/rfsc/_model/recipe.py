@@ -10,13 +10,14 @@ import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray
 from .._utils.words import listed, number, plural
-from .cells import MEANINGS, CellFormat, is_plain_number, level_key, read_numbers
+from .cells import MEANINGS, CellFormat, is_plain_number, level_key, n_of_other_sign, read_numbers
 
 Level = str | float | None  # None stands for a missing cell
 LEAST_ROWS_OF_LEVEL = 5  # rarer levels are grouped ...
 LEAST_SHARE_OF_LEVEL = 0.01  # ... in long tables, those with a smaller share
 MAX_LEVELS = 20  # features that one column of levels may become
 NUMERIC_KINDS = frozenset("biuf")  # of a NumPy type
+FEW_OF_OTHER_SIGN = 0.05  # share of numbers with another decimal sign that are missing cells, as in a fit
 UNCHANGED = "unchanged"
 MOST_LEVELS_SHOWN = 5
 
@@ -225,9 +226,15 @@ def read_cells(column: np.ndarray[Any, Any], raw: RawColumn) -> Cells:
     """The cells of a column as its recipe reads them."""
     if raw.cells is not None and raw.kind == "number":
         values, below, above = read_numbers(column, raw.cells)
-        return Cells(values, np.isnan(values), below, above)
+        missing: BoolArray = np.isnan(values)
+        n_other = n_of_other_sign(column[missing], raw.cells) if column.dtype.kind == "O" else 0
+        if n_other > FEW_OF_OTHER_SIGN * (n_other + np.sum(~missing)):
+            here, there = ("points", "commas") if raw.cells.has_decimal_comma else ("commas", "points")
+            msg = f"column {raw.name!r} has decimal {here}, but decimal {there} in the table of the fit."
+            raise ValueError(f"{msg} Write its numbers with decimal {there}.")
+        return Cells(values, missing, below, above)
     if column.dtype.kind in NUMERIC_KINDS:
-        missing: BoolArray = np.isnan(column)
+        missing = np.isnan(column)
     else:
         missing = np.array([is_missing(cell) for cell in column], dtype=np.bool_)
     if raw.cells is not None and raw.kind == "text":

@@ -9,18 +9,14 @@ import csv
 import gzip
 import io
 import json
-import re
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.lib.format import open_memmap
 
 from .._model.cells import PLAIN, trimmed
 from .._utils.optional import require
@@ -30,10 +26,9 @@ from .column_types import comma_meaning
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FORMATS = "CSV, TSV, Excel (.xlsx), Parquet, ARFF, KEEL or .npy"
+FORMATS = "CSV, TSV, Excel (.xlsx) or Parquet"
 ROW_NAMES = "(row names)"
 FIRST = 2**16  # bytes by which a table is told from other files
-ATTRIBUTE = re.compile(r"""@attribute\s+('[^']*'|"[^"]*"|[^\s{\[]+)""", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +47,6 @@ def read_table(source: str) -> RawTable:
     path = Path("stdin" if source == "-" else source)
     if source != "-" and path.is_dir():
         return _from_parquet(path.resolve(), path)
-    if source != "-" and path.suffix.lower() == ".npy":
-        return RawTable(array_frame(mapped_array(path)), path.name)
     content = _content(path, source)
     if content[:2] == b"\x1f\x8b":
         content = _unzipped(path, content)
@@ -65,8 +58,6 @@ def read_table(source: str) -> RawTable:
     if not text.strip():
         msg = f"{path.name}: expected a header row and rows of data, got an empty file. Is it the right one?"
         raise ValueError(msg)
-    if next((line for _, line in _numbered_lines(text)), "").startswith("@"):
-        return _from_attributes(path, text, notes)
     return _from_csv(path, text, notes)
 
 
@@ -116,6 +107,8 @@ def _decoded(path: Path, content: bytes) -> tuple[str, list[str]]:
 
 
 def _from_csv(path: Path, text: str, notes: list[str]) -> RawTable:
+    from pandas import DataFrame
+
     if _is_json(text):
         msg = f"{path.name}: expected {FORMATS}, got JSON. Save the table as CSV."
         raise ValueError(msg)
@@ -130,7 +123,7 @@ def _from_csv(path: Path, text: str, notes: list[str]) -> RawTable:
     decimal = "." if delimiter == "," else "," if comma_meaning(columns.values()) else None
     if decimal == ",":
         notes.append("read with decimal commas")
-    return _as_table(path, columns, notes, decimal)
+    return RawTable(DataFrame(columns, dtype=object), path.name, tuple(notes), decimal)
 
 
 def _is_json(text: str) -> bool:
@@ -241,79 +234,7 @@ def _filled_rows(rows: Iterable[Sequence[Any]]) -> list[tuple[int, list[Any]]]:
     return filled
 
 
-# ---- ARFF, and KEEL's .dat, which is written alike: a header of @attribute lines
-
-
-def _from_attributes(path: Path, text: str, notes: list[str]) -> RawTable:
-    lines = _numbered_lines(text)
-    names = _attribute_names(path, lines)
-    rows = []
-    for number, line in lines:
-        cells = _comma_cells(line) if "," in line else line.split()
-        if len(cells) != len(names):
-            expected = f"{plural(len(names), 'cell')}, one per attribute"
-            raise line_error(path, number, expected, str(len(cells)), "Correct this line")
-        rows.append(cells)
-    if not rows:
-        msg = f"{path.name}: expected rows after @data, got none. Is the file complete?"
-        raise ValueError(msg)
-    return _as_table(path, dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), notes)
-
-
-def _attribute_names(path: Path, lines: Iterator[tuple[int, str]]) -> list[str]:
-    """Names of the columns; uses up the lines to @data."""
-    names: list[str] = []
-    for number, line in lines:
-        match = ATTRIBUTE.match(line)
-        if line.lower().startswith("@data"):
-            return names
-        if not line.startswith("@"):
-            raise line_error(path, number, "a line that starts with @", "another one", "Check that @data is there")
-        if match and match[1].strip("'\"") in names:
-            raise line_error(path, number, "a different name for every attribute", "one twice", "Rename one")
-        names += [match[1].strip("'\"")] if match else []
-    msg = f"{path.name}: expected a line @data, got none. Add it between header and rows."
-    raise ValueError(msg)
-
-
-def _numbered_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers, without blank ones and comments."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip() and not line.strip().startswith("%"):
-            yield number, line.strip()
-
-
-def _comma_cells(line: str) -> list[str]:
-    """Cells between commas; both kinds of quotes are in use."""
-    reader = csv.reader([line], quotechar='"' if '"' in line else "'", escapechar="\\", skipinitialspace=True)
-    try:
-        return [cell.strip() for cell in next(reader, [])]
-    except csv.Error:  # a cell longer than the csv module accepts
-        return line.split(",")
-
-
-# ---- arrays and Parquet
-
-
-def mapped_array(path: Path) -> np.ndarray[Any, Any]:
-    """A table of numbers in a .npy file, not read yet."""
-    try:
-        values = open_memmap(path, mode="r")
-    except FileNotFoundError:
-        raise
-    except Exception:  # also of the tokenizer that reads the header
-        values = None
-    if values is None or values.ndim != 2 or values.dtype.kind not in "biuf" or not values.size:
-        msg = f"{path.name}: expected an array of numbers with two dimensions, got something else."
-        raise ValueError(msg)
-    return values
-
-
-def array_frame(values: np.ndarray[Any, Any]) -> DataFrame:
-    """An array in memory with its columns named x0, x1, ..."""
-    from pandas import DataFrame
-
-    return DataFrame(np.array(values), columns=[f"x{j}" for j in range(values.shape[1])])
+# ---- Parquet
 
 
 def _from_parquet(path: Path, source: Any) -> RawTable:
@@ -351,9 +272,3 @@ def _has_repeated_names(path: Path) -> bool:
     except (ArrowException, OSError, ValueError):
         return False
     return len(set(names)) < len(names)
-
-
-def _as_table(path: Path, columns: dict[str, list[str]], notes: list[str], decimal: str | None = None) -> RawTable:
-    from pandas import DataFrame
-
-    return RawTable(DataFrame(columns, dtype=object), path.name, tuple(notes), decimal)

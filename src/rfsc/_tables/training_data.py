@@ -26,7 +26,7 @@ from .column_types import (
     text_column,
     times,
 )
-from .table_files import RawTable, array_frame, mapped_array
+from .table_files import RawTable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -254,12 +254,12 @@ class ChunkedTable:
 
 
 def is_larger_than_memory(source: str, memory: int | None = None) -> bool:
-    """Whether a Parquet or .npy file would take too much of the memory (bytes) to be read at once."""
+    """Whether Parquet files would take too much of the memory (bytes) to be read at once."""
     path = Path(source)
-    if not path.is_dir() and path.suffix.lower() not in (".npy", ".parquet", ".pq"):
+    if not path.is_dir() and path.suffix.lower() not in (".parquet", ".pq"):
         return False
     try:
-        n_bytes = mapped_array(path).nbytes if path.suffix.lower() == ".npy" else _parquet_bytes(path)
+        n_bytes = _parquet_bytes(path)
     except (OSError, ValueError):
         return False  # the reader of small tables reports what is wrong
     if memory is None:
@@ -292,8 +292,9 @@ def chunked_table(source: str, target: str, choice: ColumnChoice) -> ChunkedTabl
 
 def _checked_chunks(path: Path, target: str, choice: ColumnChoice) -> ChunkedTable:
     import dask
+    import dask.dataframe as dd
 
-    frame, name = _chunks(path), path.resolve().name
+    frame, name = dd.read_parquet(path, split_row_groups="adaptive", blocksize=CHUNK_BYTES), path.resolve().name
     names = [str(column) for column in frame.columns]
     check_names(names, [target, *choice.names], name)
     dropped = choice.dropped([column for column in names if column != target])
@@ -314,22 +315,6 @@ def _checked_chunks(path: Path, target: str, choice: ColumnChoice) -> ChunkedTab
     _check_signs(choice.signed, dict.fromkeys(wanted, "number"), dropped, len(sizes))
     n_labelled = int(sizes.sum())
     return ChunkedTable(X, y, sample[wanted], name, dropped, n_labelled, int(n_rows) - n_labelled)
-
-
-def _chunks(path: Path) -> Any:
-    """A Dask data frame of a .npy file, or of one or several Parquet files."""
-    import dask.dataframe as dd
-
-    if path.suffix.lower() != ".npy":
-        return dd.read_parquet(path, split_row_groups="adaptive", blocksize=CHUNK_BYTES)
-    values = mapped_array(path)
-    n_rows = max(CHUNK_BYTES // (values.itemsize * values.shape[1]), 1)
-    return dd.from_map(_array_rows, range(0, len(values), n_rows), path=path, n_rows=n_rows)
-
-
-def _array_rows(first: int, path: Path, n_rows: int) -> DataFrame:
-    """Some rows; the file is mapped only meanwhile, so that no other part of it stays in memory."""
-    return array_frame(mapped_array(path)[first : first + n_rows])
 
 
 def _check_numeric(name: str, kinds: dict[str, Any]) -> None:

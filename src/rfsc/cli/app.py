@@ -11,15 +11,11 @@ import typer
 
 from .._utils.words import listed, shortened
 from .._version import __version__
-from .atlas_command import atlas
-from .card_command import card
-from .certify_command import certify
 from .console import LIBRARY_WARNINGS, WRITTEN, CommandError, printable
 from .export_command import export
 from .fit_command import demo, fit
-from .model_commands import explain, info, predict, report
-from .monitor_command import monitor
-from .verify_command import verify
+from .model_commands import explain, info, monitor, predict, report
+from .refit_commands import atlas, card, certify, verify
 
 LONGEST = 4000  # characters of an error, which may hold very long names
 UsageError: Any = typer.BadParameter.__base__  # Typer has its own copy of click, or uses the installed one

@@ -34,7 +34,7 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="Table: CSV, TSV, Excel, Parquet (a file or a folder of files), ARFF, KEEL or .npy; - reads stdin.",
+        help="Table: CSV, TSV, Excel or Parquet (a file or a folder of files); - reads stdin.",
         show_default=False,
     ),
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
 import sys
 from collections.abc import Callable
 from io import BytesIO
@@ -16,7 +15,6 @@ from .console import STDOUT_NAMES, CommandError, Messages, check_writable, write
 from .model_commands import definition_lines
 from .new_rows import load_model
 
-COLUMN_LETTERS = re.compile("[A-Za-z]{1,3}")
 # the options of each format
 FORMATS: dict[str, tuple[str, ...]] = {
     "sql": ("dialect", "table"),
@@ -25,7 +23,6 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "javascript": ("name",),
     "html": (),
     "xlsx": (),
-    "xlsx-formula": ("cell",),
     "onnx": (),
     "latex": ("units",),
     "html-equation": ("units",),
@@ -46,23 +43,19 @@ def export(
     name: Annotated[
         str | None, typer.Option(help="Python, C and JavaScript: name of the function.", show_default="predict")
     ] = None,
-    cell: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN=LETTER", help="Spreadsheet: a column's letter (age=C).", show_default="from A on"),
-    ] = None,
     units: Annotated[
         str | None, typer.Option(help="Equations: original, or scaled to [0, 1].", show_default="original")
     ] = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a model as a calculator, as code for a database, a program or a spreadsheet, or as an equation.
+    """Write a model as a calculator, as code for a database or a program, or as an equation.
 
     A calculator is an offline page (html) or a workbook (xlsx) with a field for each raw column. Calculators and code
     read text and blanks, too, and predict the same as `rfsc predict`. Equations (latex, html-equation, text) are for
     people.
     """
-    given = {"dialect": dialect, "table": table, "name": name, "cell": cell or None, "units": units}
+    given = {"dialect": dialect, "table": table, "name": name, "units": units}
     options = {key: value for key, value in given.items() if value is not None}
     _check_options(to, options)
     if to in BINARY and (output is None or sys.stdout.isatty()) and output in (None, *STDOUT_NAMES):
@@ -89,8 +82,6 @@ def _check_options(to: str, options: dict[str, Any]) -> None:
 def _content(to: str, source: Any, options: dict[str, Any]) -> str | bytes:
     from .. import export as exporters
 
-    if to == "xlsx-formula":
-        return exporters.to_spreadsheet(source, cells=_spreadsheet_cells(options.get("cell", [])))
     if to == "onnx":
         return bytes(exporters.to_onnx(source).SerializeToString())
     if to == "xlsx":
@@ -107,15 +98,6 @@ def _workbook(source: Any) -> bytes:
     content = BytesIO()
     workbook(source).save(content)
     return content.getvalue()
-
-
-def _spreadsheet_cells(given: list[str]) -> dict[str, str] | None:
-    """The letter of every column that was given; None if none was."""
-    pairs = [text.rpartition("=") for text in given]
-    if not all(column and COLUMN_LETTERS.fullmatch(letters) for column, _, letters in pairs):
-        msg = "--cell expects COLUMN=LETTER, such as age=C."
-        raise CommandError(msg, 2)
-    return {column: letters.upper() for column, _, letters in pairs} or None
 
 
 def _equations(source: Any, form: str, units: str) -> str:

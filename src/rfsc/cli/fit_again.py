@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .._utils.words import listed
 from .arguments import check_settings
 from .console import CommandError, Messages
-from .new_rows import labels_for_model, numbered_columns, rows_for_model
+from .new_rows import labels_for_model, rows_for_model
 
 if TYPE_CHECKING:
     from .._model.predictor import Predictor
@@ -138,12 +138,9 @@ def _known_columns(predictor: Predictor, table: RawTable, more: list[str]) -> Ra
     """The columns of the model, in its order and with its names, and more of them, the class first."""
     from .._tables.column_checks import check_names
 
-    names = [str(name) for name in getattr(predictor, "feature_names_in_", ())]
-    target = more[0]
+    names, target = predictor.column_names, more[0]
     check_names(list(table.frame.columns), [*names, *more], table.name)
     if target in names:
         msg = f"the model reads {target!r} as a feature; choose the column with the class with --target."
         raise CommandError(msg)
-    if not names:
-        return numbered_columns(predictor, table, target)
     return replace(table, frame=table.frame[[*names, *more]])

@@ -34,7 +34,6 @@ from .arguments import (
     file_option,
     sign_restrictions,
 )
-from .certify_command import Pairs, certificate_of
 from .column_table import describe_columns, dropped_columns, plain_columns, refusal, show_columns
 from .console import (
     LIBRARY_WARNINGS,
@@ -49,6 +48,7 @@ from .fit_again import fit_with_groups
 from .fit_model import fallback_text, model_text, model_with_fallbacks
 from .fit_score import FitTimeLimit
 from .model_commands import REPORT_ENDINGS, model_as_dict, summaries, write_report
+from .refit_commands import Pairs, certificate_of
 
 if TYPE_CHECKING:
     from .. import Checkpoint

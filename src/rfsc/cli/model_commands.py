@@ -1,4 +1,4 @@
-"""`rfsc predict`, `rfsc explain`, `rfsc report` and `rfsc info`: what can be done with a model file."""
+"""`rfsc predict`, `rfsc explain`, `rfsc report`, `rfsc info` and `rfsc monitor`: what can be done with a model file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 
 from .._utils.optional import require
 from .._utils.words import plural
-from .arguments import Data, Force, Json, Model, Output, Quiet, Target, column_option, file_option
+from .arguments import Data, Force, Json, Model, ModelTarget, Output, Quiet, Target, column_option, file_option
 from .column_table import shown_columns
 from .console import (
     CommandError,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .._tables.table_files import RawTable
 
 PARQUET_ENDINGS = ("parquet", "pq")
+FORMULA_SIGNS = frozenset("=+-@＝＋－＠")  # with which formulas begin, in Japanese sheets too
 REPORT_ENDINGS = (".html", ".json")
 
 
@@ -99,16 +100,23 @@ def _ending(path: str) -> str:
     return path.rpartition(".")[2].lower()
 
 
-def _without_formulas(result: Any) -> Any:
-    from ..export.spreadsheet import as_text
+def as_text(cell: str) -> str:
+    """A cell that spreadsheets show and never compute: what looks like a formula gets an apostrophe in front."""
+    if cell.lstrip()[:1] not in FORMULA_SIGNS:
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
+
+def _without_formulas(result: Any) -> Any:
     safe = result.map(lambda cell: as_text(cell) if isinstance(cell, str) else cell)
     return safe.set_axis([as_text(name) for name in result.columns], axis=1)
 
 
 def _warn_of_formulas(messages: Messages, result: Any) -> None:
-    from ..export.spreadsheet import as_text
-
     n = sum(isinstance(cell, str) and as_text(cell) != cell for name in result for cell in (name, *result[name]))
     if n:
         what = f"{plural(n, 'cell')} {'looks like a formula' if n == 1 else 'look like formulas'}"
@@ -204,7 +212,7 @@ def report(
     from ..report import Report
 
     messages = Messages(quiet=quiet)
-    predictor, table = read_model_and_table(messages, model, data, target)
+    predictor, table = read_model_and_table(messages, model, data)
     evidence = None if certificate is None else Certificate.load(certificate)
     rows, labels = labels_for_model(predictor, table, target)
     if not rows.all():
@@ -356,3 +364,62 @@ def _output_as_dict(model: Any) -> dict[str, Any]:
         "definitions": {} if original is None else definitions(model),
         "terms": [{"name": n, "coef": float(c)} for n, c in zip(model.names, model.coef, strict=True)],
     }
+
+
+# ---- monitor
+
+
+def monitor(
+    model: Model,
+    data: Data,
+    target: ModelTarget = None,
+    fail_above: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PSI",
+            min=0.0,
+            help="Exit with status 1 if a PSI is above this, and more than chance explains.",
+            show_default="always 0",
+        ),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Show what has moved since the fit: the score, the columns that the model reads, blanks, levels and ranges.
+
+    No classes are needed. If the table has the target column, calibration, AUC and log-loss are shown beside those of
+    the fit. The output contains no row of the table; levels are named if they are in at least five rows.
+    """
+    from .. import monitor as monitoring
+
+    messages = Messages(quiet=quiet)
+    predictor, table = read_model_and_table(messages, model, data)
+    if predictor.reference_ is None:
+        msg = f"{model} holds no reference to compare new rows with; fit the model again with `rfsc fit`."
+        raise CommandError(msg)
+    found = monitoring.monitor(
+        predictor, rows_for_model(messages, predictor, table), _known_classes(predictor, table, target, messages)
+    )
+    print_result(found.to_json() if as_json else found.text())
+    if fail_above is not None and found.largest_psi > fail_above:
+        messages.warn(f"a PSI of {found.largest_psi:.3f} is above {fail_above:g}, and more than chance explains")
+        raise typer.Exit(1)
+
+
+def _known_classes(predictor: Predictor, table: RawTable, target: str | None, messages: Messages) -> Any:
+    """The class of every row, None for rows without one; None if the table has no column of classes."""
+    import numpy as np
+
+    from .._tables.column_types import column_of_kind
+
+    given = target
+    target = target or (predictor.manifest_ or {}).get("target")
+    if target is None or (given is None and target not in table.frame.columns):
+        return None
+    if given is None and column_of_kind(target, table.frame[target], "text").blank.all():
+        messages.info(f"{target!r} is blank in all rows, so only the shifts are shown.")
+        return None
+    rows, labels = labels_for_model(predictor, table, target)
+    found = np.full(len(rows), None, dtype=object)
+    found[rows] = labels
+    return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .._utils.words import listed, plural
@@ -33,19 +32,15 @@ def load_model(path: str) -> Predictor:
         raise CommandError(str(error).replace("rfsc.export.save wrote", "rfsc fit -o wrote")) from None
 
 
-def read_model_and_table(
-    messages: Messages, model: str, data: str, target: str | None = None
-) -> tuple[Predictor, RawTable]:
-    """Read both, at most one of them from stdin; a model without column names reads columns by their position."""
+def read_model_and_table(messages: Messages, model: str, data: str) -> tuple[Predictor, RawTable]:
+    """Read both, at most one of them from stdin; a model of an array reads columns x0, x1, ..."""
     from .._tables.table_files import read_table
 
     check_stdin(model, data)
     predictor, table = load_model(model), read_table(data)
     for note in table.notes:
         messages.note(note, f"{table.name}: ")
-    if hasattr(predictor, "feature_names_in_"):
-        return predictor, table
-    return predictor.replaced(named=True), numbered_columns(predictor, table, target)
+    return predictor.replaced(named=True), table
 
 
 def check_stdin(model: str, data: str) -> None:
@@ -53,20 +48,6 @@ def check_stdin(model: str, data: str) -> None:
     if model == data == "-":
         msg = "model and table cannot both come from stdin; give one of them as a file."
         raise CommandError(msg)
-
-
-def numbered_columns(predictor: Predictor, table: RawTable, target: str | None) -> RawTable:
-    """A table whose columns, but for the target, have the names x0, x1, ... of a model without column names."""
-    names = list(table.frame.columns)
-    features = [name for name in names if name != target]
-    if len(features) != predictor.n_features_in_:
-        msg = (
-            f"the model was fitted to {predictor.n_features_in_} columns without names, but {table.name} has "
-            f"{len(features)}{' besides the class' if target else ''}. Keep only those columns, in their order."
-        )
-        raise CommandError(msg)
-    numbered = {name: f"x{j}" for j, name in enumerate(features)}
-    return replace(table, frame=table.frame.rename(columns=numbered))
 
 
 def rows_for_model(messages: Messages, predictor: Predictor, table: RawTable) -> DataFrame:

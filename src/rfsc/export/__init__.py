@@ -1,4 +1,4 @@
-"""A model outside of Python: a model file, SQL, ONNX, a spreadsheet, and functions in other languages."""
+"""A model outside of Python: a model file, SQL, ONNX, a workbook, and functions in other languages."""
 
 from .c_code import to_c
 from .calculator import to_html
@@ -6,8 +6,7 @@ from .javascript import to_javascript
 from .json_file import ModelFileError, from_json, load, save, to_json
 from .onnx import to_onnx
 from .python_code import to_python
-from .spreadsheet import to_spreadsheet
-from .sql import sql_expressions, to_sql
+from .sql import to_sql
 from .workbook import to_xlsx
 
 __all__ = [
@@ -15,14 +14,12 @@ __all__ = [
     "from_json",
     "load",
     "save",
-    "sql_expressions",
     "to_c",
     "to_html",
     "to_javascript",
     "to_json",
     "to_onnx",
     "to_python",
-    "to_spreadsheet",
     "to_sql",
     "to_xlsx",
 ]

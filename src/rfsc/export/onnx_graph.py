@@ -6,7 +6,7 @@ below about -37, where double precision still holds many digits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import reduce
 from typing import Any
 
@@ -22,29 +22,37 @@ NEAR_ZERO, NEAR_ONE = 1e-40, 1e-6  # single precision may take a number for 0, o
 
 
 class Graph:
-    """Adds nodes to what skl2onnx builds. What has been computed once is not computed again."""
+    """Nodes and constants. What has been computed once is not computed again."""
 
-    def __init__(self, scope: Any, container: Any) -> None:
-        self._scope, self._container = scope, container  # skl2onnx's: one makes names, the other holds the nodes
+    def __init__(self, taken: Set[str]) -> None:
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self._taken = taken  # names of inputs and outputs
         self._known: dict[Any, str] = {}
         self._numbers: dict[str, float] = {}
-        self._unused: dict[str, tuple[int, list[int], list[Any]]] = {}  # constants; onnxruntime warns of unused ones
+        self._unused: dict[str, Any] = {}  # constants; onnxruntime warns of unused ones
 
-    def node(self, kind: str, *inputs: str, domain: str = "", version: int | None = None, **attributes: Any) -> str:
+    def node(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         """Add an operator; the name of its result."""
+        from onnx import helper
+
         if len(inputs) == 2 and inputs[1] in self._numbers and (kept := self._kept(kind, *inputs)):
             return kept
         key = (kind, inputs, repr(sorted(attributes.items())))
         if key not in self._known:
-            name = self._scope.get_unique_variable_name(f"rfsc_{kind.lower()}")
-            operator = self._scope.get_unique_operator_name(f"rfsc_{kind}")
-            for constant in inputs:
-                if constant in self._unused:
-                    self._container.add_initializer(constant, *self._unused.pop(constant))
-            where = {"op_domain": domain, "op_version": version}
-            self._container.add_node(kind, list(inputs), [name], name=operator, **where, **attributes)
-            self._known[key] = name
+            name = self._known[key] = self._new(kind)
+            self.constants += [
+                self._unused.pop(constant) for constant in dict.fromkeys(inputs) if constant in self._unused
+            ]
+            self.nodes.append(helper.make_node(kind, inputs, [name], name=name, domain=domain, **attributes))
         return self._known[key]
+
+    def _new(self, kind: str) -> str:
+        """A name that no other value has."""
+        name = f"{kind.lower()}_{len(self._known)}"
+        while name in self._taken:
+            name += "_"
+        return name
 
     def add(self, a: str, b: str) -> str:
         return self.node("Add", *self._number_last(a, b))
@@ -74,12 +82,11 @@ class Graph:
         array = np.atleast_1d(np.asarray(values))
         key = (array.dtype.kind, repr(array.tolist()))
         if key not in self._known:
-            name = self._scope.get_unique_variable_name("rfsc_constant")
+            name = self._known[key] = self._new("constant")
             is_text = array.dtype.kind in "UO"
             content = [text.encode() for text in array.tolist()] if is_text else array.ravel().tolist()
             kind = helper.np_dtype_to_tensor_dtype(np.dtype(object) if is_text else array.dtype)
-            self._unused[name] = kind, list(array.shape), content
-            self._known[key] = name
+            self._unused[name] = helper.make_tensor(name, kind, array.shape, content)
             if array.dtype.kind == "f" and array.size == 1:
                 self._numbers[name] = float(array[0])
         return self._known[key]
@@ -91,8 +98,9 @@ class Graph:
 
     def put_out(self, value: str, name: str) -> None:
         """Give a value the name of an output."""
-        operator = self._scope.get_unique_operator_name("rfsc_output")
-        self._container.add_node("Identity", [value], [name], name=operator)
+        from onnx import helper
+
+        self.nodes.append(helper.make_node("Identity", [value], [name], name=name))
 
 
 class Terms(Visitor[str]):
@@ -174,7 +182,7 @@ def _is_level(graph: Graph, cells: str, levels: Sequence[str | float | None], is
     if is_text:
         keys = list(dict.fromkeys(NO_TEXT if level is None else str(level) for level in levels))
         attributes = {"keys_strings": keys, "values_int64s": [1] * len(keys), "default_int64": 0}
-        found = graph.node("LabelEncoder", cells, domain="ai.onnx.ml", version=2, **attributes)
+        found = graph.node("LabelEncoder", cells, domain="ai.onnx.ml", **attributes)
         return graph.cast(found, np.float64)
     tests = [
         graph.node("IsNaN", cells) if level is None else graph.node("Equal", cells, graph.constant(float(level)))

@@ -132,9 +132,9 @@ class CodePrinter(Visitor[str]):
     def filled(self, cell: str, fill: float) -> str:
         """A cell of numbers with another number if it is missing."""
 
-    @abstractmethod
     def is_limit(self, cell: str, *, above: bool) -> str:
         """The condition that a cell of a column with a cell format is a limit, such as >5 or <5."""
+        return f"limit_{cell} {self.equals_sign} {'>' if above else '<'!r}"
 
     @abstractmethod
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:

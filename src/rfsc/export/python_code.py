@@ -117,9 +117,6 @@ class Python(CodePrinter):
     def filled(self, cell: str, fill: float) -> str:
         return f"({fill!r} if {cell} is None else {cell})"
 
-    def is_limit(self, cell: str, *, above: bool) -> str:
-        return f"limit_{cell} == {'>' if above else '<'!r}"
-
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         return f"{cell} in {tuple(levels)!r}"
 

@@ -1,4 +1,4 @@
-"""A model as formulas of a spreadsheet (Excel, LibreOffice, Google Sheets): one row of cells, to be filled down.
+"""A model as formulas of a spreadsheet (Excel, LibreOffice, Google Sheets): one row of cells.
 
 A formula may have 8,192 characters. If one would be longer, scaled features and terms get cells of their own. Columns
 that hold texts such as <0.5 or 12 mg/L are read in cells of their own, with NUMBERVALUE, whatever the language of the
@@ -9,7 +9,6 @@ a model has waves, rows beyond some ten million training ranges show an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +16,14 @@ from .._model.cells import ABOVE, BELOW, SAME_SIGNS, SMALL_LETTERS, CellFormat, 
 from .._model.recipe import LimitIn
 from .._terms.expression import Expression
 from .._terms.scaling import FAR
-from .._utils.words import listed
 from .program import CodePrinter, Program, plain_label, refuse_dates
 
 MAX_FORMULA = 8_192  # characters
 MAX_TEXT = 255  # characters of a text within a formula
 MAX_COLUMNS = 16_384
+ROW = 2  # of all cells
 LARGEST = 1e307  # number that a formula may hold
 STEEP = 700.0  # exponentials overflow a little later
-FORMULA_SIGNS = frozenset("=+-@＝＋－＠")  # with which formulas begin, in Japanese sheets too
 CONTROL = r"[\x00-\x1f\x7f]"
 MAX_ARGUMENTS = 200  # of a function; Excel takes 254
 LONGEST_NUMBER = 99  # characters of a text that is read as a number
@@ -37,19 +35,8 @@ class SheetCell:
     """One cell of the row."""
 
     column: str  # letters
-    heading: str  # an apostrophe stands before what a spreadsheet would take for a formula
+    heading: str
     formula: str  # begins with "="; empty if the user fills in a value
-
-
-def as_text(cell: str) -> str:
-    """A cell that spreadsheets show and never compute: what looks like a formula gets an apostrophe in front."""
-    if cell.lstrip()[:1] not in FORMULA_SIGNS:
-        return cell
-    try:
-        float(cell)
-    except ValueError:
-        return f"'{cell}"
-    return cell
 
 
 class Sheet(CodePrinter):
@@ -91,8 +78,9 @@ class Sheet(CodePrinter):
 
     def is_limit(self, cell: str, *, above: bool) -> str:
         """`cell` holds the trimmed text, and the number in it stands two cells further right."""
-        letters = re.sub("[0-9]+$", "", cell)
-        number = f"{_letters(_number_of(letters) + 2)}{cell.removeprefix(letters)}"
+        from openpyxl.utils import column_index_from_string
+
+        number = _address(column_index_from_string(cell.removesuffix(str(ROW))) + 2)
         signs = ",".join(f'LEFT({cell},1)="{sign}"' for sign in (ABOVE if above else BELOW))
         return f"AND(ISNUMBER({number}),OR({signs}))"
 
@@ -147,46 +135,16 @@ class Sheet(CodePrinter):
         return f"OR({','.join(conditions)})" if len(conditions) > 1 else "".join(conditions) or "FALSE"
 
 
-def to_spreadsheet(source: Any, *, cells: Mapping[str, str] | None = None, row: int = 2) -> str:
-    """Write a model as two lines, headings and formulas, with tabs between cells: paste them into a spreadsheet.
-
-    Parameters
-    ----------
-    source : SparseModel, RFSCClassifier, Pipeline or Predictor
-        What to write. If it carries its preprocessing, the formulas read the raw columns.
-    cells : mapping of str to str, default=None
-        Letters of the column of the sheet that holds each column of the table, such as ``{"age": "C"}``; None lays out
-        the columns that are read from A on.
-    row : int, default=2
-        Row of the sheet that the formulas are for; paste them into that row and fill them down.
-
-    Returns
-    -------
-    str
-        Headings and formulas: helper cells if a formula would be too long, the value of every formula, class
-        probabilities, and the class. They stay empty if something that is needed is missing. Without `cells` the
-        headings of the columns to fill in come first.
-    """
-    laid_out = sheet_cells(source, cells=cells, row=row)
-    headings = "\t".join(cell.heading for cell in laid_out)
-    return headings + "\n" + "\t".join(cell.formula for cell in laid_out) + "\n"
-
-
-def sheet_cells(source: Any, *, cells: Mapping[str, str] | None = None, row: int = 2) -> list[SheetCell]:
-    """The cells that `to_spreadsheet` writes, from left to right: columns to fill in, unless `cells` places them."""
-    if row < 1:
-        msg = f"row must be 1 or more, got {row!r}."
-        raise ValueError(msg)
+def sheet_cells(source: Any) -> list[SheetCell]:
+    """The cells from A on: columns to fill in, then helper cells, formulas, probabilities and the class."""
     program = Program.of(source)
     refuse_dates(program, "a spreadsheet")
-    inputs, places = _inputs(program, cells)
-    start = 1 + max(map(_number_of, places.values()), default=0)
     for helpers in (False, True):
-        layout = _Layout(program, places, start, row)
+        layout = _Layout(program)
         layout.fill(helpers=helpers)
         longest = max(layout.cells, key=lambda cell: len(cell.formula))
         if len(longest.formula) <= MAX_FORMULA:
-            return inputs + layout.cells
+            return layout.cells
     msg = (
         f"the formula for {longest.heading!r} has {len(longest.formula):,} characters, but a spreadsheet takes "
         f"{MAX_FORMULA:,}. Fit a smaller model (max_terms), or export it as SQL, Python or C."
@@ -197,18 +155,17 @@ def sheet_cells(source: Any, *, cells: Mapping[str, str] | None = None, row: int
 class _Layout:
     """Cells from left to right; each knows those before it."""
 
-    def __init__(self, program: Program, places: Mapping[int, str], start: int, row: int) -> None:
-        self.program, self.row, self.next = program, row, start
-        self.inputs = {j: f"{letters}{row}" for j, letters in places.items()}
-        self.signs: dict[int, str] = {}  # cells with the trimmed text of a column of numbers
+    def __init__(self, program: Program) -> None:
+        self.program = program
         self.cells: list[SheetCell] = []
+        self.inputs = {j: self.put(program.columns[j].name, "") for j in program.read}
+        self.signs: dict[int, str] = {}  # cells with the trimmed text of a column of numbers
 
     def put(self, heading: str, formula: str) -> str:
-        """Add a formula; gives the address of its cell."""
-        letters = _letters(self.next)
-        self.cells.append(SheetCell(letters, _heading(heading), f"={formula}"))
-        self.next += 1
-        return f"{letters}{self.row}"
+        """Add a formula, or a cell to fill in; gives its address."""
+        address = _address(len(self.cells) + 1)
+        self.cells.append(SheetCell(address.removesuffix(str(ROW)), heading, formula and f"={formula}"))
+        return address
 
     def fill(self, *, helpers: bool) -> None:
         """All formulas; with helpers, scaled features and terms in cells of their own."""
@@ -292,40 +249,14 @@ class _Layout:
         self.put("predicted", f'IF(COUNT({span})<{n},"",CHOOSE(MATCH(MAX({span}),{span},0),{names}))')
 
 
-def _inputs(program: Program, cells: Mapping[str, str] | None) -> tuple[list[SheetCell], dict[int, str]]:
-    """Cells to fill in, and the letters of the column in which each column of the table is found."""
-    if cells is None:
-        places = {j: _letters(i) for i, j in enumerate(program.read, start=1)}
-        return [SheetCell(letters, _heading(program.columns[j].name), "") for j, letters in places.items()], places
-    missing = [program.columns[j].name for j in program.read if program.columns[j].name not in cells]
-    if missing:
-        shown = listed(list(map(repr, missing)), 5)
-        msg = f"cells must name a cell for every column that the model reads; {len(missing)} missing: {shown}."
-        raise ValueError(msg)
-    return [], {j: _letters(_number_of(cells[program.columns[j].name])) for j in program.read}
+def _address(column: int) -> str:
+    """The cell of the row in a column, of which A is 1."""
+    from openpyxl.utils import get_column_letter
 
-
-def _number_of(letters: str) -> int:
-    """Place of a column: 1 for A, 27 for AA."""
-    if not re.fullmatch("[A-Za-z]{1,3}", letters):
-        msg = f"a column of a spreadsheet is named by one to three letters, such as 'C' or 'AB', got {letters!r}."
-        raise ValueError(msg)
-    number = 0
-    for letter in letters.upper():
-        number = 26 * number + ord(letter) - ord("A") + 1
-    return number
-
-
-def _letters(number: int) -> str:
-    """Name of a column: A for 1, AA for 27."""
-    if number > MAX_COLUMNS:
+    if column > MAX_COLUMNS:
         msg = f"a spreadsheet has {MAX_COLUMNS:,} columns, and the model needs more. Export it as SQL, Python or C."
         raise ValueError(msg)
-    text = ""
-    while number:
-        number, rest = divmod(number - 1, 26)
-        text = chr(ord("A") + rest) + text
-    return text
+    return f"{get_column_letter(column)}{ROW}"
 
 
 def _grouped(text: str) -> str:
@@ -339,7 +270,7 @@ def _grouped(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A text in double quotes, in pieces if it is long; tabs and line ends by number, else a paste ends there."""
+    """A text in double quotes, in pieces if it is long; tabs and line ends by number."""
     pieces = re.findall(f"{CONTROL}|(?:(?!{CONTROL}).){{1,{MAX_TEXT}}}", text, re.DOTALL) or [""]
     return "&".join(
         f"CHAR({ord(piece)})" if re.fullmatch(CONTROL, piece) else '"' + piece.replace('"', '""') + '"'
@@ -352,8 +283,3 @@ def _label(label: str | float) -> str:
     if isinstance(label, bool):
         return "TRUE" if label else "FALSE"
     return _text(label) if isinstance(label, str) else Sheet({}).number(label)
-
-
-def _heading(text: str) -> str:
-    """A heading on one line, which no spreadsheet takes for a formula."""
-    return as_text("".join(letter if letter.isprintable() else " " for letter in text))

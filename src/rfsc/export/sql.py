@@ -1,4 +1,4 @@
-"""A model as SQL: one expression per class, or a SELECT of formulas, probabilities and classes of all rows.
+"""A model as SQL: a SELECT of formulas, probabilities and classes of all rows.
 
 The query is a chain of small steps: columns as they are read (c0, c1, ...; l0 for the sign of a limit), features made
 of them (x0, ...), features on [0, 1] (s0, ...), formulas (f0, ...). NULL in a column that a formula needs gives NULL.
@@ -60,7 +60,7 @@ def to_sql(
     names = [table] if isinstance(table, str) else list(table)
     kept = {f"k{j}": f"d.{printer.identifier(name)}" for j, name in enumerate(keep)}
     used = program.features_used
-    steps = {**_columns(printer, used, "d"), **_features(printer, used)}
+    steps = {**_columns(printer, used), **_features(printer, used)}
     first = next(iter(steps))
     steps[first] = kept | steps[first]
     steps["formulas"] = {f"f{k}": _formula(printer, k) for k in range(len(program.models))}
@@ -72,44 +72,17 @@ def to_sql(
     return _chained(steps, final, list(kept), [printer.identifier(name) for name in names], printer.fence)
 
 
-def sql_expressions(source: Any, *, dialect: str = "sqlite", table: str = "data") -> dict[Any, str]:
-    """Write the formula of every class as an expression, to be used in a query of one's own.
-
-    Parameters
-    ----------
-    source : SparseModel, RFSCClassifier, Pipeline or Predictor
-        What to write.
-    dialect : {"sqlite", "duckdb", "postgresql"}, default="sqlite"
-        The database.
-    table : str, default="data"
-        Name by which the surrounding query knows the table.
-
-    Returns
-    -------
-    dict of object to str
-        For every class its formula, in brackets; with two classes only the second, which a positive value predicts.
-    """
-    program = Program.of(source)
-    printer = _printer(dialect, program)
-    out = {}
-    for k, label in enumerate(program.output_labels):
-        used = list(program.models[k].features)
-        steps = {**_columns(printer, used, printer.identifier(table)), **_features(printer, used)}
-        out[label] = _nested(list(steps.values()), _formula(printer, k), printer.fence)
-    return out
-
-
 def _printer(dialect: str, program: Program) -> SQLite:
     check_choice("dialect", dialect, tuple(DIALECTS))
     return DIALECTS[dialect](program)
 
 
-def _columns(printer: SQLite, used: Sequence[int], table: str) -> dict[str, dict[str, str]]:
+def _columns(printer: SQLite, used: Sequence[int]) -> dict[str, dict[str, str]]:
     """Steps to the columns that some features are made of, read as numbers or texts."""
     read = {}
     for j in sorted({printer.program.features[p].column for p in used}):
         # with the table's name: SQLite takes a quoted name that it does not know for a text
-        read[j] = printer.reading(j, f"{table}.{printer.identifier(printer.program.columns[j].name)}")
+        read[j] = printer.reading(j, f"d.{printer.identifier(printer.program.columns[j].name)}")
     steps: list[dict[str, str]] = [{} for _ in range(max(map(len, read.values()), default=1))]
     for parts in read.values():
         done = {name: name for name in parts[-1]}  # columns that need fewer steps wait for the others
@@ -241,15 +214,6 @@ def _chained(
         blocks.append(f"{prefix}{name} AS (\n{body}\n)")
         origin = prefix + name
     return f"WITH {', '.join(blocks)}\n" + _select(final, f"\nFROM {origin}")
-
-
-def _nested(steps: Sequence[dict[str, str]], final: str, fence: str) -> str:
-    """The same as one value: every step within the brackets of the next."""
-    origin = ""
-    for step in steps:
-        if step:
-            origin = f"\nFROM ({_select(step, origin + fence)}) AS t"
-    return f"(SELECT {final}{origin})"
 
 
 def _select(columns: dict[str, str], rest: str) -> str:

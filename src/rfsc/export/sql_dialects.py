@@ -41,6 +41,7 @@ class SQLite(CodePrinter):
     either, never, missing = "OR", "1 = 0", "IS NULL"
     character = "char"  # the function that gives a character by its number
     greatest, least = "max", "min"
+    one, zero = "1.0", "0.0"
     longest_name: int | None = None  # bytes
     most_capitals = 10  # that one step replaces: the parser allows only so many brackets within each other
     fence = "\nLIMIT -1 OFFSET 0"  # keeps the planner from repeating a step wherever a later one mentions it
@@ -146,6 +147,7 @@ class SQLite(CodePrinter):
         without = " ".join(part.format(some) for part, some in zip(rest, signs, strict=True))
         has_unit, k = f"substr({n}, {-len(unit)}) = {self.literal(unit)}", len(unit)
         digits = f"CASE WHEN {has_unit} THEN rtrim(substr({n}, 1, length({n}) - {k}), ' ') ELSE {n} END" if unit else n
+        digits = self.single_spaced(digits)
         for sign in form.separators.replace("'", ""):
             digits = f"replace({digits}, '{sign}', {QUOTE})"
         digits = f"replace({digits}, ',', '.')" if form.has_decimal_comma else digits
@@ -227,7 +229,7 @@ class SQLite(CodePrinter):
         return text
 
     def choose(self, condition: str, *, flipped: bool = False) -> str:
-        yes, no = ("0.0", "1.0") if flipped else ("1.0", "0.0")
+        yes, no = (self.zero, self.one) if flipped else (self.one, self.zero)
         return f"CASE WHEN {condition} THEN {yes} ELSE {no} END"
 
 
@@ -318,6 +320,7 @@ class PostgreSQL(DuckDB):
     """
 
     double, text = "double precision", "text"
+    one, zero = "1::float8", "0::float8"
     longest_name = 63
     fence = "\nOFFSET 0"
 
@@ -374,10 +377,6 @@ class PostgreSQL(DuckDB):
     def unless_null(self, value: str, text: str) -> str:
         """A text that is NULL if a value is; the bounds of exponentials would turn NULL into a number."""
         return f"CASE WHEN {value} IS NOT NULL THEN {text} END"
-
-    def choose(self, condition: str, *, flipped: bool = False) -> str:
-        yes, no = ("0", "1") if flipped else ("1", "0")
-        return f"CASE WHEN {condition} THEN {yes}::float8 ELSE {no}::float8 END"
 
     def product(self, parts: tuple[Expression, ...]) -> str:
         """The parts multiplied from left to right, or zero if they would come near to it."""

@@ -11,7 +11,7 @@ from .._utils.files import whole_file
 from .._utils.optional import require
 from .calculator import Field, about, class_names, fields_of, title_of, written_equation
 from .program import Program
-from .spreadsheet import Sheet, SheetCell, sheet_cells
+from .spreadsheet import ROW, Sheet, SheetCell, sheet_cells
 
 FIRST = 4  # row of the first field
 LEVELS = 4  # row of the first level of each field
@@ -66,7 +66,7 @@ def workbook(source: Any) -> Any:
     for i, cell in enumerate(cells):
         write(model, f"{cell.column}1", cell.heading, bold=True)
         # an empty cell would arrive as 0
-        model[f"{cell.column}2"] = (
+        model[f"{cell.column}{ROW}"] = (
             _in_file(cell.formula) or f'=IF(Calculator!B{FIRST + i}="","",Calculator!B{FIRST + i})'
         )
     write(form, "A1", title_of(predictor), bold=True, size=16)
@@ -163,5 +163,5 @@ def _put_answer(form: Any, row: int, names: list[str], cells: list[SheetCell]) -
     headings = [*(f"Probability of “{name}”" for name in names), "Predicted class"]
     for i, (heading, cell) in enumerate(zip(headings, cells[-len(headings) :], strict=True), start=row):
         write(form, f"A{i}", heading, bold=True, size=13)
-        form[f"B{i}"] = f"=Model!{cell.column}2"
+        form[f"B{i}"] = f"=Model!{cell.column}{ROW}"
         form[f"B{i}"].number_format, form[f"B{i}"].font = "0.0%", Font(bold=True, size=13)
