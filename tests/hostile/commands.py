@@ -150,7 +150,7 @@ COMMANDS = [*NUMBERS, *WORDS, *FILES]
 
 WRITERS = [
     ("fit", "good.csv", "-t", "class", "-o", "result.json"),
-    ("fit", "good.csv", "-t", "class", "--report", "result.md"),
+    ("fit", "good.csv", "-t", "class", "--report", "result.html"),
     ("predict", "good.json", "good.csv", "-o", "result.csv"),
     ("predict", "good.json", "good.csv", "-o", "result.parquet"),
     *(("export", "good.json", "--to", to, "-o", "result") for to in ("sql", "c", "html", "xlsx", "json", "text")),

@@ -15,7 +15,7 @@ from .walk import GOOD, QUICK, kept_files
 
 SECONDS = 300  # after which a child that hangs is ended
 SIGNAL_COMMANDS = {
-    "fit": ("fit", "good.csv", "-t", "class", "-o", "result.json", "--report", "result.md", *QUICK),
+    "fit": ("fit", "good.csv", "-t", "class", "-o", "result.json", "--report", "result.html", *QUICK),
     "predict": ("predict", "good.json", "good.csv", "-o", "result.csv"),
     "export": ("export", "good.json", "--to", "html", "-o", "result.html"),
     "card": ("card", "step.json", "good.csv", "--cv", "2", "--jobs", "1", "-o", "result.html"),
@@ -84,5 +84,5 @@ def command_through_signals(name: str, folder: Path, shares: list[float]) -> Non
 def is_whole(result: str) -> bool:
     """Whether a result has an end; unfinished parts have another name."""
     text = Path(result).read_text(encoding="utf-8")
-    ends = {".json": "}\n", ".csv": "\n", ".html": "</html>\n", ".md": "\n"}
+    ends = {".json": "}\n", ".csv": "\n", ".html": "</html>\n"}
     return result.startswith("result") and text.endswith(ends[Path(result).suffix])
