@@ -14,7 +14,7 @@ from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["rfsc._tables", "rfsc.export"]):
+with atheris.instrument_imports(include=["rfsc._input", "rfsc.export"]):
     from tests.hostile.fuzz import READERS, read_anything
 
 

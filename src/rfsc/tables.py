@@ -12,6 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ._input.column_checks import far_from_others, useless
+from ._input.column_types import Column, column_of_kind, comma_meaning, in_days, infer_column, share_of_numbers
 from ._model.cells import level_key, small
 from ._model.recipe import (
     LEAST_ROWS_OF_LEVEL,
@@ -24,8 +26,6 @@ from ._model.recipe import (
     RawColumn,
     Recipe,
 )
-from ._tables.column_checks import far_from_others, useless
-from ._tables.column_types import Column, column_of_kind, comma_meaning, in_days, infer_column, share_of_numbers
 from ._utils.arrays import FloatArray
 from ._utils.compat import Interval, RealNotInt, StrOptions
 from ._utils.validation import check_cells, check_columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rfsc._tables.example_table import patients
+from rfsc._input.example_table import patients
 from rfsc.cli import main
 
 QUICK = ["--basis", "polynomial", "--restarts", "1", "--set", "max_iter=15", "--set", "n_models=40", "--cv", "2"]

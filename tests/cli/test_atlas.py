@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rfsc import RFSCClassifier
-from rfsc._tables.table_files import read_table
+from rfsc._input.table_files import read_table
 from rfsc.cli import main
 from rfsc.export import load
 

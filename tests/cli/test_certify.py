@@ -13,9 +13,9 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 
 from rfsc import RFSCClassifier, SearchSettings
-from rfsc._tables.example_table import patients
-from rfsc._tables.table_files import read_table
-from rfsc._tables.training_data import ColumnChoice, training_table
+from rfsc._input.example_table import patients
+from rfsc._input.table_files import read_table
+from rfsc._input.training_data import ColumnChoice, training_table
 from rfsc.certify import Certificate
 from rfsc.certify import certify as certify_in_python
 from rfsc.cli import main
@@ -124,7 +124,7 @@ def test_refusals(hospital, refused, tmp_path):
 
 
 def test_tables_larger_than_memory_are_refused(hospital, refused, tmp_path, monkeypatch):
-    monkeypatch.setattr("rfsc._tables.training_data.IN_MEMORY_SHARE", 0.0)
+    monkeypatch.setattr("rfsc._input.training_data.IN_MEMORY_SHARE", 0.0)
     patients(160, 5).to_parquet(tmp_path / "t.parquet")
     said = refused("certify", hospital / "model.json", tmp_path / "t.parquet")
     assert "needs the table in memory, but t.parquet is too large for that" in said

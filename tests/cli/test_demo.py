@@ -7,7 +7,7 @@ import shlex
 import pandas as pd
 
 from rfsc import RFSCClassifier, SearchSettings
-from rfsc._tables.example_table import patients
+from rfsc._input.example_table import patients
 from rfsc.cli import fit_command, main
 
 from .conftest import QUICK

@@ -16,9 +16,9 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
-from rfsc._tables.example_table import patients
-from rfsc._tables.table_files import read_table
-from rfsc._tables.training_data import ColumnChoice, training_table
+from rfsc._input.example_table import patients
+from rfsc._input.table_files import read_table
+from rfsc._input.training_data import ColumnChoice, training_table
 from rfsc.cli import fit_command, main
 from rfsc.explain import equation
 from rfsc.export import from_json, load, to_json

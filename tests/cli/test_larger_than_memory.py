@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfsc._tables.training_data import is_larger_than_memory
+from rfsc._input.training_data import is_larger_than_memory
 from rfsc.cli import fit_command, main
 from rfsc.export import from_json
 
@@ -22,7 +22,7 @@ N = 1200
 @pytest.fixture
 def little_memory(monkeypatch):
     """Every Parquet file is larger than memory, and a sample has fewer rows than the table."""
-    monkeypatch.setattr("rfsc._tables.training_data.IN_MEMORY_SHARE", 0.0)
+    monkeypatch.setattr("rfsc._input.training_data.IN_MEMORY_SHARE", 0.0)
     monkeypatch.setattr("rfsc._fit.large_tables.MAX_SAMPLE_ROWS", 600)
 
 

@@ -16,8 +16,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from rfsc import RFSCClassifier, SearchSettings
-from rfsc._tables.example_table import patients
-from rfsc._tables.table_files import read_table
+from rfsc._input.example_table import patients
+from rfsc._input.table_files import read_table
 from rfsc.cli import main
 from rfsc.explain import explain
 from rfsc.export import load, save

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rfsc._tables.example_table import patients
+from rfsc._input.example_table import patients
 from rfsc.cli import main
 from rfsc.export import load, save
 

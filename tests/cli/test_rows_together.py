@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfsc._tables.table_files import read_table
-from rfsc._tables.training_data import ColumnChoice, training_table
+from rfsc._input.table_files import read_table
+from rfsc._input.training_data import ColumnChoice, training_table
 from rfsc.cli import fit_score, main
 from rfsc.export import load
 

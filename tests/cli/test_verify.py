@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
-from rfsc._tables.example_table import patients
+from rfsc._input.example_table import patients
 from rfsc.cli import main
 from rfsc.export import load, save
 

@@ -73,9 +73,7 @@ def offences(found):
 
 def test_the_command_line_reaches_no_pickle_no_eval_and_no_network():
     found = reached(name for name, _, _ in modules() if name.startswith("rfsc.cli"))
-    assert {"rfsc.export.json_file", "rfsc._tables.table_files", "rfsc.classifier", "rfsc.report.document"} <= set(
-        found
-    )
+    assert {"rfsc.export.json_file", "rfsc._input.table_files", "rfsc.classifier", "rfsc.report.document"} <= set(found)
     assert list(offences(found)) == []
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rfsc._tables.example_table import patients
+from rfsc._input.example_table import patients
 from rfsc.card import ScoreCard, card
 from rfsc.certify import Certificate
 from rfsc.certify.certificate import CertificateSettings, HalfScore, UnitTable

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from rfsc import SearchSettings
+from rfsc._input.table_files import read_table
+from rfsc._input.training_data import LeakError, training_table
 from rfsc._model import Predictor
-from rfsc._tables.table_files import read_table
-from rfsc._tables.training_data import LeakError, training_table
 from rfsc.export import from_json, load, to_c, to_json, to_python, to_sql
 from rfsc.export.spreadsheet import sheet_cells
 

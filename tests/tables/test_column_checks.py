@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfsc._tables.column_checks import suspicion
-from rfsc._tables.column_types import infer_column
+from rfsc._input.column_checks import suspicion
+from rfsc._input.column_types import infer_column
 
 N = 200
 RNG = np.random.default_rng(0)

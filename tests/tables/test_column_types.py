@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc._tables.column_types import column_of_kind, infer_column
+from rfsc._input.column_types import column_of_kind, infer_column
 
 
 def column(cells, dtype=object):

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rfsc._input.column_checks import far_from_others
+from rfsc._input.column_types import column_of_kind, infer_column, share_of_numbers
 from rfsc._model.cells import CellFormat, number_in, read_numbers
-from rfsc._tables.column_checks import far_from_others
-from rfsc._tables.column_types import column_of_kind, infer_column, share_of_numbers
 from rfsc.cli import main
 
 

@@ -16,10 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
+from rfsc._input.column_checks import useless
+from rfsc._input.column_types import infer_column
 from rfsc._model.cells import capitals_of, level_key, small
 from rfsc._model.recipe_reader import read_recipe
-from rfsc._tables.column_checks import useless
-from rfsc._tables.column_types import infer_column
 from rfsc.tables import TableEncoder
 
 

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfsc._tables.column_types import infer_column
-from rfsc._tables.table_files import read_table
+from rfsc._input.column_types import infer_column
+from rfsc._input.table_files import read_table
 from rfsc.tables import COMMAS
 
 ROWS = [["age", "job", "sick"], ["52", "cook", "yes"], ["", "day, night", "no"], ["7.5", "?", "no"]]

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfsc._tables.example_table import patients
-from rfsc._tables.table_files import RawTable
-from rfsc._tables.training_data import ColumnChoice, LeakError, training_table
+from rfsc._input.example_table import patients
+from rfsc._input.table_files import RawTable
+from rfsc._input.training_data import ColumnChoice, LeakError, training_table
 
 
 def table(**changes):

@@ -14,7 +14,7 @@ from .console import CommandError, check_writable
 
 if TYPE_CHECKING:
     from .. import Checkpoint, Restrictions
-    from .._tables.training_data import ColumnChoice
+    from .._input.training_data import ColumnChoice
     from ..classifier import RFSCClassifier
 
 NOT_ON_COMMAND_LINE = ("callbacks", "restrictions", "search", "verbose")  # parameters without a text form
@@ -122,7 +122,7 @@ def column_choice(
     signs: Restrictions | None, roles: dict[str, str], decimal: str | None, **named: Sequence[str] | None
 ) -> ColumnChoice:
     """The columns that options name, and those whose effect has a sign."""
-    from .._tables.training_data import ColumnChoice
+    from .._input.training_data import ColumnChoice
 
     if decimal not in (None, ".", ","):
         msg = f"--decimal expects . or , but got {decimal!r}."

@@ -10,7 +10,7 @@ from .._utils.words import plural
 from .console import Messages
 
 if TYPE_CHECKING:
-    from .._tables.training_data import TrainingTable
+    from .._input.training_data import TrainingTable
 
 MOST_COLUMNS_SHOWN = 40
 

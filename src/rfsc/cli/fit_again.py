@@ -12,8 +12,8 @@ from .console import CommandError, Messages
 from .new_rows import labels_for_model, rows_for_model
 
 if TYPE_CHECKING:
+    from .._input.table_files import RawTable
     from .._model.predictor import Predictor
-    from .._tables.table_files import RawTable
     from ..classifier import RFSCClassifier
 
 
@@ -38,8 +38,8 @@ def unfitted(
     """The search, or the pipeline of `rfsc fit` around it, and features, labels and groups (or None) of a table."""
     from sklearn.pipeline import make_pipeline
 
-    from .._tables.table_files import read_table
-    from .._tables.training_data import ColumnChoice, chunked_table, is_larger_than_memory, training_table
+    from .._input.table_files import read_table
+    from .._input.training_data import ColumnChoice, chunked_table, is_larger_than_memory, training_table
 
     target = target or record_of(predictor)["target"]
     if target is None:
@@ -73,7 +73,7 @@ def unfitted_in_memory(
     messages: Messages, predictor: Predictor, data: str, target: str | None, what: str, **given: Any
 ) -> tuple[Any, Any, Any, Any]:
     """The same for what needs the whole table, after a look at whether it is that of the model."""
-    from .._tables.training_data import is_larger_than_memory
+    from .._input.training_data import is_larger_than_memory
 
     if is_larger_than_memory(data):
         msg = f"the {what} needs the table in memory, but {Path(data).name} is too large for that; use a sample."
@@ -136,7 +136,7 @@ def _search(predictor: Predictor, **given: Any) -> RFSCClassifier:
 
 def _known_columns(predictor: Predictor, table: RawTable, more: list[str]) -> RawTable:
     """The columns of the model, in its order and with its names, and more of them, the class first."""
-    from .._tables.column_checks import check_names
+    from .._input.column_checks import check_names
 
     names, target = predictor.column_names, more[0]
     check_names(list(table.frame.columns), [*names, *more], table.name)

@@ -52,7 +52,7 @@ from .refit_commands import Pairs, certificate_of
 
 if TYPE_CHECKING:
     from .. import Checkpoint
-    from .._tables.training_data import ChunkedTable, ColumnChoice, TrainingTable
+    from .._input.training_data import ChunkedTable, ColumnChoice, TrainingTable
     from ..certify import Certificate
     from ..classifier import RFSCClassifier
 
@@ -239,7 +239,7 @@ class Prepared:
 
 def run_fit(job: FitJob) -> None:
     """Read, fit, score, show and save."""
-    from .._tables.training_data import LeakError, is_larger_than_memory
+    from .._input.training_data import LeakError, is_larger_than_memory
 
     try:
         prepared = _prepare_chunked(job) if is_larger_than_memory(job.data) else _prepare(job)
@@ -283,8 +283,8 @@ def run_fit(job: FitJob) -> None:
 def _prepare(job: FitJob) -> Prepared:
     from sklearn.pipeline import make_pipeline
 
-    from .._tables.table_files import read_table
-    from .._tables.training_data import training_table
+    from .._input.table_files import read_table
+    from .._input.training_data import training_table
 
     raw = read_table(job.data)
     n_rows, n_columns = raw.frame.shape
@@ -316,7 +316,7 @@ def _prepare(job: FitJob) -> Prepared:
 
 
 def _prepare_chunked(job: FitJob) -> Prepared:
-    from .._tables.training_data import chunked_table
+    from .._input.training_data import chunked_table
 
     given = {"--report": job.report, "--number": job.columns.number, "--cv": job.cv, "--certify": job.certify}
     given["--fallback"] = job.fallback
@@ -428,7 +428,7 @@ def demo(
 
     The table is made up: 400 patients with text columns, blanks and an identifier.
     """
-    from .._tables.example_table import patients
+    from .._input.example_table import patients
 
     messages, text = Messages(quiet=quiet), patients(seed=seed).to_csv(index=False, lineterminator="\n")
     if data is None:

@@ -8,8 +8,8 @@ from .._utils.words import listed
 from .console import CommandError
 
 if TYPE_CHECKING:
+    from .._input.training_data import ChunkedTable, TrainingTable
     from .._model.predictor import Predictor
-    from .._tables.training_data import ChunkedTable, TrainingTable
 
 
 def model_with_fallbacks(estimator: Any, table: TrainingTable | ChunkedTable, *, wanted: bool) -> Predictor:
@@ -50,7 +50,7 @@ def fallback_text(model: Predictor) -> str:
 
 def model_text(model: Predictor, table: TrainingTable | ChunkedTable, score: Any) -> str:
     """The text of a model file, after a check that it predicts the same as the model."""
-    from .._tables.training_data import TrainingTable
+    from .._input.training_data import TrainingTable
     from ..export import from_json, to_json
     from ..export.json_file import is_too_large
     from ..monitor import with_reference

@@ -13,7 +13,7 @@ from .console import CommandError, Messages, output_width, table_text
 
 if TYPE_CHECKING:
     from .. import StopAfter
-    from .._tables.training_data import ChunkedTable, TrainingTable
+    from .._input.training_data import ChunkedTable, TrainingTable
 
 MOST_ROWS_OF_FOLDS = 5000  # up to which all folds of a cross-validation are affordable
 TEST_SHARE = 0.2  # of the rows, above

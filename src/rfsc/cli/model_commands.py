@@ -29,8 +29,8 @@ from .fit_model import fallback_text
 from .new_rows import labels_for_model, load_model, read_model_and_table, rows_for_model, unusual
 
 if TYPE_CHECKING:
+    from .._input.table_files import RawTable
     from .._model.predictor import Predictor
-    from .._tables.table_files import RawTable
 
 PARQUET_ENDINGS = ("parquet", "pq")
 FORMULA_SIGNS = frozenset("=+-@＝＋－＠")  # with which formulas begin, in Japanese sheets too
@@ -68,7 +68,7 @@ def predict(
 
     from pandas import DataFrame
 
-    from .._tables.column_checks import check_names
+    from .._input.column_checks import check_names
 
     kept = keep or []
     check_names(list(table.frame.columns), kept, table.name)
@@ -410,7 +410,7 @@ def _known_classes(predictor: Predictor, table: RawTable, target: str | None, me
     """The class of every row, None for rows without one; None if the table has no column of classes."""
     import numpy as np
 
-    from .._tables.column_types import column_of_kind
+    from .._input.column_types import column_of_kind
 
     given = target
     target = target or (predictor.manifest_ or {}).get("target")

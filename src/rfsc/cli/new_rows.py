@@ -12,9 +12,9 @@ from .console import CommandError, Messages
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from .._input.table_files import RawTable
     from .._model.predictor import Predictor
     from .._model.recipe import Cells, RawColumn
-    from .._tables.table_files import RawTable
     from ..export.program import Program
 
 MOST_NAMES = 5  # of columns in a message
@@ -34,7 +34,7 @@ def load_model(path: str) -> Predictor:
 
 def read_model_and_table(messages: Messages, model: str, data: str) -> tuple[Predictor, RawTable]:
     """Read both, at most one of them from stdin; a model of an array reads columns x0, x1, ..."""
-    from .._tables.table_files import read_table
+    from .._input.table_files import read_table
 
     check_stdin(model, data)
     predictor, table = load_model(model), read_table(data)
@@ -54,7 +54,7 @@ def rows_for_model(messages: Messages, predictor: Predictor, table: RawTable) ->
     """The columns that a model reads, each of the kind that it expects."""
     from pandas import DataFrame
 
-    from .._tables.column_checks import SINGLE_COLUMN
+    from .._input.column_checks import SINGLE_COLUMN
     from ..export.program import Program
 
     program, frame = Program.of(predictor), table.frame
@@ -79,8 +79,8 @@ def _numbers(messages: Messages, raw: RawColumn, table: RawTable) -> Any:
     """The cells of a column of numbers as they are, for the model reads them; and a warning about what it cannot."""
     import numpy as np
 
+    from .._input.column_types import objects_of
     from .._model.cells import BLANK_NUMBERS, TRUTH, read_numbers, trimmed
-    from .._tables.column_types import objects_of
 
     cells = objects_of(table.frame[raw.name])
     texts = {cell: trimmed(cell) for cell in cells if isinstance(cell, str)}
@@ -111,8 +111,8 @@ def labels_for_model(predictor: Predictor, table: RawTable, target: str) -> tupl
     """Which rows have a class, and the classes of these, as the model writes them."""
     import numpy as np
 
-    from .._tables.column_checks import check_names
-    from .._tables.column_types import objects_of, text_column
+    from .._input.column_checks import check_names
+    from .._input.column_types import objects_of, text_column
 
     check_names(list(table.frame.columns), [target], table.name)
     column = text_column(target, objects_of(table.frame[target]))
@@ -135,8 +135,8 @@ def labels_for_model(predictor: Predictor, table: RawTable, target: str) -> tupl
 
 def unusual(predictor: Predictor, X: DataFrame) -> list[str]:
     """Reasons to doubt predictions of these rows, as sentences for the user."""
+    from .._input.column_types import objects_of
     from .._model.recipe import read_cells
-    from .._tables.column_types import objects_of
     from ..export.program import Program
 
     program = Program.of(predictor)

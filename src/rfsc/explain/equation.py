@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -68,11 +68,8 @@ def equation(
 ) -> Any:
     """Write f as a sum of terms, by default in the user's own units.
 
-    In scaled units a feature in a product stands for its value on [0, 1], by its training range. If the model also
-    holds other terms, such features are written ``scaled(age)``, because everything else is in the user's own units:
-    the coefficient of a hinge or a product of deviations is still the one on [0, 1], and the number that the term must
-    be divided by is written behind it, ``3.2*max(0, age-52)/60``. What is not spelled out (ramps, clusters, the digits
-    of waves) is in `definitions`.
+    In scaled units a feature in a product stands for its value on [0, 1], and other terms are divided by the range of
+    their features, ``3.2*max(0, age-52)/60``. What is not spelled out (ramps, clusters, waves) is in `definitions`.
 
     Parameters
     ----------
@@ -80,17 +77,15 @@ def equation(
         The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
         table.
     units : {"original", "scaled"} or None, default=None
-        The user's own units, or features on [0, 1]. In the user's units a feature in a product counts from its lowest
-        training value, where the other scale starts, ``(age-18)*(bmi-16)``. None takes the user's units, or the others
-        if the numbers do not fit into double precision.
+        The user's own units, where features in products count from their lowest training values,
+        ``(age-18)*(bmi-16)``, or features on [0, 1]. None: the first, unless numbers exceed double precision.
     digits : int, optional
         Significant digits of the coefficients; by default 4, and all of them for sympy.
     form : {"text", "latex", "html", "sympy"}, default="text"
-        LaTeX is for math mode with the amsmath package, with a line for each summand from four on. HTML and LaTeX
-        escape names. sympy has a symbol for each feature; in scaled units symbols and knots are on [0, 1].
+        LaTeX is for math mode with the amsmath package; sympy has a symbol for each feature.
     tolerance : float or None, default=0.01
-        More digits are written if fewer would change f by more than this somewhere within the training ranges: in
-        original units large summands may cancel. None writes no more than `digits`; `rounded` says what that costs.
+        More digits are written if fewer would change f by more than this within the training ranges, where large
+        summands may cancel. None writes no more than `digits`.
     label : object, optional
         Which class, by default the second of two; for the first, f has the opposite sign. Of several classes, the text
         has a line for each by default; other forms need one.
@@ -102,12 +97,10 @@ def equation(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> from rfsc import RFSCClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> y = np.where(y == 1, "versicolor", "other")
-    >>> clf = RFSCClassifier(basis="step", size=4, n_restarts=2, random_state=0).fit(X[:, 2:], y)
+    >>> clf = RFSCClassifier(basis="step", size=4, n_restarts=2, random_state=0).fit(X[:, 2:], y == 1)
     >>> print(equation(clf, digits=2, tolerance=None))
     f = - 4.1 - 3.7*(x1>1.65) + 3.5*(x0>2) + 3.5*(x1>0.8) - 3.2*(x0>4.95)
     """
@@ -121,14 +114,18 @@ def equation(
     units = units or units_that_fit(models)
     if form == "sympy":
         return _as_sympy(models[0], units, digits)
-    options = (units, digits, tolerance)
-    lines = [_typeset(model, form, *options) for model in models]
+    if form != "text":
+        return _typeset(models[0], form, units, digits, tolerance)
+    return _rendered(models, units, digits, tolerance)
+
+
+def _rendered(models: Sequence[SparseModel], units: str, digits: int | None, tolerance: float | None) -> Rendered:
+    """One line for each model, with its class if there are several; a notebook shows them typeset."""
+    lines = [_typeset(model, "text", units, digits, tolerance) for model in models]
     if len(models) > 1:
         lines = [f"class {model.label}: {line}" for model, line in zip(models, lines, strict=True)]
-    if form != "text":
-        return lines[0]
     text = Rendered("\n".join(lines))
-    text.html = _html(models, *options)
+    text.html = _html(models, units, digits, tolerance)
     return text
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from .._input.column_types import column_of_kind
 from .._model import SparseModel
 from .._model.access import as_predictor, models_of, predictor_if_readable
 from .._model.predictor import Predictor
 from .._model.recipe import UNCHANGED, definition, is_missing, read_cells
-from .._tables.column_types import column_of_kind
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.validation import codes_of, labels_of, odd_labels
 
