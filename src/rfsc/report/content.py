@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix
 from sklearn.pipeline import Pipeline
 
+from .. import __all__ as rfsc_names
 from .. import bases
 from .._model import SparseModel
 from .._model.access import models_of
@@ -51,7 +54,7 @@ VERSION = 1
 SETTINGS_CLASSES = {"Restrictions": Restrictions} | {name: getattr(bases, name) for name in bases.__all__}
 TERM_COLUMNS = ("term", "worth", "coef", "odds_ratio", "change")
 IMBALANCED = 0.75  # share of the largest class beyond which accuracy is misleading
-MAX_CODE_LENGTH = 100_000  # characters of a pipeline with its columns
+MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +346,7 @@ def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
     return {
         "code": fit_code(estimator, table),
         "can_be_fitted_again": subject.estimator is not None,
-        "parameters": {name: repr(value) for name, value in sorted(settings.items())},
+        "parameters": {name: _as_code(value, set(), indent=0) for name, value in sorted(settings.items())},
         "versions": dict(versions()),
     }
 
@@ -373,6 +376,57 @@ def _restored(value: Any) -> Any:
 
 
 def fit_code(estimator: Any, table: str) -> str:
-    """How to make an estimator with the same settings, and fit it."""
-    made = estimator.__repr__(N_CHAR_MAX=MAX_CODE_LENGTH)
-    return f"model = {textwrap.indent(made, ' ' * len('model = ')).lstrip()}\nmodel.fit(X, y)  # {table}"
+    """Lines of Python that make an estimator with the same settings and fit it."""
+    used: set[tuple[str, str]] = set()
+    made = _as_code(estimator, used, indent=0)
+    imports = [f"from {module} import {name}" for module, name in sorted(used)]
+    return "\n".join([*imports, "", f"model = {made}", f"model.fit(X, y)  # {table}"])
+
+
+def _as_code(value: Any, used: set[tuple[str, str]], indent: int) -> str:
+    """An expression that makes the value; what must be imported for it is added to `used`."""
+    deeper = indent + 4
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, BaseEstimator) or (is_dataclass(value) and type(value).__module__.startswith("rfsc.")):
+        used.add((_public_module(type(value)), type(value).__name__))
+        parts = [f"{name}={_as_code(part, used, deeper)}" for name, part in _changed(value).items()]
+        return _call(type(value).__name__ + "(", parts, ")", indent)
+    if type(value) in (list, tuple):
+        parts = [_as_code(part, used, deeper) for part in value]
+        if type(value) is tuple:
+            return _call("(", parts if len(parts) != 1 else [parts[0] + ","], ")", indent)
+        return _call("[", parts, "]", indent)
+    if type(value) is dict:
+        parts = [f"{_as_code(k, used, deeper)}: {_as_code(v, used, deeper)}" for k, v in value.items()]
+        return _call("{", parts, "}", indent)
+    if inspect.isfunction(value):
+        if value.__qualname__ != value.__name__ or value.__name__ == "<lambda>":
+            return "..."  # defined inside a function: it cannot be imported
+        used.add((value.__module__, value.__name__))
+        return value.__name__
+    return repr(value)
+
+
+def _changed(value: Any) -> dict[str, Any]:
+    """The parameters of an estimator, or the fields of a settings object, that differ from their defaults."""
+    defaults = {name: p.default for name, p in inspect.signature(type(value)).parameters.items()}
+    given = value.get_params(deep=False) if hasattr(value, "get_params") else {n: getattr(value, n) for n in defaults}
+    # compared by their repr, because arrays and NaN have no plain equality
+    return {name: part for name, part in given.items() if repr(part) != repr(defaults.get(name, inspect.Parameter))}
+
+
+def _call(opening: str, parts: list[str], closing: str, indent: int) -> str:
+    line = opening + ", ".join(parts) + closing
+    if len(line) + indent <= MAX_CODE_WIDTH and "\n" not in line:
+        return line
+    pad = " " * (indent + 4)
+    return opening + "\n" + "".join(f"{pad}{part.rstrip(',')},\n" for part in parts) + " " * indent + closing
+
+
+def _public_module(cls: type) -> str:
+    """Where a user imports a class from: the public beginning of the name of its module, if it is public."""
+    module = cls.__module__
+    if module.startswith("rfsc."):
+        return "rfsc" if cls.__name__ in rfsc_names else "rfsc.bases" if cls.__name__ in bases.__all__ else module
+    return ".".join(takewhile(lambda part: not part.startswith("_"), module.split(".")))
