@@ -71,7 +71,7 @@ def test_one_file_for_two_purposes(tmp_path, monkeypatch, refused, line, words):
 )
 def test_the_name_of_a_report_says_its_format(tmp_path, monkeypatch, refused, line):
     monkeypatch.chdir(tmp_path)
-    assert "ends with one of .html, .md, .json, got new.txt" in refused(*line, "new.txt", status=2)
+    assert "ends with one of .html, .json, got new.txt" in refused(*line, "new.txt", status=2)
 
 
 def test_both_results_may_go_to_the_null_device(hospital):
