@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rfsc._tables.column_checks import useless
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -11,7 +12,6 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
-from rfsc._tables.column_checks import useless
 from rfsc.bases import Hinge, Polynomial
 from rfsc.report.content import fit_code, restored_classifier
 
