@@ -45,7 +45,7 @@ def main() -> None:
     print(f"\nOther sizes (log-loss of left-out rows):\n{model.front_.aligned(COLUMNS)}\n", flush=True)
 
     methods: dict[str, Any] = {
-        "RFSC": RFSCClassifier(random_state=0),
+        "RFSC": RFSCClassifier(random_state=0, verbose=0),
         "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
         "RBF SVM": make_pipeline(StandardScaler(), CalibratedClassifierCV(SVC(), ensemble=False)),
         "random forest": RandomForestClassifier(random_state=0),
