@@ -84,5 +84,5 @@ def command_through_signals(name: str, folder: Path, shares: list[float]) -> Non
 def is_whole(result: str) -> bool:
     """Whether a result has an end; unfinished parts have another name."""
     text = Path(result).read_text(encoding="utf-8")
-    ends = {".json": "}\n", ".csv": "\n", ".html": "</html>\n"}
+    ends = {".json": "}\n", ".csv": "\n", ".html": ("</html>", "</html>\n")}
     return result.startswith("result") and text.endswith(ends[Path(result).suffix])
