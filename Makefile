@@ -64,11 +64,13 @@ dist: $(VENV)/extra-release  ## build the package, and try it in clean environme
 	.ci/dist
 
 # extra-cli: `rfsc fit` is one of the rows
-bench: $(VENV)/extra-bench $(VENV)/extra-cli  ## measure the speed bars (more than an hour); writes docs/performance.md
+bench: $(VENV)/extra-bench $(VENV)/extra-cli  ## measure the speed bars (more than an hour); writes docs/performance.md and sections of docs/certificate.md and docs/atlas.md
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m benchmarks.default_fits --write docs/performance.md
+	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m benchmarks.rules --write docs/performance.md
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m benchmarks.speed --write docs/performance.md
 	$(BIN)/python -m benchmarks.long --write docs/performance.md
 	$(BIN)/python -m benchmarks.wide --write docs/performance.md
+	$(BIN)/python -m benchmarks.certificates --write docs
 
 bench-gpu: $(VENV)/extra-bench $(VENV)/extra-torch  ## the same on an NVIDIA GPU
 	$(BIN)/python -m benchmarks.gpu --raw docs/performance/gpu.json --write docs/performance.md
@@ -85,9 +87,8 @@ torture: $(VENV)/extra-test $(VENV)/extra-torture  ## faults, kills and hostile 
 	.venv-fasterrisk/bin/python -m pip --disable-pip-version-check -q install 'fasterrisk>=0.1.10' 'numpy<2'
 	touch $@
 
-# FasterRisk needs an older NumPy than rfsc; its rows are missing if it cannot be installed
-accuracy: $(VENV)/extra-experiments  ## measure the accuracy bars (hours); writes docs/accuracy.md
-	-$(MAKE) .venv-fasterrisk/created
+# FasterRisk's outcomes are in docs/accuracy/faster_risk.jsonl; others need its environment, .venv-fasterrisk/created
+accuracy: $(VENV)/extra-experiments  ## measure the accuracy bars (two hours); writes docs/accuracy.md
 	RFSC_DATA=$(RFSC_DATA) $(BIN)/python -m paper accuracy --output docs/accuracy --write docs/accuracy.md
 
 # MOST=20 runs twenty tables of each cell; finished tables are kept in docs/certificate/tables.csv

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 import time
 from typing import Any
 
@@ -19,9 +18,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from rfsc import RFSCClassifier
-from rfsc.explain import equation, summary
+from rfsc.explain import summary
 
 N_FOLDS = 5
+COLUMNS = ("n_terms", "n_features", "log_loss", "above_best", "standard_error", "chosen")
 
 
 def progress(done: int, total: int, what: str) -> None:
@@ -37,15 +37,12 @@ def main() -> None:
     """Fit, print, compare."""
     data = load_breast_cancer(as_frame=True)
     X, y = data.data, data.target_names[data.target]
-    print(f"Wisconsin breast cancer (WDBC): {X.shape[0]} samples, {X.shape[1]} features\n", flush=True)
-
     started = time.perf_counter()
     model = RFSCClassifier(random_state=0).fit(X, y)
     seconds = time.perf_counter() - started
-    print(f"{summary(model)}\n\nThe same in the units of the table:\n")
-    print(textwrap.fill(equation(model, units="original"), 100, subsequent_indent="    "))
-    print(f"\nFound in {seconds:.1f} s with nothing set. Other sizes:\n")
-    print(model.front_.aligned(("n_terms", "n_features", "log_loss", "above_best", "standard_error", "chosen")))
+    rows = f"{X.shape[0]} samples, {X.shape[1]} features"
+    print(f"Wisconsin breast cancer, {rows}: fitted in {seconds:.1f} s with nothing set\n\n{summary(model)}")
+    print(f"\nOther sizes (log-loss of left-out rows):\n{model.front_.aligned(COLUMNS)}\n", flush=True)
 
     methods: dict[str, Any] = {
         "RFSC": RFSCClassifier(random_state=0),
@@ -54,8 +51,7 @@ def main() -> None:
         "random forest": RandomForestClassifier(random_state=0),
     }
     folds = list(StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(X, y))
-    print(f"\n{N_FOLDS}-fold cross-validation, everything chosen inside the training folds:\n", flush=True)
-    print(f"{'':<20} {'accuracy':>9} {'log-loss':>9}   model size")
+    print(f"{f'{N_FOLDS}-fold cross-validation':<25} {'accuracy':>9} {'log-loss':>9}   model size", flush=True)
     done, total = 0, len(methods) * len(folds)
     for name, method in methods.items():
         accuracy, loss, size = [], [], []
@@ -68,7 +64,7 @@ def main() -> None:
                 size.append(fitted.models_[0].size)
             done += 1
         words = f"{np.mean(size):.1f} terms" if size else f"all {X.shape[1]} features"
-        print(f"{name:<20} {np.mean(accuracy):>9.3f} {np.mean(loss):>9.3f}   {words}", flush=True)
+        print(f"{name:<25} {np.mean(accuracy):>9.3f} {np.mean(loss):>9.3f}   {words}", flush=True)
     progress(total, total, "done")
 
 

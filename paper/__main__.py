@@ -30,6 +30,7 @@ from .synthetic import FAMILIES
 from .tables import replace_section
 from .tabmini import SMALL_SETS, load_small
 
+STUDY_SECTIONS = {"accuracy", "log-loss", "synthetic", "ranks", "times", "verdicts"}
 ACCURACY_PARTS = ("study", "tabmini", "by-size", "noise", "agreement", "recovery", "settings")
 
 
@@ -107,13 +108,13 @@ def accuracy_sections(options: argparse.Namespace) -> dict[str, str]:
     if "noise" in parts:
         sections["noise"] = noise_section(folder, n_jobs=jobs, **({"n_tables": 4} if quick else {}))
     if "agreement" in parts:
-        fewer = {"sets": REAL_SETS[-1:], "n_seeds": 3} if quick else {}
+        fewer = {"sets": REAL_SETS[-1:], "n_seeds": 3, "n_folds": 2} if quick else {}
         sections["agreement"] = agreement_section(folder, n_jobs=jobs, **fewer)
     if "recovery" in parts:
-        sections["recovery"] = recovery_section(jobs)
+        sections["recovery"] = recovery_section(folder, n_jobs=jobs, **({"seeds": (0,)} if quick else {}))
     if "settings" in parts:
-        sections["paper protocol"] = optimistic_section(jobs)
-    for name in {"tabmini", "by size", "noise", "agreement"} & set(sections) if quick else ():
+        sections["paper protocol"] = optimistic_section(folder, n_jobs=jobs, **({"n_folds": 1} if quick else {}))
+    for name in set(sections) - STUDY_SECTIONS if quick else ():
         sections[name] = f"**This was a quick look** at a small part.\n\n{sections[name]}"
     return sections
 
@@ -133,8 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(f"{page}\n")
         elif options.command == "calibrate":
             outcomes = calibration.run_study(options.output, n_jobs=options.jobs, most=options.most)
+            usual = calibration.run_usual(options.output, n_jobs=options.jobs, most=options.most)
             peers = selection_peers.run_peers(options.output, n_jobs=options.jobs, most=options.most)
-            sections = {"calibration": calibration.section(outcomes, options.output, _link(options))}
+            sections = {"calibration": calibration.section(outcomes, options.output, _link(options), usual)}
             sections["other methods"] = selection_peers.section(peers, outcomes)
             sections["six sets"] = certified_sets.section(options.output, n_jobs=options.jobs)
             sys.stdout.write("\n\n".join(sections.values()) + "\n")

@@ -13,11 +13,8 @@ from .synthetic import best_possible
 from .tables import Table, best_cells
 
 NAME = {"accuracy": "accuracy", "log_loss": "log-loss"}
-SIGN = {"accuracy": 1.0, "log_loss": -1.0}  # times this, higher is better
-TERMS_NOTE = (
-    "In brackets the mean number of terms per output, for methods with a formula; RFSC's constant counts if the "
-    "model keeps one, that of other methods does not."
-)
+SIGN = {"accuracy": 1.0, "log_loss": -1.0, "terms_per_output": -1.0}  # times this, higher is better
+TERMS_NOTE = "In brackets the mean number of terms per output, the constant not counted, for methods with a formula."
 LOSS_NOTE = (
     "Mean of -log(probability of the true class), lower is better; a probability below 1e-15 counts as that and costs "
     "34.5, for instance in a forest without a tree that votes for the true class. The SVM has no probabilities of its "
@@ -160,7 +157,7 @@ def time_table(outcome: Outcome) -> Table:
 
 def _ratio(outcome: Outcome, data: str, row: str) -> float | None:
     own, reference = outcome.get(data, row), outcome.get(data, TIME_REFERENCE)
-    return None if own is None or reference is None else own.seconds / reference.seconds
+    return None if own is None or not own.seconds or reference is None else own.seconds / reference.seconds
 
 
 def _size(outcome: Outcome, data: str, row: str) -> float | None:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -23,7 +22,7 @@ from rfsc import RFSCClassifier
 
 from .cells import Cell, Task, finished_cells
 from .comparators import faster_risk
-from .comparators.modern import FastCanTerms, LassoTerms, expansion, with_seed
+from .comparators.modern import FastCanTerms, Figs, LassoTerms, expansion, with_seed
 from .datasets import load, table_hash
 from .figures import draw_by_size
 from .keel import N_FOLDS
@@ -37,7 +36,7 @@ from .tabmini import N_SMALL_FOLDS, SMALL_SETS, load_small
 SIZES = (1, 2, 3, 5, 8, 10, 15)
 MEASURES = {"log_loss": "log-loss", "auc": "AUC"}
 COST = {DEFAULT: 3.0, "FasterRisk": 10.0, "lasso, degree 2": 0.5}
-PICTURE = "by_size.png"
+PICTURES = {"TabMini": "by_size.png", "The paper's six sets": "by_size_six.png"}
 NOTES = (
     "Mean over the sets; bold: best of the column. A term is one of the formula, of each output if there are several "
     "(RFSC, lasso, FasterRisk); one of all outputs together (fastcan); one split (FIGS, tree).",
@@ -61,9 +60,8 @@ def sized_methods(k: int = max(SIZES)) -> dict[str, Any]:
     if find_spec("fastcan"):
         found["fastcan, degree 2"] = make_pipeline(*expansion(), FastCanTerms(k), ridge)
     if find_spec("imodels"):
-        found["FIGS"] = import_module("imodels").FIGSClassifier(max_rules=k)
-    if faster_risk.PYTHON.exists():
-        found["FasterRisk"] = OneVsRestClassifier(faster_risk.FasterRisk(k, SIZES))
+        found["FIGS"] = Figs(k)
+    found["FasterRisk"] = OneVsRestClassifier(faster_risk.FasterRisk(k, SIZES))
     return found | {"tree": DecisionTreeClassifier(max_leaf_nodes=k + 1)}
 
 
@@ -80,7 +78,12 @@ def size_tasks(small: Sequence[str] = SMALL_SETS, sets: Sequence[str] = SETS) ->
 
 
 def _method(name: str) -> Method:
-    return Method(name=name, make=lambda _: sized_methods()[name], kind="today", cost=COST.get(name, 0.2))
+    return Method(
+        name=name,
+        make=lambda _: sized_methods()[name],
+        kind="rfsc" if name == DEFAULT else "today",
+        cost=COST.get(name, 0.2),
+    )
 
 
 def models_of(method: str, fold: Fold, seed: int) -> Callable[[int], Any]:
@@ -111,6 +114,8 @@ def run_task(task: Task) -> list[Cell]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 probability = np.asarray(model(k).predict_proba(fold.X_test))
+        except FileNotFoundError:  # the environment of FasterRisk is missing, which says nothing about the method
+            raise
         except Exception as error:
             probability, notes = shares(fold), {"failed": type(error).__name__}
         cells.append(probability_cell(task, f"{k} terms", fold, probability, k, notes=notes))
@@ -120,17 +125,19 @@ def run_task(task: Task) -> list[Cell]:
 def size_section(
     folder: Path, *, n_jobs: int, link: str = ".", small: Sequence[str] = SMALL_SETS, sets: Sequence[str] = SETS
 ) -> str:
-    """Run what is missing; a table for each measure and collection of sets, and the picture."""
+    """Run what is missing; a table for each measure and collection of sets, and the pictures."""
     cells = finished_cells(size_tasks(small, sets), folder, run_task, lambda task: COST.get(task.method, 0.2), n_jobs)
     found = {}  # TabMini has sets of the same names
-    for title, folds, names in (("TabMini", "tabmini", small), ("The paper's six sets", "stratified", sets)):
+    for title, folds, names in zip(PICTURES, ("tabmini", "stratified"), (small, sets), strict=True):
         results = Results(cell for cell in cells if cell.task.folds == folds)
         found[title] = {by: _curves(results, names, by) for by in MEASURES}
-    draw_by_size({MEASURES[by]: curves for by, curves in found["TabMini"].items()}, SIZES, folder / PICTURE)
+    images = []
+    for title, name in PICTURES.items():
+        draw_by_size({MEASURES[by]: curves for by, curves in found[title].items()}, SIZES, folder / name)
+        images.append(f"{title}:\n\n![{title}: log-loss and AUC against the number of terms, means]({link}/{name})")
     tables = [_table(title, by, curves) for title, each in found.items() for by, curves in each.items()]
-    image = f"![Log-loss and AUC against the number of terms, means over TabMini's sets]({link}/{PICTURE})"
     notes = "\n".join(f"- {note}" for note in (*NOTES, _failures(cells)))
-    return "\n".join([*(table.markdown() for table in tables), notes, "", f"TabMini's {len(small)} sets:", "", image])
+    return "\n".join([*(table.markdown() for table in tables), notes]) + "\n\n" + "\n\n".join(images)
 
 
 def _curves(results: Results, names: Sequence[str], by: str) -> dict[str, list[float]]:

@@ -6,7 +6,8 @@ the other members of the blocks are proxies, and products of the features have p
 feature of the truth, a false feature is not in it, and a false term reads features that are not together in a term of
 the truth (three classes: a feature that is not in it).
 
-Finished tables are kept in `tables.csv` of the output folder, so an interrupted run continues.
+Finished tables are kept in `tables.csv` of the output folder, those with as many pairs as a user takes in
+`tables_50_pairs.csv`, so an interrupted run continues.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ TRUTH = (frozenset({0}), frozenset({3, 6}), frozenset({9}))
 TRUE_FEATURES = frozenset().union(*TRUTH)
 LEVEL = 0.05
 N_PAIRS = 10  # fewer than a user takes: twenty fits for each of thousands of tables
+USUAL_PAIRS = 50  # of a user; of one cell only
 CENTRAL, AROUND = 500, 100  # tables of a cell
 LEVELS = ("cluster", "feature", "term")
 PICTURE = "error_rates.png"
@@ -129,14 +131,14 @@ def draw(setting: Setting, number: int) -> tuple[FloatArray, IntArray]:
     return x, np.argmax(f + rng.gumbel(size=f.shape), axis=1)
 
 
-def run_table(setting: Setting, number: int) -> Outcome:
+def run_table(setting: Setting, number: int, n_pairs: int = N_PAIRS) -> Outcome:
     """The certificate of one table."""
     X, y = draw(setting, number)
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         estimator = RFSCClassifier(basis=setting.basis)
-        found = certify(estimator, X, y, n_pairs=N_PAIRS, level=LEVEL, random_state=number, n_jobs=1)
+        found = certify(estimator, X, y, n_pairs=n_pairs, level=LEVEL, random_state=number, n_jobs=1)
     seconds = round(time.perf_counter() - started, 2)
     false = [false_units(found, setting, level) for level in LEVELS]
     named = [len(getattr(found, f"{level}s").named()) for level in LEVELS]
@@ -162,6 +164,14 @@ def run_study(folder: Path, *, n_jobs: int, most: int | None = None, cells: Sequ
     wanted = [(s, k) for k in range(CENTRAL) for s in cells or settings() if k < min(s.n_tables, most or s.n_tables)]
     known += run_missing([one for one in wanted if one not in have], run_table, path, n_jobs)
     return [one for one in known if one.setting in set(cells or settings())]
+
+
+def run_usual(folder: Path, *, n_jobs: int, most: int | None = None) -> list[Outcome]:
+    """One cell with as many pairs as a user takes; the tables are the first ones of that cell in the study."""
+    path, setting = folder / f"tables_{USUAL_PAIRS}_pairs.csv", Setting("signal")
+    known = read_records(path, Outcome)
+    missing = sorted(set(range(min(most or AROUND, AROUND))) - {one.number for one in known})
+    return known + run_missing([(setting, number, USUAL_PAIRS) for number in missing], run_table, path, n_jobs)
 
 
 def run_missing(tasks: Sequence[Any], run: Callable[..., Record], path: Path, n_jobs: int) -> list[Record]:
@@ -191,33 +201,38 @@ def read_records(path: Path, kind: type[Record]) -> list[Record]:
     return [kind(**{name: types[name](value) for name, value in row.items()}) for row in rows]
 
 
-def section(outcomes: Sequence[Outcome], folder: Path, link: str = ".") -> str:
-    """A row for each cell, whether the error rate is kept everywhere, and a picture of it in the folder."""
+def section(outcomes: Sequence[Outcome], folder: Path, link: str = ".", usual: Sequence[Outcome] = ()) -> str:
+    """A row for each cell, whether the error rate is kept everywhere, and a picture of it in the folder.
+
+    `usual` are the outcomes with as many pairs as a user takes.
+    """
     rows, missed, n_complete = [], [], 0
     rates: dict[str, list[float]] = {}
     limits = []
-    for setting in settings():
-        own = [one for one in outcomes if one.setting == setting]
+    cells = [(describe(one), one.n_tables, [own for own in outcomes if own.setting == one]) for one in settings()]
+    usual_name = f"{describe(Setting('signal'))}, {USUAL_PAIRS} pairs"
+    for name, n_tables, own in [*cells, (usual_name, AROUND, list(usual))]:
         if not own:
             continue
-        n, name = len(own), describe(setting)
+        n = len(own)
         limits.append(LEVEL + 2.0 * np.sqrt(LEVEL * (1.0 - LEVEL) / n))
         rates[name] = [float(np.mean([getattr(one, f"false_{level}s") > 0 for one in own])) for level in LEVELS]
-        is_kept, is_complete = max(rates[name]) <= limits[-1], n >= setting.n_tables
+        is_kept, is_complete = max(rates[name]) <= limits[-1], n >= n_tables
         n_complete += is_complete
         missed += [] if is_kept else [name]
         true = [np.mean([getattr(one, f"true_{level}s") for one in own]) for level in LEVELS]
-        found = [f"{value:.1f}" for value in true] if setting.kind == "signal" else ["", "", ""]
+        found = [f"{value:.1f}" for value in true] if own[0].kind == "signal" else ["", "", ""]
         signal = np.mean([one.p_signal <= LEVEL for one in own])
         rows.append([name, str(n), *(f"{rate:.3f}" for rate in rates[name]), f"{limits[-1]:.3f}"])
         verdict = "**NO**" if not is_kept else "yes" if is_complete else "too few tables"
         rows[-1] += [verdict, *found, f"{signal:.2f}"]
     head = ["cell", "tables", "any false cluster", "any false feature", "any false term", "allowed", "kept"]
     head += ["true clusters of 4", "true features of 4", "true terms", "a signal at all"]
-    about = f"{len(outcomes):,} tables; {n_complete} of {len(settings())} cells are complete."
+    n_cells = len(cells) + bool(usual)
+    about = f"{len(outcomes) + len(usual):,} tables; {n_complete} of {n_cells} cells are complete."
     if missed:
         kept = f"**Not kept** in: {'; '.join(missed)}."
-    elif n_complete == len(settings()):
+    elif n_complete == n_cells:
         kept = "The error rate is kept in every cell."
     else:
         kept = "**Not finished**: so far no cell is above what is allowed."

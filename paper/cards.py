@@ -1,7 +1,7 @@
 """Score cards beside FasterRisk on the paper's sets with two classes: `python -m paper.cards --write docs/card.md`.
 
 Left-out log-loss, AUC and number of rows with points, over stratified 10-fold cross-validation. Every finished fold is
-kept in a file. FasterRisk has an environment of its own, which `make accuracy` makes; without it, its rows are missing.
+kept in a file. FasterRisk has an environment of its own, which `make cards` makes; without it, its rows are missing.
 """
 
 from __future__ import annotations

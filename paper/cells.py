@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from joblib import Parallel, delayed
 
-SLOW_PEERS = "faster_risk.jsonl"  # outcomes that are under version control: an hour of work that no change here alters
+SLOW_PEERS = "faster_risk.jsonl"  # outcomes under version control: hours of work that no change of the package alters
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -16,6 +16,7 @@ from .tables import markdown_table
 
 N_PAIRS = 15
 MOST_NAMED = 4  # units of a cell; the others are counted
+OFTEN = 0.5  # share of the halves that had too few rows for a test, from which a feature counts as not tested
 
 
 def certificate_of(data: str, folder: Path, n_jobs: int = -1) -> Certificate:
@@ -39,10 +40,13 @@ def section(folder: Path, *, n_jobs: int) -> str:
     for data in SETS:
         found = certificate_of(data, folder, n_jobs)
         stability = "" if found.stability.index is None else f"{found.stability.index:.2f}"
+        too_few = found.features.too_few
+        n_untested = 0 if too_few is None else int((too_few >= OFTEN).sum())
         units = [_named(table.named()) for table in (found.clusters, found.features, found.terms)]
         rows.append([data, str(found.settings.n_rows), f"{found.score.auc:.3f}", stability, *units])
+        rows[-1].append(f"{n_untested} of {len(found.features.unit)}")
     head = ["set", "rows", "AUC of half fits", "agreement", "supported clusters", "supported features"]
-    return markdown_table([*head, "supported terms"], rows)
+    return markdown_table([*head, "supported terms", "features hardly tested"], rows)
 
 
 def _named(units: tuple[str, ...]) -> str:

@@ -115,13 +115,21 @@ def draw_run(run: Run, number: int, path: Path) -> None:
     figure.savefig(path, dpi=DPI)
 
 
+class _PaperContributions(ContributionsDisplay):
+    """With what the paper calls the confidence in the place of the probability."""
+
+    def _draw_below(self, ax: Any, samples: Any) -> None:
+        ax.set(ylabel="confidence δ", ylim=(-1.15, 1.15))
+        self._draw_marks(ax, samples, self.sides.delta, 0.0)
+
+
 def draw_contributions(shown: Illustration, path: Path) -> None:
     """Figure 3: y+ and y- of the validation samples under both models, and the confidence delta."""
     figure = _figure(9, 9.5)
     axes = figure.subplots(4, 1, height_ratios=(2, 1, 2, 1))
     for number, (run, pair) in enumerate(zip(shown.runs, (axes[:2], axes[2:]), strict=True), start=1):
         title = f"Model {number}: contributions for and against class {shown.label}"
-        ContributionsDisplay(sides=run.sides, truth=shown.truth, label=shown.label, title=title).plot(pair)
+        _PaperContributions(sides=run.sides, truth=shown.truth, label=shown.label, title=title).plot(pair)
         pair[1].set_xlabel("validation sample")
     figure.savefig(path, dpi=DPI)
 

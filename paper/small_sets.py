@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-
-from rfsc import RFSCClassifier
 
 from .cells import Cell, Task, finished_cells
 from .comparators.modern import expansion
@@ -49,12 +46,8 @@ def small_tasks(sets: Sequence[str] = SMALL_SETS) -> list[Task]:
 
 
 def run_task(task: Task) -> list[Cell]:
-    """Fit one fold and judge it; the constant is not counted among the terms."""
-    fold, estimator, seconds = fit_task(task, small_methods()[task.method])
-    cell = honest_cell(task, fold, estimator, seconds)
-    if isinstance(estimator, RFSCClassifier):
-        cell = replace(cell, terms_per_output=float(np.mean([model.size for model in estimator.models_])))
-    return [cell]
+    """Fit one fold and judge it."""
+    return [honest_cell(task, *fit_task(task, small_methods()[task.method]))]
 
 
 def small_section(folder: Path, *, n_jobs: int, sets: Sequence[str] = SMALL_SETS) -> str:

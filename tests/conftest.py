@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from rfsc._engines import FitOptions, Problem
 from rfsc._fit import choice
-from rfsc._search import context
+from rfsc._search import context, progress
 from rfsc._terms import MonomialSpace
 from rfsc._terms.scaling import Scaling
 
@@ -41,6 +41,12 @@ choice.folds_of = lambda rows, n_folds, rng: ALL_FOLDS(
 def no_press_before():
     """Forget Ctrl-C of the test before."""
     context._LastPress.time = -float("inf")
+
+
+@pytest.fixture(autouse=True)
+def no_word_of_slow_fits(monkeypatch):
+    """However slow the machine is, no fit is so long that it says so, unless it is asked to."""
+    monkeypatch.setattr(progress, "LONG_FIT", float("inf"))
 
 
 @pytest.fixture(autouse=True, scope="module")

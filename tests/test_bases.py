@@ -245,11 +245,12 @@ def test_original_units_are_the_same_function(fitted):
     (model,) = fitted.models_
     new = data(60, seed=1)[0]
     raw = dict(enumerate(new.to_numpy().T))
-    by_hand = sum(coef * term.column(raw, 60) for term, coef in model.unscaled().items())
-    np.testing.assert_allclose(by_hand, fitted.decision_function(new), rtol=1e-9, atol=1e-9)
-    text = equation(model, units="original")
+    for expand in (True, False):
+        by_hand = sum(coef * term.column(raw, 60) for term, coef in model.unscaled(expand=expand).items())
+        np.testing.assert_allclose(by_hand, fitted.decision_function(new), rtol=1e-9, atol=1e-9)
+    text = equation(model, digits=17)
     assert text.startswith("f = ")
-    shown = [term for term, coef in model.unscaled().items() if term.features and coef]
+    shown = [term for term, coef in model.unscaled(expand=False).items() if term.features and coef]
     assert all(term.name(model.feature_names) in text for term in shown)
 
 

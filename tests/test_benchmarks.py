@@ -7,7 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from benchmarks import dask_rows, default_fits, speed_fits, speed_searches, very_wide
+from benchmarks import certificates, dask_rows, default_fits, rules, speed_fits, speed_searches, very_wide
 from benchmarks.default_fits import METHODS, Case
 from benchmarks.measuring import Outcomes, make_classifier
 
@@ -69,6 +69,40 @@ def test_section_of_one_search():
     one = speed_searches.fit_ours(X, y, X, y, random_state=0, n_jobs=1, n_restarts=1, size=None)
     runs = {way: [one] for way in ("one", "one, two threads", "whole", "defaults", "scaled")}
     assert len(speed_searches.compare_searches("title", runs, 80, 80).rows) == 6
+
+
+# rules
+
+
+def test_fits_without_rules_choose_from_the_other_mixes():
+    small = Case(90, 4, 1e9)
+    with_rules, others = (rules.time_fit(small, choice)["mixes"] for choice in (True, False))
+    assert "rule" in with_rules
+    assert others == [name for name in with_rules if name != "rule"]
+    assert "rule" in rules.bases.auto_mixes(4, 90)
+
+
+def test_screening_tests_the_pairs_that_the_bar_names():
+    found = rules.time_screening(200, 5, "pairs of thresholds")
+    assert found["n_terms"] == 5 * 4 // 2 * 8 * 8 * 4  # two thresholds make four rules
+    assert rules.time_screening(200, 5, "all rules")["n_terms"] > found["n_terms"]
+    assert found["seconds"] > 0.0
+
+
+def test_section_of_rules():
+    def runs(seconds, **more):
+        return [{"seconds": seconds, "load": 1.0, "mixes": ["linear", "rule"], "n_terms": 7, "mb": 9.0} | more] * 3
+
+    found = {("with", name): runs(1.3) for name in rules.TABLES} | {
+        ("without", name): runs(1.0) for name in rules.TABLES
+    }
+    found |= {(what, name): runs(2.0) for what in rules.PARTS for name in rules.SCREENED}
+    found["with", "wide"] = runs(1.4, mixes=["linear"])
+    text = rules.section(found)
+    assert "| WDBC | 1.3 | 1.0 | 1.30 | ≤ 1.3 | met |  |" in text
+    assert "| wide | 1.4 | 1.0 | 1.40 | ≤ 1.3 | MISSED | no rules among its mixes |" in text
+    assert "| pairs of thresholds | 1,000 x 100 | 7 | 2.00 | 9 | ≤ 1 s, ≤ 500 MB | MISSED |" in text
+    assert "| all rules | 100,000 x 30 | 7 | 2.00 | 9 |  |  |" in text
 
 
 # default fits
@@ -138,3 +172,19 @@ def test_section_of_default_fits():
     assert "| wide | 150 x 2,000 | 4.0 | ≤ 3 | MISSED | 4.0 (degree 1) | 4.0 |" in text
     assert "| the paper's experiment | 6 sets x 10 folds | 4.0 | ≤ 60 | met |" in text
     assert "| command | 1,000 x 20 | 4.0 | ≤ 60 | met |  |  | 0.500 |  |  | 3 |  |" in text
+
+
+def test_certificates_cost_and_what_atlases_hold():
+    class Known:
+        def get(self, task):
+            one = {"certificate": {"seconds": 110.0, "fit": 5.0, "worker": 3e8}, "fit": {"peak": 2.9e8}}
+            one |= {"atlas": {"seconds": 4.0, "models": 500, "fitted": 9000}}
+            one["space"] = {"good": 200, "held": 199 if task.get("enumerates") else 150}
+            return one[task["what"]]
+
+    found = certificates.sections(Known(), 50, 3)
+    assert "| 100 half fits, in default fits | 22.0 | at most 20 | MISSED |" in found["cost"]
+    assert "| 1.03 | at most 1.2 | met |" in found["cost"]
+    assert "| 4.0 s | at most 10 s | met |" in found["measured"]
+    assert "| good models held, least of 3 small spaces | 99.5% | at least 99% | met |" in found["measured"]
+    assert "by exchanges alone: 450 of 600 good models held" in found["measured"]

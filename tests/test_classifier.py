@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rfsc import RFSCClassifier, SearchSettings
-from rfsc._search.progress import LONG_FIT, ConsoleProgress, is_watched
+from rfsc._search.progress import ConsoleProgress, progress_of
 from rfsc._utils.determinism import MOST_THREADS
 from rfsc.explain import equation, summary
 from tests.making import make
@@ -354,8 +354,37 @@ class Clock:
         return self.seconds
 
 
-def silent_until_long(stream, clock, **limit):
-    return ConsoleProgress(stream, seconds_between=0.0, least_seconds=LONG_FIT, now=clock, **limit)
+class Timer:
+    """A timer that a clock moved by hand sets off."""
+
+    def __init__(self, seconds, function):
+        self.seconds, self.function, self.is_on = seconds, function, False
+
+    def start(self):
+        assert self.daemon  # a program that is over does not wait for it
+        self.is_on = True
+
+    def cancel(self):
+        self.is_on = False
+
+
+def silent_until_long(stream, clock, timers=None, **limit):
+    def timer(*given):
+        made.append(Timer(*given))
+        return made[-1]
+
+    made = [] if timers is None else timers
+    return ConsoleProgress(stream, seconds_between=0.0, least_seconds=10.0, now=clock, timer=timer, **limit)
+
+
+def let_pass(clock, timers, seconds):
+    """Move the clock, and set off the timers that it passes."""
+    for timer in timers:
+        if timer.is_on and clock.seconds < timer.seconds <= clock.seconds + seconds:
+            now, clock.seconds = clock.seconds, timer.seconds
+            timer.function()
+            clock.seconds = now
+    clock.seconds += seconds
 
 
 def compare(bar, clock, n_searches, seconds):
@@ -389,18 +418,58 @@ def test_a_time_limit_bounds_what_is_said():
     assert "take about 30 s" in log.getvalue()
 
 
-def test_a_long_fit_without_a_comparison_says_so(fitted):
-    first, second = (search.history for search in fitted.searches_[0])
-    for seconds, said in ((0.01, ""), (1.0, "more than 10 s"), (20.0, "more than 10 s")):
-        clock, log = Clock(), io.StringIO()
-        bar = silent_until_long(log, clock)
-        bar.expect(1, 2, 60)
-        for record in (*first, *second):
-            clock.seconds += seconds
-            bar.on_iteration(record)
-        bar.close()
-        assert log.getvalue().count("This fit will take") == bool(said)
-        assert said in log.getvalue()
+@pytest.mark.parametrize(
+    ("before", "n_searches", "n_over", "at_once"),
+    [
+        (0.0, None, 0, True),  # not even the table is read
+        (0.5, 30, 0, True),
+        (0.5, 30, 1, True),
+        (0.5, 2, 0, False),  # two searches of 2.5 seconds may be all
+        (2.9, 30, 0, False),  # the first one has just begun
+        (0.0, 30, 2, False),  # an estimate was made, and it was short
+    ],
+)
+def test_a_long_first_search_is_not_silent(before, n_searches, n_over, at_once):
+    clock, log, timers = Clock(), io.StringIO(), []
+    bar = silent_until_long(log, clock, timers)
+    let_pass(clock, timers, before)
+    if n_searches is not None:
+        bar.expect_choice(n_searches)
+    for k in range(n_over):
+        bar.on_choice(0, 1, "linear", n_searches - k - 1)
+    clock.seconds = 2.999
+    assert log.getvalue() == ""
+    let_pass(clock, timers, 0.001)
+    said = "This fit will probably take more than 10 s; set verbose=0 to hide this.\n"
+    assert log.getvalue() == (said if at_once else "")
+    let_pass(clock, timers, 7.0)
+    assert log.getvalue() == (said if at_once else said.replace("probably ", ""))
+    bar.close()
+
+
+def test_an_estimate_follows_once_it_can_be_made():
+    clock, log, timers = Clock(), io.StringIO(), []
+    bar = silent_until_long(log, clock, timers)
+    bar.expect_choice(10)
+    for k in range(10):
+        let_pass(clock, timers, 6.0)
+        bar.on_choice(k // 5, 2, "linear", 9 - k)
+    bar.close()
+    assert [line for line in log.getvalue().splitlines() if "This fit" in line] == [
+        "This fit will probably take more than 10 s; set verbose=0 to hide this.",
+        "This fit will take about 60 s.",
+    ]
+
+
+def test_a_fit_that_is_over_says_nothing_more():
+    clock, log, timers = Clock(), io.StringIO(), []
+    bar = silent_until_long(log, clock, timers)
+    bar.close()
+    assert not any(timer.is_on for timer in timers)
+    bar.on_timer()  # one that was just going off
+    assert log.getvalue() == ""
+    silent_until_long(log, clock, timers := [], most_seconds=10.0)
+    assert timers == []  # a time limit ends it before
 
 
 def test_long_restarts_are_counted(fitted):
@@ -414,35 +483,33 @@ def test_long_restarts_are_counted(fitted):
     assert "This fit will take about 80 s" in screen.getvalue()
 
 
-def test_only_a_terminal_or_a_notebook_is_watched():
-    notebook = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
-    assert is_watched(Screen())
-    assert is_watched(notebook)
-    assert not is_watched(io.StringIO())
-    assert not is_watched(None)
+def test_fits_in_threads_and_without_stderr_say_nothing(monkeypatch):
+    assert progress_of(None, np.inf) is not None
     with ThreadPoolExecutor(1) as pool:
-        assert not pool.submit(is_watched, Screen()).result()
+        assert pool.submit(progress_of, None, np.inf).result() is None
+    monkeypatch.setattr("sys.stderr", None)
+    assert progress_of(None, np.inf) is None
 
 
 @pytest.mark.parametrize(("verbose", "is_shown"), [(None, False), (0, False), (1, True)])
 @pytest.mark.usefixtures("fitted")  # kernels are compiled
-def test_default_is_silent_for_short_fits_and_in_logs(wdbc, monkeypatch, verbose, is_shown):
+def test_default_is_silent_for_short_fits(wdbc, monkeypatch, verbose, is_shown):
     X, y = wdbc
-    monkeypatch.setattr("rfsc._search.progress.LONG_FIT", 1e9)
     for stream in (Screen(), io.StringIO()):
         monkeypatch.setattr("sys.stderr", stream)
         make(**QUICK, verbose=verbose).fit(X.iloc[:100, :2], y[:100])
         assert bool(stream.getvalue()) == is_shown
 
 
-def test_default_shows_long_fits_on_a_terminal(wdbc, monkeypatch):
+@pytest.mark.parametrize("kind", [Screen, io.StringIO])
+def test_default_shows_long_fits_on_a_terminal_and_in_a_log(wdbc, monkeypatch, kind):
     X, y = wdbc
-    screen = Screen()
-    monkeypatch.setattr("sys.stderr", screen)
+    stream = kind()
+    monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setattr("rfsc._search.progress.LONG_FIT", 1e-9)
     make(**QUICK).fit(X.iloc[:100, :2], y[:100])
-    assert "This fit will take" in screen.getvalue()
-    assert "restart 2/2" in screen.getvalue()
+    assert "This fit will take" in stream.getvalue()
+    assert "restart 2/2" in stream.getvalue()
 
 
 @pytest.mark.parametrize("max_samples", [None, 300])
@@ -472,7 +539,7 @@ def test_features_whose_names_look_like_terms_are_bracketed():
     (model,) = clf.models_
     assert len(set(model.names)) == len(model.terms)
     assert {"b*c", "[b*c]"} <= set(model.names)
-    text = equation(model)
+    text = equation(model, units="scaled")
     assert all(f"*{name}" in text for name in model.names if name != "1")
 
 

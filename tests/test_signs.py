@@ -46,6 +46,7 @@ def fit(restrictions=SIGNS, X=None, y=None, sample_weight=None, **parameters):
     X, y = data() if X is None else (X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "The answer has")  # of wrong signs only few terms are left
         return RFSCClassifier(restrictions=restrictions, **{**QUICK, **parameters}).fit(X, y, sample_weight)
 
 

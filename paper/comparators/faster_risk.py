@@ -1,6 +1,7 @@
 """FasterRisk (Liu et al., NeurIPS 2022): risk scores of a few yes-or-no conditions with small whole numbers as points.
 
-All its versions need NumPy below 2, so it has an environment of its own, which `make accuracy` makes.
+All its versions need NumPy below 2, so it has an environment of its own. Its finished folds are under version control
+(`docs/accuracy/faster_risk.jsonl`), so that it is needed only for others.
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ class FasterRisk(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Cut every feature at its deciles, and let FasterRisk choose among the conditions."""
         X, y = validate_data(self, X, y, dtype=np.float64)
+        if not PYTHON.exists():
+            msg = (
+                "FasterRisk's environment is missing. Make it: make .venv-fasterrisk/created; or leave FasterRisk out."
+            )
+            raise FileNotFoundError(msg)
         self.classes_, code = np.unique(y, return_inverse=True)
         deciles = np.quantile(X, np.arange(1, N_CUTS + 1) / (N_CUTS + 1), axis=0)
         pairs = {(j, cut) for j, own in enumerate(deciles.T) for cut in own.tolist() if cut < X[:, j].max()}

@@ -72,6 +72,35 @@ class LassoTerms(FastCanTerms):
         return self
 
 
+class Figs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """FIGS of imodels with a seed: its own does not reach the splits, whose ties NumPy's generator breaks."""
+
+    def __init__(self, max_rules: int = 8, random_state: int | None = None) -> None:
+        self.max_rules = max_rules
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit under a state of NumPy's generator, and put the former one back."""
+        state = np.random.get_state()  # noqa: NPY002  imodels and scikit-learn draw from it
+        np.random.seed(self.random_state)  # noqa: NPY002
+        try:
+            self.model_ = import_module("imodels").FIGSClassifier(max_rules=self.max_rules).fit(X, y)
+        finally:
+            np.random.set_state(state)  # noqa: NPY002
+        self.classes_, self.n_features_in_ = self.model_.classes_, X.shape[1]
+        return self
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """Label of every row."""
+        check_is_fitted(self)
+        return np.asarray(self.model_.predict(X))
+
+    def predict_proba(self, X: Any) -> np.ndarray[Any, Any]:
+        """Probability of every class."""
+        check_is_fitted(self)
+        return np.asarray(self.model_.predict_proba(X))
+
+
 class CalibratedSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A grid search for the predictions, beside a calibrated copy of its best estimator for the probabilities.
 
@@ -158,15 +187,13 @@ def modern_classifiers() -> dict[str, Any]:
 
 
 def rule_classifiers() -> dict[str, Any]:
-    """Unfitted classifiers made of thresholds; FIGS and RuleFit if imodels is installed, FasterRisk if it can run."""
+    """Unfitted classifiers made of thresholds; FIGS and RuleFit only if imodels is installed."""
     found: dict[str, Any] = {"tree, 8 leaves": DecisionTreeClassifier(max_leaf_nodes=8)}
     if find_spec("imodels"):
-        imodels = import_module("imodels")
-        found["FIGS, 8 splits"] = imodels.FIGSClassifier(max_rules=8)
-        found["RuleFit"] = OneVsRestClassifier(imodels.RuleFitClassifier())  # which knows two classes only
-    if faster_risk.PYTHON.exists():
-        found["FasterRisk, 8 terms"] = OneVsRestClassifier(faster_risk.FasterRisk())
-    return found
+        found["FIGS, 8 splits"] = Figs()
+        rules = import_module("imodels").RuleFitClassifier()
+        found["RuleFit"] = OneVsRestClassifier(rules)  # which knows two classes only
+    return found | {"FasterRisk, 8 terms": OneVsRestClassifier(faster_risk.FasterRisk())}
 
 
 def with_seed(estimator: Any, seed: int) -> Any:

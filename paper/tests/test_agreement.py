@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paper import agreement as module
-from paper.agreement import METHODS, OTHER_FOLDS, agreement_section, other_choice, stability
-from paper.methods import DEFAULT, Method
+from paper.agreement import LEFT_OUT, N_ORDERS, agreement_section, is_same, other_choice, stability
+from paper.methods import DEFAULT, Method, study_methods
 from rfsc import RFSCClassifier
 from rfsc._fit import choice
 
@@ -66,16 +68,49 @@ def test_other_folds_change_the_choice(rng):
     assert losses(0) == losses(0) != losses(1)
 
 
-def test_section_and_resumption(counted, monkeypatch, tmp_path):
-    def make(_):
-        return RFSCClassifier("polynomial", n_restarts=1, n_jobs=1, size=2)
+@pytest.fixture
+def quick(monkeypatch):
+    """Cheap fits, and Iris among the sets whose left-out rows count."""
 
-    quick = {name: Method(name=name, make=make, kind="rfsc") for name in METHODS}
-    monkeypatch.setattr(module, "METHODS", quick)
-    text = agreement_section(tmp_path, n_jobs=1, sets=("linear", "three classes"), n_seeds=2)
+    def make(_):
+        return RFSCClassifier("polynomial", n_restarts=1, size=2)
+
+    for table in ("METHODS", "LEFT_OUT"):
+        cheap = {name: Method(name=name, make=make, kind="rfsc") for name in getattr(module, table)}
+        monkeypatch.setattr(module, table, cheap)
+    monkeypatch.setattr(module, "REAL_SETS", ("Iris",))
+
+
+def test_section_and_resumption(counted, quick, tmp_path):
+    few = {"sets": ("linear", "Iris"), "n_seeds": 2, "n_folds": 2}
+    text = agreement_section(tmp_path, n_jobs=1, **few)
     assert "| linear | 2.0 |" in text
-    assert "| three classes | 6.0 |" in text
-    assert "- features >= 0.8, mean over the sets: " in text
-    assert agreement_section(tmp_path, n_jobs=1, sets=("linear", "three classes"), n_seeds=2) == text
-    assert {(task.method, task.seed) for task in counted} == {(m, s) for m in (DEFAULT, OTHER_FOLDS) for s in (0, 1)}
-    assert len(counted) == 8
+    assert "| Iris | 6.0 |" in text
+    assert text.count(" | 3 of 3 |") == 2
+    assert "- the same model in any order of rows and columns: met (other on: none)" in text
+    assert "- features >= 0.8 on every set: met (least 1.00; below: none)" in text
+    assert "\n| log-loss of left-out rows | RFSC | RFSC, other folds and searches | hinges |" in text
+    assert (
+        "- log-loss of hinges not above that of hinges, best restart by more than a paired standard error: met" in text
+    )
+    assert agreement_section(tmp_path, n_jobs=1, **few) == text
+    assert len(counted) == len(set(counted)) == 2 * (2 + 2 + N_ORDERS) + 4 * 2
+
+
+def test_sets_that_miss_a_bar_are_named(counted, quick, monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "BARS", {"features": 1.1, "terms": 0.6})
+    text = agreement_section(tmp_path, n_jobs=1, sets=("linear", "curved"), n_seeds=2)
+    assert "- features >= 1.1 on every set: **MISSED** (least 1.00; below: linear, curved)" in text
+
+
+def test_another_model_is_not_the_same(make_cell):
+    one = make_cell(log_loss=0.3, n_terms=2, notes={"features": ["1", "3"]})
+    assert is_same(one, replace(one, log_loss=0.3 + 1e-12))
+    assert not is_same(one, replace(one, log_loss=0.3001))
+    assert not is_same(one, replace(one, notes={"features": ["1", "2"]}))
+    assert not is_same(one, replace(one, n_terms=3))
+
+
+def test_folds_of_the_default_are_those_of_the_study():
+    row, own = study_methods()[DEFAULT], LEFT_OUT[DEFAULT]
+    assert row.tasks("Iris", "stratified", "c", [(0, 1)]) == own.tasks("Iris", "stratified", "c", [(0, 1)])

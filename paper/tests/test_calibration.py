@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from paper import calibration
-from paper.calibration import Outcome, Setting, describe, draw, false_units, read_records, run_study, section, settings
+from paper.calibration import (
+    Outcome,
+    Setting,
+    describe,
+    draw,
+    false_units,
+    read_records,
+    run_study,
+    run_usual,
+    section,
+    settings,
+)
 
 
 class Named:
@@ -73,6 +84,22 @@ def test_study_resumes_and_reports_cells_that_are_not_kept(monkeypatch, tmp_path
     whole = section([one for one in outcomes if one.basis != "auto"], tmp_path)
     assert "**Not finished**" in whole
     assert "0 of 28 cells are complete" in whole
+
+
+def test_cell_with_the_pairs_of_a_user_has_a_file_and_a_row_of_its_own(monkeypatch, tmp_path):
+    asked = []
+
+    def quick(setting, number, n_pairs):
+        asked.append((number, n_pairs))
+        return Outcome(*(getattr(setting, f) for f in setting.__slots__), number, 0, 0, 0, 1, 1, 1, 0.01, 0.5)
+
+    monkeypatch.setattr(calibration, "run_table", quick)
+    assert len(run_usual(tmp_path, n_jobs=1, most=2)) == 2
+    usual = run_usual(tmp_path, n_jobs=1, most=3)
+    assert sorted(asked) == [(0, 50), (1, 50), (2, 50)]
+    text = section([], tmp_path, usual=usual)
+    assert "| signal, 200 rows, polynomial, 50 pairs | 3 | 0.000 |" in text
+    assert "3 tables; 0 of 29 cells are complete" in text
 
 
 def test_one_table_for_real():

@@ -9,7 +9,7 @@ from paper.comparators.faster_risk import PYTHON, FasterRisk
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not PYTHON.exists(), reason="FasterRisk's environment is made by make accuracy"),
+    pytest.mark.skipif(not PYTHON.exists(), reason="make .venv-fasterrisk/created"),
 ]
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from paper import methods as module
+from paper.accuracy import Study
+from paper.by_size import size_tasks
+from paper.cells import CellStore
 from paper.comparators.modern import CalibratedSearch, modern_classifiers, rule_classifiers
 from paper.methods import (
+    DECIDING,
     DEFAULT,
     FILTER_LEVEL,
     FILTERED,
@@ -13,10 +20,13 @@ from paper.methods import (
     TIME_REFERENCE,
     VARIANTS,
     all_methods,
+    code_of_answers,
     same_settings,
     study_methods,
 )
 from rfsc import RFSCClassifier
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_rows_of_the_study():
@@ -58,6 +68,40 @@ def test_equal_settings_have_one_row(monkeypatch):
     assert same["RFSC"] == same["same"] == "RFSC"
     assert same["other"] == "other"
     assert same["random forest"] == "random forest"
+
+
+def test_code_of_the_package_counts_for_rfsc_alone(monkeypatch):
+    def prints():
+        return {name: row.fingerprint("Iris", "stratified") for name, row in study_methods().items()}
+
+    before = prints()
+    monkeypatch.setattr(module, "code_of_answers", lambda: "changed")
+    changed = {name for name, found in prints().items() if found != before[name]}
+    assert changed == {*VARIANTS, "RFSC, paper settings"}
+
+
+def test_code_that_decides_answers(monkeypatch, tmp_path):
+    package = tmp_path / "rfsc"
+    for name in DECIDING:
+        path = package / name if name.endswith(".py") else package / name / "part.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1\n")
+    monkeypatch.setattr(module.rfsc, "__file__", str(package / "__init__.py"))
+    of = code_of_answers.__wrapped__
+    before = of()
+    (package / "report").mkdir()
+    (package / "report" / "page.py").write_text("2\n")
+    assert of() == before
+    (package / "_search" / "part.py").write_text("2\n")
+    assert of() != before
+
+
+def test_all_folds_of_faster_risk_are_kept(with_data):
+    kept = CellStore(ROOT / "docs" / "accuracy" / "cells.jsonl")
+    study = Study(methods=("FasterRisk, 8 terms",))
+    tasks = [*study.tasks(), *study.tasks_by_size()]
+    tasks += [task for task in size_tasks() if task.method == "FasterRisk"]
+    assert [task for task in tasks if task not in kept] == []
 
 
 @pytest.mark.parametrize("name", all_methods())

@@ -20,6 +20,7 @@ from paper.comparators.discriminant import SequentialLDA
 from paper.comparators.modern import (
     CalibratedSearch,
     FastCanTerms,
+    Figs,
     model_size,
     modern_classifiers,
     terms_per_output,
@@ -91,6 +92,23 @@ def test_same_seed_same_answer_and_no_global_generator(name):
     first, second = quick(name, 3).fit(X, y), quick(name, 3).fit(X, y)
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
     np.testing.assert_array_equal(first.predict(X), second.predict(X))
+
+
+@pytest.mark.skipif(find_spec("imodels") is None, reason="imodels is not installed")
+def test_figs_is_the_same_for_every_state_of_the_global_generator():
+    rng = np.random.default_rng(0)
+    one = rng.normal(size=(80, 1)).round(1)
+    X, y = np.hstack([one] * 12), (one[:, 0] + 0.3 * rng.normal(size=80) > 0).astype(int)  # every split is a tie
+    chosen = []
+    for state in range(6):
+        np.random.seed(state)  # noqa: NPY002
+        before = np.random.get_state()[1].copy()  # noqa: NPY002
+        model = Figs(3, random_state=1).fit(X, y)
+        np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+        chosen.append([tree.feature for tree in model.model_.trees_])
+    assert chosen == chosen[:1] * 6
+    others = {tuple(tree.feature for tree in Figs(3, random_state=s).fit(X, y).model_.trees_) for s in range(6)}
+    assert len(others) > 1
 
 
 def test_size_of_l1_is_the_union_over_the_outputs():

@@ -180,7 +180,7 @@ def test_paper_cell_is_the_best_of_all_restarts():
     assert honest.accuracy == pytest.approx(clf.score(fold.X_test, fold.y_test))
     assert honest.n_terms == len({term for model in clf.models_ for term in model.terms})
     assert honest.log_loss == pytest.approx(log_loss(fold.y_test, clf.predict_proba(fold.X_test)))
-    assert honest.terms_per_output == pytest.approx(np.mean([len(model.terms) for model in clf.models_]))
+    assert honest.terms_per_output == pytest.approx(np.mean([model.size for model in clf.models_]))
     tried = []
     for restart in range(clf.n_restarts):
         models = [clf.restart_model(restart, output) for output in range(len(clf.models_))]

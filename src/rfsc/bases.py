@@ -13,6 +13,7 @@ from ._terms.fourier import Fourier
 from ._terms.hinges import Hinge
 from ._terms.polynomial import Polynomial, monomials_of
 from ._terms.radial import Radial
+from ._terms.repeats import repeated
 from ._terms.rules import Rule
 from ._terms.sigmoid import Sigmoid
 from ._terms.steps import Step
@@ -90,7 +91,8 @@ def build_space(bases: Sequence[Basis], training: Training, seed: int) -> TermSp
     first = monomials_of(polynomials, features, training.binary) if polynomials else MonomialSpace(features, 0)
     pairs = zip(bases, generators, strict=True)
     others = [_space_of(basis, training, rng) for basis, rng in pairs if not isinstance(basis, Polynomial)]
-    return UnionSpace([first, *others]) if others else first
+    spaces = [first, *others]
+    return UnionSpace(spaces, repeated(spaces, training)) if others else first
 
 
 def _space_of(basis: Basis, training: Training, rng: np.random.Generator) -> TermSpace:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from copy import copy
 from dataclasses import replace
 from itertools import chain
@@ -12,16 +11,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ._engines import ENGINES, Criterion, choose_engine
 from ._fit.encoding import columns_of, feature_names
-from ._fit.fitting import FEW_OBSERVATIONS, FitResult, fit_rows, gather, open_checkpoint, settings_of, undecided_message
+from ._fit.fitting import FitResult, fit_rows, gather, open_checkpoint, settings_of, undecided, warn_unless_settled
 from ._fit.rows import Rows, read_rows
 from ._model.predictor import FormulaPredictions, Predictor
 from ._model.sparse_model import SparseModel
-from ._search.context import INTERRUPTED, fit_context, strongest_reason
+from ._search.context import fit_context, strongest_reason
 from ._search.loop import SearchSettings
 from ._utils.arrays import BoolArray, FloatArray
 from ._utils.compat import Interval, RealNotInt, StrOptions
@@ -70,7 +68,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         compare the log-loss of left-out rows. "best" takes six terms, unless another size is better by a paired
         standard error, and fewer if they surely keep 98 % of the gain over the constant. "1se" takes the smallest size
         within one paired standard error of the one with the lowest loss. Both may give 0, the constant. `front_` shows
-        all sizes, `at_size` gives the model of any. None takes the model of the best restart, as in the paper.
+        all sizes, `at_size` gives the model of any. A number is the size itself; a smaller answer comes with a warning.
+        None takes the model of the best restart, as in the paper.
     max_terms : int, default=8
         Largest size that "best" and "1se" may choose. Fewer than three rows of the smaller class per term are a limit
         too.
@@ -108,8 +107,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         "stop_search" or "stop_all". They do not see the searches by which basis and size are chosen. `Checkpoint(path)`
         keeps finished searches in a file, from which the fit continues; `StopAfter(seconds)` ends it in time.
     verbose : int or None, default=None
-        1 shows a progress bar on stderr, 0 nothing. None shows it if the fit will take longer than ten seconds and
-        stderr is a terminal or a notebook; in worker processes, threads and logs it shows nothing.
+        1 shows a progress bar on stderr, 0 nothing. None shows it if the fit will take longer than ten seconds, but not
+        in worker processes and threads.
 
     Attributes
     ----------
@@ -275,7 +274,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             self.manifest_ = manifest_of(data, *run, seconds=seconds, target=target)
             if context.progress:
                 context.progress.is_finished = True
-        self._warn_unless_settled()
+        warn_unless_settled(self)
         return self
 
     def set_params(self, **params: Any) -> Self:
@@ -321,7 +320,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         check_is_fitted(self)
         from .explain.front import front_of
 
-        return front_of(self._paths, self.models_)
+        return front_of(self._paths, self)
 
     def at_size(self, size: int) -> Self:
         """The same fit with the model of another size.
@@ -347,23 +346,10 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         other.models_ = [replace([m for m in path if m.size <= size][-1], evidence=None) for path in self._paths]
         return other
 
-    def _warn_unless_settled(self) -> None:
-        """Warn of an interrupted fit, and of outputs for which no restart came to a decision."""
-        msgs = ["The fit was interrupted; this is the best model so far."] if self.stop_reason_ == INTERRUPTED else []
-        for msg in [*msgs, *(undecided_message(self, output) for output in self._undecided)]:
-            warnings.warn(msg, ConvergenceWarning, stacklevel=3)
-
     @property
     def _undecided(self) -> list[int]:
         """Outputs for which no restart came to a decision, although the searches were not cut short."""
-        if self.stop_reason_ != "finished":
-            return []
-        return [
-            k
-            for k, (own, model) in enumerate(zip(self.searches_, self.models_, strict=True))
-            if all(one.limit is None for one in own)
-            or (model.size == 0 and (self.n_terms_[k] == 1 or model.n_observations < FEW_OBSERVATIONS))
-        ]
+        return undecided(self)
 
     def term_names(self, ids: Any, output: int = 0) -> list[str]:
         """Names of candidate terms, for the ids that `searches_` records.
@@ -405,15 +391,8 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         search = self.searches_[output][restart]
         found = search.limit if limit and search.limit is not None else search.model
         terms = self._fits[output].space.terms(found.ids)
-        return replace(
-            self.models_[output],
-            terms=terms,
-            coef=found.coef,
-            standard_error=None,
-            score=found.score,
-            evidence=None,
-            worth=None,
-        )
+        model = replace(self.models_[output], terms=terms, coef=found.coef, score=found.score)
+        return replace(model, standard_error=None, evidence=None, worth=None)
 
     def _detached(self) -> Predictor:
         check_is_fitted(self)

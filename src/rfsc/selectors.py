@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -211,10 +212,7 @@ class RFSCSelector(MetaEstimatorMixin, _Selector):  # type: ignore[misc]
         table = self.estimator_._table(X)
         if self.output == "features":
             return SelectorMixin.transform(self, X)
-        scaling = self.estimator_.models_[0].scaling
-        rows = scaling.rows(table, {p for term in self._terms for p in term.features})
-        columns = [term.column(rows, len(table)) for term in self._terms]
-        return np.stack(columns, axis=1) if columns else np.empty((len(table), 0))
+        return np.ascontiguousarray(replace(self.estimator_.models_[0], terms=self._terms).columns(table).T)
 
     def inverse_transform(self, X: Any) -> Any:
         """Put selected features back among columns of zeros.

@@ -48,7 +48,9 @@ def test_features_in_all_in_some_and_in_none(made):
     uses = dict(zip(made.features.feature, made.features.use, strict=True))
     assert uses["age"] == "in all"
     assert uses["a"] == uses["b"] == "in some"
-    assert made.features.n_unused == 5 - len(uses)
+    assert made.features.unused == tuple(name for name in ("age", "a", "b", "c", "d") if name not in uses)
+    assert made.features.named("in none") == made.features.unused
+    assert made.features.first(1).notes == made.features.notes
     assert (made.features.least <= made.features.greatest).all()
     frame = made.features.to_frame()
     assert frame.loc["age", "share"] == 1.0

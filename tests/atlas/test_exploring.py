@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
+from benchmarks.certificates import MOST_TERMS, N_FEATURES, all_good, every_support
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.datasets import load_breast_cancer, load_wine
@@ -13,8 +12,6 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from rfsc import Restrictions, RFSCClassifier
 from rfsc.atlas import atlas
 from rfsc.atlas.exploring import packed
-
-N_FEATURES, MOST_TERMS = 6, 4  # 28 terms of degree 2
 
 
 def made_table(rng):
@@ -35,23 +32,6 @@ def table_of(name):
         return rng.normal(size=(120, N_FEATURES)), rng.integers(2, size=120)
     X, y = (load_breast_cancer if name == "cancer" else load_wine)(return_X_y=True)
     return X[y < 2][::2, :N_FEATURES], y[y < 2][::2]
-
-
-def every_support(found, size):
-    """All models of a size of the candidate terms, with the intercept."""
-    return [(0, *rest) for rest in combinations(range(1, found.search.space.n_terms), size)]
-
-
-def all_good(found, size):
-    """All models within the tolerance of the best of a size, by fitting every one."""
-    supports = every_support(found, size)
-    loss = found.fit(supports).log_loss
-    best = supports[int(np.argmin(loss))]
-    if found.tolerance is not None:
-        return {one for one, value in zip(supports, loss, strict=True) if value - loss.min() <= found.tolerance}
-    above = np.concatenate([found.row_losses(supports[k : k + 500]) for k in range(0, len(supports), 500)])
-    above -= found.row_losses([best])
-    return {one for one, keep in zip(supports, found.mean(above) <= found.error(above), strict=True) if keep}
 
 
 @pytest.mark.slow

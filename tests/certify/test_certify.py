@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.torture.same_answer import dask_cluster
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -221,7 +222,7 @@ def test_errors_say_what_to_do(table):
         certify(FAST, X, y, n_pairs=0)
     with pytest.raises(ValueError, match="level"):
         certify(FAST, X, y, level=1.0)
-    with pytest.raises(ValueError, match="same number of rows"):
+    with pytest.raises(ValueError, match="one label for each of the 240 rows"):
         certify(FAST, X, y[:-1])
     with pytest.raises(ValueError, match="infinity"):
         certify(FAST, X.mask(X["age"] > 0.9, np.inf), y)
@@ -233,9 +234,71 @@ def test_errors_say_what_to_do(table):
     with pytest.raises(ValueError, match="more rows of the smallest class"):
         certify(FAST, X, rare)
     with pytest.raises(ValueError, match="in more groups"):
-        certify(FAST, X, y, groups=(y == "ill").astype(int))
+        certify(FAST, X, y, groups=np.where(y == "ill", 0, np.arange(len(X)) % 5 + 1))
+    for n_groups in (2, 3):
+        with pytest.raises(ValueError, match=f"at least 4 groups, two in each half, got {n_groups}"):
+            certify(FAST, X, y, groups=np.arange(len(X)) % n_groups)
+    with pytest.raises(ValueError, match="random_state"):
+        certify(FAST, X, y, random_state=np.random.RandomState(0))
+    with pytest.raises(TypeError, match="n_pairs must be a number of splits, got True"):
+        certify(FAST, X, y, n_pairs=True)
+    for clusters, what in ((5, "type int"), (["a", "b"], "a list of names"), ([5], "a list of names")):
+        with pytest.raises(ValueError, match=f"clusters must be .* got .*{what}"):
+            certify(FAST, X, y, clusters=clusters)
     with pytest.raises(ValueError, match="threshold"):
         certify(FAST, X, y, n_pairs=1, n_jobs=1).bound(0.5)
+
+
+def test_what_could_not_be_tested_is_no_verdict_against_it(rng, tmp_path):
+    X = rng.random((200, 3))
+    y = X[:, 0] >= np.sort(X[:, 0])[-5]
+    found = certify(FAST, X, y, n_pairs=3, random_state=0, n_jobs=1)
+    assert set(found.clusters.verdict) == set(found.features.verdict) == set(found.terms.verdict) == {"too few rows"}
+    assert set(found.features.too_few) == {1.0}
+    assert any("too few rows for 100% of the tests of clusters" in caution for caution in found.cautions)
+    for text in (found.text(), found._repr_html_()):
+        assert "too few rows: share of those" in text
+        assert "says nothing against it" in text
+    found.save(tmp_path / "c.json")
+    assert np.array_equal(Certificate.load(tmp_path / "c.json").features.too_few, found.features.too_few)
+
+
+def test_members_of_a_cluster_without_rows_for_their_tests(rng):
+    X = rng.random((80, 8))
+    y = X[:, 0] + 0.3 * rng.normal(size=80) > 0.5
+    found = certify(FAST, X, y, clusters=[[f"x{j}" for j in range(8)]], n_pairs=3, random_state=0, n_jobs=1)
+    assert found.clusters.verdict == ("supported",)
+    assert found.clusters.too_few is None
+    assert "its cluster is supported" in found.features.verdict
+    assert found.features.too_few.min() >= 0.5
+    assert "too few rows" in found.terms.verdict
+
+
+def test_limits_are_printed(found):
+    for text in (found.text(), found._repr_html_()):
+        assert "the tests take rows as independent" in " ".join(text.split())
+
+
+def test_groups_that_differ_in_size_are_a_caution(table):
+    X, y = table
+    groups = np.where(np.arange(len(X)) < 192, 0, np.arange(len(X)))
+    found = certify(FAST, X, y, groups=groups, n_pairs=1, random_state=0, n_jobs=1)
+    assert found.settings.half_rows < 0.2 * len(X)
+    assert any("because the groups differ in size" in caution for caution in found.cautions)
+    even = certify(FAST, X, y, groups=np.arange(len(X)) // 4, n_pairs=1, random_state=0, n_jobs=1)
+    assert not any("differ in size" in caution for caution in even.cautions)
+    assert any("count their rows as independent" in caution for caution in even.cautions)
+
+
+def test_digest_is_that_of_the_fit(table, found):
+    X, y = table
+    assert found.settings.content == clone(FAST).fit(X, y).manifest_["data"]["content"]
+    raw = X.assign(ward=np.where(X["c"] > 0.5, "north", "south")).mask(X["d"] > 0.9)
+    for estimator, rows in ((FAST, raw), (make_pipeline(StandardScaler(), FAST), X)):
+        fitted = clone(estimator).fit(rows, y)
+        own = certify(estimator, rows, y, n_pairs=1, random_state=0, n_jobs=1)
+        last = fitted[-1] if hasattr(fitted, "steps") else fitted
+        assert own.settings.content == last.manifest_["data"]["content"]
 
 
 def test_few_events_are_a_caution(table):

@@ -21,7 +21,8 @@ def unseen(table, f, rng, clusters=(), weight=None):
     """Rows whose log-odds are f."""
     n_rows = table.shape[1]
     target = np.where(f + rng.logistic(size=n_rows) > 0.0, 1.0, -1.0)
-    return UnseenRows(table, target, np.ones(n_rows) if weight is None else weight, clusters)
+    cluster_of = [next((own for own in clusters if j in own), j) for j in range(len(table))]
+    return UnseenRows(table, target, np.ones(n_rows) if weight is None else weight, cluster_of)
 
 
 @pytest.mark.parametrize("n_tested", [1, 3])
@@ -71,7 +72,7 @@ def test_combinations_of_other_columns_are_not_tested(rng):
 
 def test_separated_classes_have_a_small_p_value(rng):
     table = np.sort(rng.random((1, 60)))
-    rows = UnseenRows(table, np.where(table[0] > 0.5, 1.0, -1.0), np.ones(60), ())
+    rows = UnseenRows(table, np.where(table[0] > 0.5, 1.0, -1.0), np.ones(60), range(len(table)))
     assert score_test(np.ones((1, 60)), table, rows) < 1e-6
 
 
@@ -81,7 +82,7 @@ def test_nearly_separated_classes_keep_the_level(rng):
         table = rng.random((12, 150))
         rows = unseen(table, 30.0 * (table[0] + table[1] - 1.0), rng)
         p_values.append(score_test(np.vstack([np.ones(150), table[:-1]]), table[-1:], rows))
-    assert np.mean(np.array(p_values) <= 0.05) < 0.08
+    assert np.mean([p is not None and p <= 0.05 for p in p_values]) < 0.08
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -92,12 +93,14 @@ def test_order_of_rows_and_terms_and_repeated_rows_do_not_matter(seed):
     terms = [monomial([]), monomial([0]), monomial([1, 2]), monomial([3, 4])]
     first = feature_p_value(frozenset({1}), terms, rows)
     order = rng.permutation(120)
-    moved = UnseenRows(table[:, order], rows.target[order], rows.weight[order], ())
+    moved = UnseenRows(table[:, order], rows.target[order], rows.weight[order], range(5))
     assert 0.0 <= first <= 1.0
     assert feature_p_value(frozenset({1}), terms[::-1], moved) == pytest.approx(first, rel=1e-6)
     weight = rng.integers(1, 3, size=120)
-    heavy = UnseenRows(table, rows.target, weight.astype(float), ())
-    twice = UnseenRows(np.repeat(table, weight, axis=1), np.repeat(rows.target, weight), np.ones(weight.sum()), ())
+    heavy = UnseenRows(table, rows.target, weight.astype(float), range(5))
+    twice = UnseenRows(
+        np.repeat(table, weight, axis=1), np.repeat(rows.target, weight), np.ones(weight.sum()), range(5)
+    )
     assert feature_p_value(frozenset({1}), terms, heavy) == pytest.approx(
         feature_p_value(frozenset({1}), terms, twice), rel=1e-6
     )
@@ -145,7 +148,15 @@ def test_too_few_rows_for_all_columns_say_nothing(rng):
     f = 40.0 * table[0] - 20.0
     terms = [monomial([]), monomial([0])]
     assert feature_p_value(frozenset({0}), terms, unseen(table, f, rng)) < 1e-3
-    assert feature_p_value(frozenset({0}), terms, unseen(table, f, rng, clusters=[frozenset(range(8))])) == 1.0
+    assert feature_p_value(frozenset({0}), terms, unseen(table, f, rng, clusters=[frozenset(range(8))])) is None
+    assert term_p_value(terms[1:], terms, unseen(table[:, :4], f[:4], rng)) is None
+
+
+def test_rows_that_are_certain_without_the_unit_say_nothing(rng):
+    table = np.vstack([np.sort(rng.random(60)), rng.random((1, 60))])
+    target = np.where(table[0] > 0.5, 1.0, -1.0)
+    rows = UnseenRows(table, target, np.ones(60), range(len(table)))
+    assert score_test(np.vstack([np.ones(60), 1e4 * (table[0] - 0.5)]), table[1:], rows) is None
 
 
 def test_shape_knows_all_but_the_numbers():

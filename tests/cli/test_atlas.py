@@ -37,7 +37,7 @@ def test_text_of_the_models_that_are_as_good(atlas):
 
 def test_json_holds_names_and_figures_only(atlas, hospital):
     found = json.loads(atlas("--json", "--quiet").out)
-    assert set(found) == {"settings", "models", "features", "swaps"}
+    assert set(found) == {"settings", "models", "features", "swaps", "unused"}
     assert found["models"][0]["number"] == 0
     columns = tuple(read_table(str(hospital / "patients.csv")).frame.columns)
     assert all(row["feature"].startswith(columns) for row in found["features"])
@@ -68,6 +68,14 @@ def test_what_cannot_be_is_one_sentence(refused, hospital, tmp_path):
     assert "which is no column of numbers" in refused("atlas", *files, "--increasing", "sex", "-q")
     words = "the fit has no column of this name. Choose from 'age', 'sex', "
     assert words in refused("atlas", *files, "--without", "hair", "-q")
+
+
+def test_report_shows_models_that_are_as_good(atlas, refused, hospital, tmp_path):
+    line = ["report", hospital / "model.json", hospital / "new.csv", "-t", "diagnosis", "-o", tmp_path / "r.json"]
+    assert main([str(one) for one in [*line, "--atlas", hospital / "patients.csv"]]) == 0
+    found = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["atlas"]
+    assert found["features"] == json.loads(atlas("--json").out)["features"]
+    assert "as files, not from stdin" in refused(*line, "--force", "--atlas", "-", status=2)
 
 
 def test_another_fit_than_that_of_the_file(atlas, refused, hospital, monkeypatch):

@@ -46,13 +46,16 @@ def test_the_model_file_holds_the_fallback_and_commands_use_it(folder, capsys):
     assert main(["monitor", path, str(folder / "patients.csv"), "--quiet"]) == 0
 
 
-def test_the_price_is_shown(folder, capsys):
+def test_the_price_is_shown(folder, capsys, tmp_path):
     line = ["fit", str(folder / "patients.csv"), "-t", "diagnosis", *LINEAR]
     capsys.readouterr()
     assert main([*line, "--drop", "CRP"]) == 0
     assert "No other model is better for rows with blanks" in capsys.readouterr().out
-    assert main(line) == 0
+    assert main([*line, "--report", str(tmp_path / "r.md")]) == 0
     shown = capsys.readouterr().out
+    page = (tmp_path / "r.md").read_text()
+    assert "Models for rows in which a measurement is missing" in page
+    assert "| `CRP` " in page
     assert "  without CRP: " in shown
     assert "price +" in shown
     assert " with the median" in shown

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from rfsc import Restrictions, RFSCClassifier, SearchSettings
 from rfsc._tables.example_table import patients
 from rfsc._tables.table_files import read_table
 from rfsc._tables.training_data import ColumnChoice, training_table
-from rfsc.cli import main
+from rfsc.cli import fit_command, main
 from rfsc.explain import equation
 from rfsc.export import from_json, load, to_json
 from rfsc.export.compare import compared_text
@@ -419,3 +420,33 @@ def test_nothing_to_learn(tmp_path, capsys):
         assert main([line[0], str(tmp_path / "m.json"), *arguments]) == 0, line
     for form in ("sql", "python", "c", "javascript", "html", "xlsx", "xlsx-formula", "onnx", "latex", "text"):
         assert main(["export", str(tmp_path / "m.json"), "--to", form, "-o", str(tmp_path / form)]) == 0, form
+
+
+@pytest.mark.filterwarnings("default:a library says this")
+def test_the_report_says_how_the_table_was_read(tmp_path, capsys, monkeypatch):
+    rng = np.random.default_rng(0)
+    crp, age = rng.lognormal(1, 1, 200).round(1), rng.integers(20, 80, 200)
+    crp_text = [f"<{0.5}".replace(".", ",") if c < 0.5 else f"{c} mg/L".replace(".", ",") for c in crp]
+    ill = np.where(0.1 * age + 0.4 * crp + rng.logistic(size=200) > 7, "ja", "nein")
+    lines = [";".join(map(str, row)) for row in zip(crp_text, age, ill, strict=True)]
+    path = tmp_path / "werte.csv"
+    path.write_bytes("\n".join(["CRP;Alter;größer", *lines]).encode("latin-1"))
+    whole = fit_command._fit
+
+    def with_warning(*given):
+        warnings.warn("a library says this", stacklevel=1)
+        return whole(*given)
+
+    monkeypatch.setattr(fit_command, "_fit", with_warning)
+    line = ["fit", str(path), "-t", "größer", *QUICK, "--report", str(tmp_path / "r.json"), "--jobs", "1"]
+    assert main(line) == 0
+    report = json.loads((tmp_path / "r.json").read_text())
+    notes = [caution["text"] for caution in report["cautions"] if caution["key"] == "table"]
+    said = capsys.readouterr().err
+    assert notes
+    assert all(note.rstrip(".").lower() in said.lower() for note in notes)
+    assert "A library says this." in [caution["text"] for caution in report["cautions"]]
+    (row,) = [row for row in report["read"] if row["column"] == "CRP"]
+    assert "unit mg/L" in row["changed"]
+    methods = {part["head"]: part["text"] for part in report["methods"]}
+    assert f"CRP ({row['changed']})" in methods["Data preparation"]

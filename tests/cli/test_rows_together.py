@@ -63,10 +63,19 @@ def test_groups_stay_together_everywhere(capsys, visits, tmp_path):
     assert main(["certify", str(model), str(path), "--jobs", "1", "--pairs", "1", "-q"]) == 0
 
 
-def test_sites_and_times_are_folds(capsys, visits):
+def test_sites_and_times_are_folds(capsys, visits, tmp_path):
     path, _ = visits
-    both = run(capsys, path, "-t", "ill", "--drop", "seen", "--group", "patient_id", "--site", "clinic", *QUICK[:-2])
+    line = (path, "-t", "ill", "--drop", "seen", "--group", "patient_id", "--site", "clinic", *QUICK[:-2])
+    both = run(capsys, *line, "--report", tmp_path / "r.json")
     assert "3 folds, one for each site" in both.out
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert [(row["site"], row["n_rows"]) for row in report["sites"]] == [("north", 60), ("south", 60), ("west", 60)]
+    mean = report["score"]["methods"][0]["scores"]["log_loss"]["mean"]
+    assert np.mean([row["log_loss"] for row in report["sites"]]) == pytest.approx(mean)
+    methods = " ".join(part["text"] for part in report["methods"])
+    assert "180 rows of 60 subjects" in methods
+    assert "they come from 3 sites: north, south and west" in methods
+    assert "resampling whole subjects" in methods
     later = run(capsys, path, "-t", "ill", "--drop", "clinic", "--drop", "patient_id", "--time", "seen", *QUICK)
     assert "2 folds of later rows" in later.out
 

@@ -51,9 +51,9 @@ def test_sides_by_definition(model, X):
 
 
 @given(models(), samples)
-def test_confidence_is_a_share_with_the_sign_of_f(model, X):
+def test_delta_is_a_share_with_the_sign_of_f(model, X):
     sides = for_and_against(model, X)
-    delta = sides.confidence
+    delta = sides.delta
     assert ((delta >= -1) & (delta <= 1)).all()
     np.testing.assert_array_equal(np.sign(delta), np.sign(sides.for_class - sides.against_class))
     nothing_against = (sides.against_class == 0) & (sides.for_class > 0)
@@ -67,7 +67,7 @@ def test_fitted_classifier():
     clf = RFSCClassifier(basis="polynomial", n_restarts=1, random_state=0).fit(X, y)
     sides = for_and_against(clf.models_[0], X)
     np.testing.assert_allclose(sides.for_class - sides.against_class, clf.decision_function(X), rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(clf.classes_[(sides.confidence > 0).astype(int)], clf.predict(X))
+    np.testing.assert_array_equal(clf.classes_[(sides.delta > 0).astype(int)], clf.predict(X))
 
 
 @given(models(), samples)

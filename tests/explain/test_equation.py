@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import subprocess
 from dataclasses import replace
@@ -68,8 +69,8 @@ def _symbol(name):
 def test_sympy_keeps_names_and_rounds_when_asked():
     model = model_of("polynomial", names=HOSTILE)
     assert {str(s) for s in equation(model, form="sympy").free_symbols} <= set(HOSTILE)
-    rough = equation(model, form="sympy", digits=2)
-    difference = sympy.lambdify([_symbol(n) for n in HOSTILE], equation(model, form="sympy") - rough)
+    rough = equation(model, form="sympy", units="scaled", digits=2)
+    difference = sympy.lambdify([_symbol(n) for n in HOSTILE], equation(model, form="sympy", units="scaled") - rough)
     inside = np.random.default_rng(0).random((4, 200))
     worst = rounded(model, 2).largest_change
     assert 0 < np.abs(difference(*inside)).max() <= worst
@@ -78,7 +79,7 @@ def test_sympy_keeps_names_and_rounds_when_asked():
 def test_sympy_does_not_overflow_in_steep_ramps():
     ramp = Term(Ramp(Sum((Number(2000.0), Product((Number(-2000.0), Scaled(0)))))))
     model = replace(model_of("sigmoid"), terms=(ramp,), coef=np.array([1.0]))
-    f = sympy.lambdify([_symbol("a")], equation(model, form="sympy"))
+    f = sympy.lambdify([_symbol("a")], equation(model, form="sympy", units="scaled"))
     with np.errstate(over="ignore"):  # far above, exp is infinite and the ramp zero, as it should be
         np.testing.assert_allclose([f(0.0), f(1.0), f(2.0)], [1.0, 0.5, 0.0], atol=1e-12)
 
@@ -130,8 +131,8 @@ def test_hostile_names_stay_text_in_html(families, units):
 def test_html_by_eye():
     model = replace(model_of("polynomial"), terms=model_of("polynomial").terms[:1], coef=np.array([-2.5]))
     model = replace(model, terms=(monomial((0, 0, 1)),))
-    assert equation(model, form="html") == "<var>f</var> = − 2.5·<var>a</var><sup>2</sup>·<var>b</var>"
-    assert equation(model, form="latex") == r"f = - 2.5\,\text{a}^{2} \cdot \text{b}"
+    assert equation(model, units="scaled", form="html") == "<var>f</var> = − 2.5·<var>a</var><sup>2</sup>·<var>b</var>"
+    assert equation(model, units="scaled", form="latex") == r"f = - 2.5\,\text{a}^{2} \cdot \text{b}"
 
 
 def test_powers_of_ten():
@@ -178,17 +179,17 @@ def test_long_latex_has_a_line_for_each_summand():
 
 def test_scaled_equation_of_mixed_terms_says_what_is_scaled():
     """A knot in the user's units beside a coefficient on [0, 1] would mislead whoever computes by hand."""
-    text = equation(model_of("hinge", "polynomial"))
+    text = equation(model_of("hinge", "polynomial"), units="scaled")
     assert "scaled(" in text
     assert ")/" in text
-    assert "scaled(" not in equation(model_of("polynomial"))
+    assert "scaled(" not in equation(model_of("polynomial"), units="scaled")
     assert "scaled(" not in equation(model_of("hinge", "polynomial"), units="original")
 
 
 def test_digits_follow_the_tolerance():
     model = model_of("polynomial")
     for units in ("scaled", "original"):
-        exact = np.array(list(model.unscaled().values())) if units == "original" else model.coef
+        exact = np.array(list(model.unscaled(expand=False).values())) if units == "original" else model.coef
         for tolerance in (0.01, 1e-6):
             text = equation(model, units=units, tolerance=tolerance, digits=1)
             f = computed(_marked(model, text) if units == "scaled" else text, table(), model)
@@ -217,9 +218,20 @@ def test_equations_of_all_outputs():
     assert list(found) == [0, 1, 2]
     assert found == {model.label: equation(model, units="original") for model in clf.models_}
     assert list(equations(clf.models_[1])) == [1]
+    assert equation(clf).splitlines() == [f"class {label}: {text}" for label, text in equations(clf).items()]
     with pytest.raises(ValueError, match=r"one of 0, 1, 2, or call equations\(clf\) for all of them\.$"):
-        equation(clf)
+        equation(clf, form="latex")
     assert summary(clf, label=1).startswith("f of class 1; the class with the largest f is predicted\n")
+
+
+def test_by_default_the_units_are_those_of_the_table():
+    model, X = model_of("polynomial", "hinge", "centred"), table()
+    text = equation(model, tolerance=1e-9)
+    np.testing.assert_allclose(computed(text, X, model), model.decision(X), atol=1e-6)
+    assert len(text.split(" + ")) + len(text.split(" - ")) - 1 <= model.size + 2  # a product is one summand
+    assert "in the units of the table" in text._repr_html_()
+    assert "scaled to [0, 1]" in equation(model, units="scaled")._repr_html_()
+    assert pickle.loads(pickle.dumps(text)) == text
 
 
 def test_extreme_ranges_do_not_break_the_formula():

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from rfsc import RFSCClassifier
 from rfsc._terms import Term, monomial
 from rfsc._terms.hinges import hinge
-from rfsc.explain import equation, stability, summary
+from rfsc.explain import equation, legend, summary, term_table
 from rfsc.explain.term_table import shortened
 
 from .models import FAMILIES, model_of
@@ -20,7 +21,7 @@ from .models import FAMILIES, model_of
 def test_everything_is_there(family):
     model = model_of(family, n_terms=12)
     text = summary(model)
-    assert all(name in text for name in model.names)
+    assert all(name in text for name, term in zip(model.names, model.terms, strict=True) if term.features)
     assert f"{model.size} terms of {len(model.features)} features" in text
     assert "RIP" not in text
     assert "stability" not in text
@@ -42,12 +43,30 @@ def test_search_figures_where_they_are_known():
     clf = RFSCClassifier(basis="polynomial", n_restarts=2, random_state=0).fit(X, y)
     text = summary(clf.models_[0], width=200)
     head = next(line for line in text.splitlines() if line.startswith("term"))
-    assert head.split() == ["term", "worth", "coef", "odds", "×", "for"]
-    assert str(stability(clf)) in text
+    assert head.split() == ["term", "worth", "odds", "×", "for"]
+    assert "stability" not in text
+    assert "Caution" not in summary(clf)
+    html = summary(clf)._repr_html_()
+    assert "in the units of the table" in html
+    for shown in (html, term_table(clf)._repr_html_()):
+        assert "<th>worth</th>" in shown
+        assert "p (naive)" not in shown
+    assert "p_value" in term_table(clf).to_frame()
+
+
+def test_few_rows_for_each_term_are_a_caution():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = X[:, 0] + X[:, 1] > 2
+    clf = RFSCClassifier(basis="polynomial", size=2, n_restarts=1, random_state=0).fit(X, y)
+    caution = f"Caution: {min(y.sum(), (~y).sum())} rows of the smallest class for 2 terms, fewer than ten"
+    for text in (summary(clf), summary(make_pipeline(clf)), clf.front_.text()):
+        assert caution in " ".join(text.split())
+    assert "Caution" not in summary(clf.models_[0])  # which does not know
 
 
 def test_lines_are_as_long_as_they_may_be():
-    model = model_of("polynomial")
+    model = model_of("hinge")
     for width in (60, 100):
         lines = [line for line in summary(model, width=width).splitlines() if "  " not in line.strip()]
         assert max(map(len, lines)) <= width
@@ -70,7 +89,7 @@ def test_yes_or_no_features_are_on_their_own_scale():
     X[:, 0] = rng.integers(0, 2, 80)
     terms = (monomial((0,)), monomial((1,)), Term(hinge(1, 1, 0.5, 50.0)))
     model = replace(model_of("hinge", X=X), terms=terms, coef=np.array([1.0, 2.0, 3.0]), standard_error=None)
-    text = summary(model)
+    text = equation(model, units="scaled")
     assert "f = 1*a + 2*scaled(b) + 3*max(0, b-50)/" in text
     assert "scaled(a)" not in text
-    assert "scaled(b) is b scaled to [0, 1]" in text
+    assert "scaled(b) is b scaled to [0, 1]" in " ".join(legend(model))

@@ -14,6 +14,7 @@ from rfsc import RFSCClassifier, SearchSettings
 from rfsc._model import Evidence, Predictor
 from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc._terms import Term
+from rfsc._terms.expression import Positive, Scaled, as_difference
 from rfsc._terms.hinges import hinge
 from rfsc.explain import term_table
 
@@ -64,6 +65,11 @@ def spread_of(term):
     return np.ptp(term.column(rows, axes[0].size))
 
 
+def is_line_or_hinge(term):
+    node = term.expression
+    return isinstance(node, Scaled) or (isinstance(node, Positive) and as_difference(node.part) is not None)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("change", [0.1, 0.25])
 def test_odds_ratio_is_what_happens_to_the_odds(family, change):
@@ -79,8 +85,9 @@ def test_odds_ratio_is_what_happens_to_the_odds(family, change):
         if words == "no to yes":
             assert set(np.unique(term.column(model.scaling.table(table(1)), 60))) <= {0.0, 1.0}
             gap = 1.0
-        elif words.endswith("scaled"):
-            gap = float(words.removesuffix(" scaled"))
+        elif not is_line_or_hinge(term):  # in the units of the term, as the equation writes it
+            (weight,) = term.unscaled(model.scaling, expand=False).values()
+            gap = float(words) * weight
             assert gap >= 0.98 * change * spread_of(term)  # bounds of waves and bumps may be wider
         else:  # in the units of the feature, where the term is a straight line
             alone = replace(model, terms=(term,), coef=np.ones(1), standard_error=None)

@@ -25,7 +25,9 @@ from rfsc._search.context import Context
 from rfsc._search.progress import ConsoleProgress
 from rfsc._terms.expression import evaluate
 from rfsc._terms.scaling import Scaling
-from rfsc.bases import auto_mixes
+from rfsc.bases import Polynomial, auto_mixes
+from rfsc.explain import term_table
+from rfsc.export import from_json, to_json
 from tests.making import make
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -324,6 +326,31 @@ def test_every_size_is_a_classifier():
         with pytest.raises(ValueError, match=rf"one of 0, 1, .*{largest}, the sizes of this fit, got {wrong}"):
             clf.at_size(wrong)
     assert front.to_frame().loc[2, "equation"] == front.equation[2]
+
+
+@pytest.mark.parametrize("n_columns", [12, 60])
+def test_a_size_is_met_however_large_if_there_are_so_many_terms(n_columns):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, n_columns))
+    y = X[:, 0] + rng.logistic(size=200) > 0
+    clf = make(Polynomial(degree=1), size=45, **QUICK)
+    if n_columns == 60:
+        assert clf.fit(X, y).models_[0].size == 45
+        return
+    with pytest.warns(UserWarning, match="has 12 terms, fewer than size=45"):
+        assert clf.fit(X, y).models_[0].size == 12
+
+
+def test_models_of_all_sizes_know_what_their_terms_are_worth():
+    X, y = kinked(240, np.random.default_rng(0))
+    clf = make("hinge", **QUICK).fit(X, y)
+    for size in clf.front_.n_terms[1:].tolist():
+        model = clf.at_size(size).models_[0]
+        assert np.isnan(model.worth).sum() == len(model.terms) - size  # of the intercept
+        assert term_table(clf.at_size(size)).text().split()[:2] == ["term", "worth"]
+        np.testing.assert_array_equal(from_json(to_json(clf.at_size(size))).models_[0].worth, model.worth)
+    answer = clf.models_[0]
+    np.testing.assert_array_equal(clf.at_size(answer.size).models_[0].worth, answer.worth)
 
 
 def test_worth_is_the_leave_one_out_loss_without_the_term():

@@ -13,7 +13,7 @@ from rfsc._model import Evidence, FilterEvidence, Trace
 from rfsc._terms import monomial
 from rfsc._terms.scaling import Scaling
 from rfsc.certify import Certificate, CertificateSettings, HalfScore, UnitTable
-from rfsc.certify.certificate import MEANING, with_shares
+from rfsc.certify.certificate import CHANCE, MEANING, with_shares
 from rfsc.explain.stability import stability_of
 
 
@@ -117,12 +117,13 @@ def made_up_certificate(n_features=40, seed=0):
     for name, own in zip(names, share.tolist(), strict=True):
         members.setdefault(cluster_of.get(name, name), {})[name] = own
     others = [{one: s for one, s in members[cluster_of.get(name, name)].items() if one != name} for name in names]
-    words = tuple(MEANING)
+    words = tuple(word for word in MEANING if word != CHANCE)  # it is said of all or of none
     clusters = UnitTable(
         tuple(members),
         tuple(words[j % 4] for j in range(len(members))),
         p_value[: len(members)],
         np.full(len(members), 0.5),
+        None,
         None,
         tuple(with_shares(own) for own in members.values()),
     )
@@ -131,6 +132,7 @@ def made_up_certificate(n_features=40, seed=0):
         tuple(words[j % len(words)] for j in range(n_features)),
         p_value,
         share,
+        None,
         np.ones(n_features),
         tuple(map(with_shares, others)),
         tuple(cluster_of.get(name, name) for name in names),
@@ -141,12 +143,15 @@ def made_up_certificate(n_features=40, seed=0):
         level=0.05,
         n_rows=200,
         is_weighted=False,
-        n_events=90,
+        is_grouped=False,
+        half_rows=100,
+        half_events=45,
         n_features=60,
         classes=("no", "yes"),
         basis="auto",
         cut=0.7,
         random_state=0,
+        content="sha256:1",
         version="1",
     )
     stability = stability_of(rng.random((100, n_features)) < 0.5, 60, of="features")

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 
 from rfsc import RFSCClassifier, SearchSettings
 from rfsc.certify import Certificate, certify
-from rfsc.certify.certificate import MEANING
+from rfsc.certify.certificate import CHANCE, MEANING
 from rfsc.plots import CertificateDisplay, to_svg
 from rfsc.plots.certified_features import LOOKS
 
@@ -61,9 +61,9 @@ def test_members_of_a_cluster_are_adjacent_and_named_once():
 
 def test_verdicts_differ_in_colour_and_marker():
     assert set(LOOKS) == set(MEANING)
-    assert len({to_rgba(colour) for colour, _ in LOOKS.values()}) == len({mark for _, mark in LOOKS.values()}) == 5
+    assert len({to_rgba(colour) for colour, _ in LOOKS.values()}) == len({mark for _, mark in LOOKS.values()}) == 6
     display = CertificateDisplay.from_certificate(made_up_certificate())
-    assert {text.get_text() for text in display.ax_.get_legend().get_texts()} == set(MEANING)
+    assert {text.get_text() for text in display.ax_.get_legend().get_texts()} == set(MEANING) - {CHANCE}
     widths = {round(bar.get_y() + bar.get_height() / 2): bar.get_width() for bar in display.ax_.patches}
     assert [widths[row] for row in range(30)] == display.share[:30].tolist()
 

@@ -214,6 +214,20 @@ def test_calibration_against_scikit_learn_and_statsmodels(pairs, n_bins):
         np.testing.assert_allclose(display.predicted[full], predicted)
 
 
+def test_calibration_by_groups_has_the_intervals_of_independent_rows():
+    rng = np.random.default_rng(0)
+    probability = rng.random(300)
+    happened = rng.random(300) < probability
+    rows = CalibrationDisplay.from_predictions(happened, probability, n_bins=4)
+    many = [np.repeat(values, 5) for values in (happened, probability)]
+    blind = CalibrationDisplay.from_predictions(*many, n_bins=4)
+    grouped = CalibrationDisplay.from_predictions(*many, groups=np.repeat(np.arange(300), 5), n_bins=4)
+    np.testing.assert_allclose(grouped.high - grouped.low, rows.high - rows.low, rtol=0.02)
+    assert ((blind.high - blind.low) < 0.6 * (rows.high - rows.low)).all()
+    single = CalibrationDisplay.from_predictions(happened, probability, groups=np.arange(300), n_bins=4)
+    np.testing.assert_allclose(single.low, rows.low, atol=0.01)
+
+
 def test_calibration_of_a_class_or_of_the_predicted_class(three_classes):
     clf, X, y = three_classes
     proba = clf.predict_proba(X)

@@ -141,7 +141,6 @@ def test_print_has_at_most_six_pages_and_no_appendix(browser, report_two, tmp_pa
     show(browser, 900, media="print")
     assert browser.execute_script("return getComputedStyle(document.getElementById('appendix')).display") == "none"
     assert browser.execute_script(CONTRAST) == []
-    show(browser, 900)
     pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"])
     assert 1 < len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 6
 

@@ -55,12 +55,12 @@ def model_of(X, factors=((0,), (1,)), **changes):
     return SparseModel(**fields | changes)
 
 
-def cautions_of(model, X, y, score=None, stability=0.9):
+def cautions_of(model, X, y, score=None):
     models = model if isinstance(model, list) else [model]
     classes = np.unique(y) if len(models) > 1 else np.array(["no", "yes"])
     subject = Subject.read(Predictor(models, classes), X, y)
     score = replace(on_given_rows(subject.proba, subject.code), how="cross-validation") if score is None else score
-    found = find_cautions(subject, summarize_columns(X), score, [stability] * len(models))
+    found = find_cautions(subject, summarize_columns(X), score)
     return {caution.key: caution for caution in found}
 
 
@@ -89,7 +89,7 @@ def test_noise_is_no_better_than_the_majority_and_overfitted():
     baselines = {"majority class": default_baselines()["majority class"]}
     score = cross_validated(clf, X, y, clf.classes_, cv=5, baselines=baselines)
     subject = Subject.read(clf, X, y)
-    found = {c.key for c in find_cautions(subject, summarize_columns(X), score, [0.9])}
+    found = {c.key for c in find_cautions(subject, summarize_columns(X), score)}
     assert {"no_better_than_majority", "overfitting"} <= found
 
 
@@ -146,13 +146,6 @@ def test_values_beyond_the_training_range_are_counted_for_features_that_are_read
     assert "“c”" not in text
 
 
-def test_unstable_selection():
-    X, y = rows()
-    model = model_of(X)
-    assert "index 0.20 over 4 restarts" in cautions_of(model, X, y, stability=0.2)["unstable"].text.lower()
-    assert "unstable" not in cautions_of(model, X, y)
-
-
 def test_searches_that_did_not_converge():
     X, y = rows()
     model = model_of(X)
@@ -180,14 +173,14 @@ def test_missing_values_constants_duplicates_and_other_rows():
     assert "“c”" in cautions_of(model_of(still), still, y)["constant"].text
     columns = summarize_columns(X.assign(c=X["c"].where(X["c"] > 0)))
     subject = Subject.read(Predictor([model], ["no", "yes"]), X, y)
-    found = find_cautions(subject, columns, on_given_rows(subject.proba, subject.code), [0.9])
+    found = find_cautions(subject, columns, on_given_rows(subject.proba, subject.code))
     assert any(c.key == "missing" and "“c”" in c.text for c in found)
 
 
 def test_a_fit_without_a_seed():
     X, y = rows()
     subject = Subject.read(Predictor([model_of(X)], ["no", "yes"], settings={"random_state": None}), X, y)
-    found = find_cautions(subject, summarize_columns(X), on_given_rows(subject.proba, subject.code), [0.9])
+    found = find_cautions(subject, summarize_columns(X), on_given_rows(subject.proba, subject.code))
     assert found[-1].key == "no_seed"
 
 
@@ -196,10 +189,9 @@ def test_outputs_share_a_caution_and_the_most_serious_comes_first():
     y = np.array(["u", "v", "w"] * 20)
     models = [model_of(X, ((0,), (1,), (2,)), label=label) for label in "uvw"]
     subject = Subject.read(Predictor(models, ["u", "v", "w"]), X, y)
-    found = find_cautions(subject, summarize_columns(X), on_given_rows(subject.proba, subject.code), [0.1, 0.2, 0.9])
-    unstable = [c for c in found if c.key == "unstable"]
-    assert len(unstable) == 1
-    assert "class “v”: index 0.20" in unstable[0].text
-    assert "class “w”" not in unstable[0].text
+    found = find_cautions(subject, summarize_columns(X), on_given_rows(subject.proba, subject.code))
+    few = [c for c in found if c.key == "few_events"]
+    assert len(few) == 1
+    assert all(f"lass “{label}”: 3 terms for 20 rows" in few[0].text for label in "uvw")
     ranks = [LEVELS.index(c.level) for c in found]
     assert ranks == sorted(ranks)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from rfsc.report.honest_score import METRICS, measure
+from rfsc.report.metrics import METRICS, measure
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 5))

@@ -58,6 +58,21 @@ def test_interval_is_no_narrower_if_the_same_rows_are_predicted_repeatedly(outco
     np.testing.assert_allclose(Outcomes(*rows, n_repeats=3).auc(), outcomes.auc(), rtol=1e-3)
 
 
+def test_interval_is_that_of_the_groups_if_all_their_rows_are_alike(outcomes):
+    rows = [np.repeat(values, 4) for values in (outcomes.event, outcomes.probability, outcomes.weight)]
+    groups = np.repeat(np.arange(outcomes.event.size), 4)
+    width = {
+        which: np.ptp(one.auc()[1:])
+        for which, one in {
+            "rows": outcomes,
+            "blind": Outcomes(*rows),
+            "grouped": Outcomes(*rows, groups=groups),
+        }.items()
+    }
+    assert width["blind"] == pytest.approx(width["rows"] / 2, rel=0.05)
+    assert width["grouped"] == pytest.approx(width["rows"], rel=0.2)  # a hundred resamples
+
+
 def test_calibration_is_that_of_statsmodels(outcomes):
     event, log_odds = outcomes.event.astype(float), logit(outcomes.probability)
     options = {"family": sm.families.Binomial(), "freq_weights": outcomes.weight}

@@ -240,9 +240,16 @@ def test_pyplot_keeps_no_figures_and_its_style_is_not_used(two_classes):
 
 
 def test_rows_are_only_drawn_on_request(report_two, report_three):
-    sections = {"score", "model", "effects", "search", "filter"}
+    sections = {"score", "model", "effects", "sizes", "search", "filter"}
     assert {figure.section for figure in report_two.figures} == sections
-    assert {figure.section for figure in report_three.figures} == {"score", "model", "effects", "search", "rows"}
+    assert {figure.section for figure in report_three.figures} == {
+        "score",
+        "model",
+        "effects",
+        "sizes",
+        "search",
+        "rows",
+    }
     assert "Single rows" in report_three.html()
     assert "Single rows" not in report_two.html()
 
@@ -297,6 +304,9 @@ def test_a_model_from_a_file_is_scored_on_the_rows_given(tmp_path):
     assert "Not held out" in report.markdown()
     assert report.content["score"]["methods"][0]["scores"]["accuracy"]["mean"] == pytest.approx(pipeline.score(X, y))
     fresh = Report.from_estimator(pipeline, X, y, cv=None)
+    for row in fresh.content["models"][0]["sizes"]:
+        assert row["equation"].startswith("f = ")
+        row["equation"] = None  # a file holds one size only
     for key in ("models", "data", "features", "task"):
         assert report.content[key] == fresh.content[key]
     assert not report.content["settings"]["can_be_fitted_again"]

@@ -193,7 +193,7 @@ def tell(record):
     if record.iteration == 5 and record.restart == 0:
         print("searching", flush=True)
 try:
-    clf = RFSCClassifier(n_restarts=2000, basis="polynomial", random_state=0, callbacks=tell).fit(X, y)
+    clf = RFSCClassifier(n_restarts=2000, basis="polynomial", random_state=0, callbacks=tell, verbose=0).fit(X, y)
 except KeyboardInterrupt:
     print("stopped", flush=True)
 else:

@@ -49,7 +49,9 @@ FAMILIES = {
 def test_every_term_is_found_by_its_name(bases, names):
     space = build_space(bases, training_of(table()), 0)
     written = [term.name(names) for term in all_terms(space)]
-    assert [space.find(name, names) for name in written] == [written.index(name) for name in written]
+    found = np.array([space.find(name, names) for name in written])
+    wanted = np.array([written.index(name) for name in written])
+    np.testing.assert_array_equal(space.simplest(found), space.simplest(wanted))  # terms that are one have one id
     for name in (
         "",
         "*",

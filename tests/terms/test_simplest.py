@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 from rfsc._engines.base import Supports
 from rfsc._search.rips import admit
 from rfsc._terms.requirements import Requirements
-from rfsc.bases import Centred, Hinge, Polynomial, build_space
+from rfsc.bases import (
+    Centred,
+    Fourier,
+    Hinge,
+    Polynomial,
+    Radial,
+    Rule,
+    Step,
+    build_space,
+    resolve,
+)
+from rfsc.restrictions import Restrictions, requirements_of
 from tests.making import make
 
 from .layout import training_of
@@ -66,6 +77,75 @@ def test_no_term_is_left_that_repeats_another(bases):
     if Hinge not in names:  # hinges of one knot may be close, never equal
         assert alike.max() < 1 - 1e-9
     assert space.n_terms > ids.size or names == [Hinge]
+
+
+UNIONS = [
+    [Rule(), Hinge()],
+    [Hinge(), Rule()],
+    [Polynomial(), Rule(), Hinge()],
+    [Polynomial(interaction_only=True), Hinge()],
+    [Polynomial(max_features=1, degree=3), Step()],
+    [Centred(), Rule()],
+    [Fourier(), Step(levels=True)],
+]
+
+
+def table_of_few_values(seed):
+    """Columns of two, two, three, four and many values, not all of them on [0, 1]."""
+    rng = np.random.default_rng(seed)
+    return np.column_stack([*(rng.integers(0, n, 60) for n in (2, 3, 4)), rng.choice([-1.5, 7], 60), rng.random(60)])
+
+
+@pytest.mark.parametrize("bases", UNIONS, ids=str)
+@given(seed=st.integers(0, 1000))
+def test_families_do_not_offer_the_same_of_a_feature_of_few_values(bases, seed):
+    space, table = space_of(bases, table_of_few_values(seed))
+    single, features = union_singles(space)
+    kept = space.simplest(single)
+    np.testing.assert_array_equal(space.simplest(kept), kept)
+    for p in range(4):
+        before, after = (space.columns(table, np.unique(ids[features == p])) for ids in (single, kept))
+        alike = np.abs(np.corrcoef(np.concatenate([after, before])))
+        n = len(after)
+        assert n == 1 or p in (1, 2)  # of a feature of two values one term is left
+        assert (alike[:n, :n] - np.eye(n)).max() < 1 - 1e-9  # no two of those that are left are one
+        assert alike[n:, :n].max(axis=1).min() > 1 - 1e-9  # and nothing else is lost
+
+
+def union_singles(space):
+    """Ids and features of all terms of a union that read one feature."""
+    found = [(begin + j, p) for begin, own in space._numbered() for j, p in zip(*own.singles, strict=True)]
+    listed = [j for j, term in enumerate(space.terms(np.arange(space.n_terms))) if len(term.features) == 1]
+    assert sorted(j for j, _ in found) == listed
+    return np.array(found).T
+
+
+def test_a_feature_of_two_values_has_one_term_however_many_families_offer_it():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 50), rng.random(50)])
+    for bases, kept in (("polynomial", "x0"), ("rule", "x0=1"), ("hinge", "x0"), ("step", "x0>0.5")):
+        for other in ("polynomial", "rule", "hinge", "fourier"):
+            if {bases, other} == {"rule", "step"} or (other == "polynomial" and bases != other):
+                continue
+            space, _ = space_of(resolve([bases, other]), X)
+            single, features = union_singles(space) if hasattr(space, "_spaces") else space.singles
+            names = {term.name(["x0", "x1"]) for term in space.terms(space.simplest(single[features == 0]))}
+            assert names == {kept}
+
+
+def test_names_of_terms_that_are_one_mean_the_one_that_is_offered():
+    space, _ = space_of([Polynomial(), Rule()], table_of_few_values(0))
+    names = list("abcde")
+    assert space.find("a=1", names) == space.find("a", names)
+    restrictions = Restrictions(forbid=["a=1"])
+    found = requirements_of(restrictions, space, names, constant=np.zeros(5, bool), max_terms=5)
+    assert found.forbidden == {space.find("a", names)}
+
+
+def test_one_family_is_left_alone():
+    for bases in ([Rule()], [Hinge()], [Centred()], [Polynomial(degree=1), Radial(3)]):
+        space, _ = space_of(bases, table_of_few_values(0))
+        assert not space._again
 
 
 def test_drawn_models_hold_each_term_once():

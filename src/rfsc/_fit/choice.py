@@ -223,6 +223,8 @@ class _Race:
                 path = context.checkpoint.get(cell.key, partial(self.comparison.read, cell))
                 self.found |= {} if path is None else {cell.key: path}
         todo = [cell for cell in cells if cell.key not in self.found]
+        if context.progress and number == 0:
+            context.progress.expect_choice(len(todo) + (self.n_left_out - 1) * len(cells))
         with closing(self.executor.run(((self.comparison, cell, context) for cell in todo), context)) as results:
             for place, (cell, path) in enumerate(zip(todo, results, strict=False), 1):
                 if context.stop_reason:  # this model may not have been searched to its end

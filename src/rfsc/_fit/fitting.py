@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -11,11 +12,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .._engines import Criterion, FitOptions
 from .._model.sparse_model import Evidence, FilterEvidence, SparseModel, Trace
 from .._search.checkpoint import Checkpoint
-from .._search.context import EARLY, TIME_LIMIT, Context, Verdict
+from .._search.context import EARLY, INTERRUPTED, TIME_LIMIT, Context, Verdict
 from .._search.history import IterationRecord, SearchResult
 from .._search.loop import CUTOFF, SearchSettings
 from .._search.subsamples import LEAST_OF_A_CLASS
@@ -142,6 +144,7 @@ def _spec(estimator: Any, rows: Rows) -> OutputSpec:
         max_terms=min(search.max_drawn, max(int(observations) - 1, 1)),
         max_samples=max_samples,
         max_size=_max_size(estimator),
+        wanted_size=int(estimator.size) if isinstance(estimator.size, Integral) else 0,
         engine=estimator.engine,
         n_threads=thread_count(estimator.n_jobs),
         n_observations=rows.n_observations,
@@ -353,13 +356,38 @@ def _worth_tracing(n_model: int, traces: Sequence[Trace]) -> tuple[int, ...]:
     return (*range(n_model), *sorted(int(j) for j in rest[:MOST_OTHERS] if peak[j] >= NOTABLE))
 
 
-def undecided_message(estimator: Any, output: int) -> str:
-    """That the searches of an output came to no decision, and what a user can do about it."""
-    return (
-        f"No term of output {output} reached an inclusion probability of {CUTOFF} within "
-        f"max_iter={settings_of(estimator).max_iter} iterations; the best model visited is returned. "
-        f"{_advice_on(estimator, output)}"
-    )
+def undecided(estimator: Any) -> list[int]:
+    """Outputs for which no restart came to a decision, although the searches were not cut short."""
+    if estimator.stop_reason_ != "finished":
+        return []
+    return [
+        k
+        for k, (own, model) in enumerate(zip(estimator.searches_, estimator.models_, strict=True))
+        if all(one.limit is None for one in own)
+        or (model.size == 0 and (estimator.n_terms_[k] == 1 or model.n_observations < FEW_OBSERVATIONS))
+    ]
+
+
+def warn_unless_settled(estimator: Any) -> None:
+    """Warn of an interrupted fit, of searches without a decision, and of fewer terms than were asked for."""
+    if estimator.stop_reason_ == INTERRUPTED:
+        msg = "The fit was interrupted; this is the best model so far."
+        warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+    outputs = undecided(estimator)
+    for output in outputs:
+        msg = (
+            f"No term of output {output} reached an inclusion probability of {CUTOFF} within "
+            f"max_iter={settings_of(estimator).max_iter} iterations; the best model visited is returned. "
+            f"{_advice_on(estimator, output)}"
+        )
+        warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+    size, found = estimator.size, min(model.size for model in estimator.models_)
+    if isinstance(size, Integral) and found < size and estimator.stop_reason_ == "finished" and not outputs:
+        msg = (
+            f"The answer has {found} terms, fewer than size={size}: no model with more was found. Use a smaller "
+            "size, or a basis with more terms."
+        )
+        warnings.warn(msg, UserWarning, stacklevel=3)
 
 
 def _advice_on(estimator: Any, output: int) -> str:

@@ -1,6 +1,6 @@
 """Tables beyond memory: what a fit must know of all rows, and the sample of them that the search sees.
 
-The best models of the search are then fitted to all rows, see `streamed_refit`.
+The best model of the search is then fitted to all rows, see `streamed_refit`.
 """
 
 from __future__ import annotations

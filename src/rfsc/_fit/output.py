@@ -30,7 +30,9 @@ from .rows import Rows
 
 LAYOUT_SEED = 0  # of families and samples that need randomness: the same candidate terms whatever random_state
 N_EXCHANGED = 5  # best models of the chosen size whose terms are exchanged for others
-MOST_POOLED = 40  # terms with which the elimination begins: those that most of the best models hold
+LARGEST_EXCHANGED = 20  # size beyond which that would take too long
+LEAST_POOL = 40  # terms with which the elimination begins: those that most of the best models hold
+SPARE_TERMS = 20  # at least so many of them are more than the largest size
 SCREENING_TIME_SHARE = 0.2  # of the time that an output has
 SEARCH_TIME_SHARE = 0.85  # of the time that an output has; the rest is for combining the restarts
 FEW_TERMS = 2_000  # beyond, random draws find less than half of what screening finds, in ten times the time
@@ -51,6 +53,7 @@ class OutputSpec:
     max_terms: int
     max_samples: int | None  # rows that each iteration is scored on; None for all
     max_size: int | None  # largest answer, the intercept not counted; None: the best restart as it is
+    wanted_size: int  # number of terms that the user has asked for; 0 if the rows decide
     engine: str
     n_threads: int
     n_observations: float  # of the whole table: its parts are searched like the whole
@@ -132,21 +135,21 @@ class OutputFit:
 
     def sparse_models(self, rows: Rows, feature_names: tuple[str, ...], label: object) -> list[SparseModel]:
         """The frozen models, terms by falling coefficient."""
-        return [self._sparse(model, rows, feature_names, label) for model in self.models]
-
-    def _sparse(self, model: FittedTerms, rows: Rows, feature_names: tuple[str, ...], label: object) -> SparseModel:
-        order = np.argsort(-np.abs(model.coef), kind="stable")
-        return SparseModel(
-            terms=self.space.terms(model.ids[order]),
-            coef=model.coef[order],
-            standard_error=model.standard_error[order],
-            scaling=rows.scaling,
-            feature_names=feature_names,
-            label=label,
-            n_observations=rows.n_observations,
-            score=model.score,
-            worth=None if model.worth is None else model.worth[order],
-        )
+        orders = [np.argsort(-np.abs(model.coef), kind="stable") for model in self.models]
+        return [
+            SparseModel(
+                terms=self.space.terms(model.ids[order]),
+                coef=model.coef[order],
+                standard_error=model.standard_error[order],
+                scaling=rows.scaling,
+                feature_names=feature_names,
+                label=label,
+                n_observations=rows.n_observations,
+                score=model.score,
+                worth=None if model.worth is None else model.worth[order],
+            )
+            for model, order in zip(self.models, orders, strict=True)
+        ]
 
 
 class OutputSearch:
@@ -279,11 +282,15 @@ class OutputSearch:
         if self.rows.large is not None:  # a pass over all rows for each step: the answer only
             path, chosen = [path[chosen]], 0
         models = self.fitted(path)
-        answer = replace(models[chosen], worth=self.worth(models[chosen]))
+        answer = models[chosen]
         by_size = {model.size: model for model in (*models, answer)}  # the last fit may have dropped a term
         sizes = sorted(by_size)
-        found, place = tuple(by_size[size] for size in sizes), sizes.index(answer.size)
-        return OutputFit(self.space, tuple(searches), found, place, self.initial_rip, not_begun, self.job.slopes)
+        place = sizes.index(answer.size)
+        found = [by_size[size] for size in sizes]
+        for k in sorted(range(len(found)), key=lambda k: k != place):
+            if k == place or not context.stop_reason:  # if there is no time, only the answer has it
+                found[k] = replace(found[k], worth=self.worth(found[k]))
+        return OutputFit(self.space, tuple(searches), tuple(found), place, self.initial_rip, not_begun, self.job.slopes)
 
     def size(self, ids: IntArray) -> int:
         """Number of terms, the constant not counted."""
@@ -300,30 +307,40 @@ class OutputSearch:
 
         With subsamples, terms are removed on one of them, and the models on the way are then fitted to all rows.
         """
-        spec, some = self.job.spec, self._fixed_samples[1]
+        spec, some, most_terms = self.job.spec, self._fixed_samples[1], self.job.spec.max_size or 0
         few = self.unpruned if some is None else self.unpruned.take(some)
         # with models of the folds at hand the answer is made of them: it is the same for every seed
         supports = self.job.known or [ids for search in searches for ids in (search.model.ids, *search.leaders)]
         pooled = most_frequent(supports, few.max_terms, self.requirements)
         engine = Memo(spec.engine_over(few, self.requirements))  # exchanges from several models meet the same ones
-        found = eliminated(pooled, engine, self.requirements, context, 2 * (spec.max_size or 0))
+        if pooled.size and self.size(pooled) < spec.wanted_size and not context.stop_reason:
+            pooled = self._filled_up(pooled, Candidate.best_of(engine.evaluate(Supports.from_lists([pooled]))))
+        one_by_one = min(2 * most_terms, most_terms + SPARE_TERMS)
+        found = eliminated(pooled, engine, self.requirements, context, one_by_one)
         # small models that a search visited may be better than what is left of a large one
-        visited = {tuple(ids): ids for ids in supports if self.size(ids) <= (spec.max_size or 0)}
+        visited = {tuple(ids): ids for ids in supports if self.size(ids) <= most_terms}
         if visited and not context.stop_reason:
             result = engine.evaluate(Supports.from_lists(visited.values()))
             found += [Candidate.at(result, m) for m in range(len(visited))]
         found = sorted({tuple(model.ids): model for model in found}.values(), key=lambda model: model.log_loss)
-        if self.job.size and self._terms_are_free:
+        if self.job.size and self.job.size <= LARGEST_EXCHANGED and self._terms_are_free:
             kept = frozenset({CONSTANT} if spec.search.intercept else ())
             begun = [model for model in found if self.size(model.ids) == self.job.size][:N_EXCHANGED]
             better = [exchanged(model, pooled, engine, context, kept) for model in begun]
             found = [*better, *found]
         every = self._best_by_size(found)
-        small = [model for model in every if self.size(model.ids) <= (spec.max_size or 0)] or every[:1]
+        small = [model for model in every if self.size(model.ids) <= most_terms] or every[:1]
         if some is None or self.rows.large is not None:
             return small
         # a coefficient may have another sign on all rows: two models may now be of one size
         return self._best_by_size([Candidate.best_of(self.evaluated([model.ids])) for model in small])
+
+    def _filled_up(self, pooled: IntArray, model: Candidate) -> IntArray:
+        """The pool with the terms that explain most of what its model leaves unexplained."""
+        more = self.space.simplest(self._screening.strongest(model))
+        order, most = list(dict.fromkeys([*pooled.tolist(), *more.tolist()])), self.unpruned.max_terms
+        chosen = order[:most] if self.requirements is None else self.requirements.gather(order, most)
+        return np.array(sorted(chosen), dtype=np.int64)
 
     @property
     def _terms_are_free(self) -> bool:
@@ -343,22 +360,28 @@ class OutputSearch:
         """All rows, for models whose terms all stay, by left-out log-loss whatever the search maximised."""
         options = replace(self.job.spec.options, criterion=Criterion.LOO_LOG_LOSS, significance=NO_TEST)
         observations = max(int(self.problem.weight.sum()) - 1, 1)  # the most that a fit determines
-        most = max(min(MOST_POOLED, observations), self.job.spec.max_terms)
+        pool = max(LEAST_POOL, (self.job.spec.max_size or 0) + SPARE_TERMS)
+        most = max(min(pool, observations), self.job.spec.max_terms)
         return replace(self.problem, options=options, max_terms=most, few_supports=True)
+
+    @cached_property
+    def _unpruned_engine(self) -> Engine:
+        return self.job.spec.engine_over(self.unpruned, self.requirements)
 
     def evaluated(self, supports: Sequence[IntArray]) -> Evaluation:
         """Supports on all rows, not pruned."""
-        return self.job.spec.engine_over(self.unpruned, self.requirements).evaluate(Supports.from_lists(supports))
+        return self._unpruned_engine.evaluate(Supports.from_lists(supports))
 
     def worth(self, model: FittedTerms) -> FloatArray | None:
         """By how much the left-out log-loss of a model rises without each of its terms; NaN if they must stay."""
         if self.rows.large is not None or model.size == 0:
             return None
         worth = np.full(model.ids.size, np.nan)
-        for unit in removable_units(model.ids, self.requirements):
-            rest = without(model.ids, unit)
-            if rest.size:
-                worth[np.isin(model.ids, list(unit))] = float(self.evaluated([rest]).log_loss[0]) - model.log_loss
+        units = [unit for unit in removable_units(model.ids, self.requirements) if len(unit) < model.ids.size]
+        if units:
+            losses = self.evaluated([without(model.ids, unit) for unit in units]).log_loss
+            for unit, loss in zip(units, losses.tolist(), strict=True):
+                worth[np.isin(model.ids, list(unit))] = loss - model.log_loss
         return worth
 
     def fitted(self, path: Sequence[Candidate]) -> list[FittedTerms]:
@@ -379,7 +402,7 @@ class OutputSearch:
         if large is not None:
             from .streamed_refit import streamed_refit  # only tables beyond memory need it
 
-            return streamed_refit(large, self.space, [(ids, coef)], self.job.output, problem.options.ridge)[0].fit
+            return streamed_refit(large, self.space, ids, coef, self.job.output, problem.options.ridge)
         store = problem.store()
         store.slots_of(ids)  # an empty store fills up from its first slot
         columns, penalty = store.columns[: ids.size], problem.options.ridge * store.variance[: ids.size]

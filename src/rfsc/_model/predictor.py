@@ -278,3 +278,7 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """What notebooks show: the formulas, not scikit-learn's list of parameters."""
+        return {"text/plain": repr(self), "text/html": "".join(model._repr_html_() for model in self.models_)}

@@ -7,6 +7,7 @@ levels of text columns come from single rows.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from html import escape
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -113,12 +114,21 @@ class Recipe:
 
     def __str__(self) -> str:
         """One line for each feature: its name, its column, and how it is made."""
-        made = zip(self.names, self.features, strict=True)
-        rows = [(name, self.columns[feature.column].name, definition(feature)) for name, feature in made]
-        rows.insert(0, ("feature", "column", "value"))
+        rows = self._lines()
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
         return "\n".join([lines[0].rstrip(), "-" * len(lines[0]), *map(str.rstrip, lines[1:])])
+
+    def _repr_html_(self) -> str:
+        head, *rows = ("".join(f"<td>{escape(cell)}</td>" for cell in line) for line in self._lines())
+        return (
+            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table>"
+        )
+
+    def _lines(self) -> list[tuple[str, str, str]]:
+        made = zip(self.names, self.features, strict=True)
+        rows = [(name, self.columns[feature.column].name, definition(feature)) for name, feature in made]
+        return [("feature", "column", "value"), *rows]
 
     def raw_columns(self, X: Any) -> list[np.ndarray[Any, Any]]:
         """The cells of every column as they are, by name if X has names."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Self
 
 import numpy as np
@@ -169,11 +170,23 @@ class SparseModel:
         # not a matrix product: its rounding would depend on the threads of the BLAS library
         return np.concatenate([np.einsum("j,jk->k", self.coef, self.columns(part)) for part in parts])
 
-    def unscaled(self) -> dict[Term, float]:
-        """Coefficients in the user's own units, by term; products are multiplied out, the constant is first."""
+    def unscaled(self, *, expand: bool = True) -> dict[Term, float]:
+        """Coefficients in the user's own units, by term, the constant first.
+
+        Products of features are multiplied out, or are products of the differences from their training minima.
+        """
         total: dict[Term, float] = {}
         for term, coef in zip(self.terms, self.coef, strict=True):
-            for part, weight in term.unscaled(self.scaling).items():
+            for part, weight in term.unscaled(self.scaling, expand=expand).items():
                 total[part] = total.get(part, 0.0) + coef * weight
         order = sorted(total, key=lambda term: (len(term.features), term.name(self.feature_names)))
+        if not expand:  # by falling influence, as the terms are
+            order = sorted(total, key=lambda term: bool(term.features))
         return {term: float(total[term]) for term in order}
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the summands of f."""
+        parts = zip(self.names, self.coef.tolist(), strict=True)
+        rows = "".join(f"<tr><td>{escape(name)}</td><td>{coef:.6g}</td></tr>" for name, coef in parts)
+        head = f"<caption>f of class {escape(str(self.label))}, features scaled to [0, 1]</caption>"
+        return f"<table>{head}<tr><th>term</th><th>coefficient</th></tr>{rows}</table>"

@@ -15,19 +15,17 @@ from .history import IterationRecord
 FULL, EMPTY = "━", "─"
 TEXT_WIDTH = 76  # of a line with single-digit outputs and two-digit restarts, and a space
 LONG_FIT = 10.0  # seconds
-
-
-def is_watched(stream: TextIO | None) -> bool:
-    """Whether someone may see the stream, a terminal or a notebook, and no other fit writes to it at the same time."""
-    is_worker = multiprocessing.current_process().name != "MainProcess"
-    if stream is None or is_worker or threading.current_thread() is not threading.main_thread():
-        return False
-    return stream.isatty() or type(stream).__module__.startswith("ipykernel")  # Jupyter
+FIRST_WORD = 3.0  # seconds after which a fit may say that it is long although hardly a search is over
 
 
 def progress_of(verbose: int | None, most_seconds: float) -> ConsoleProgress | None:
-    """The progress bar if it was asked for, or one for long fits if nothing was said and someone watches."""
-    if verbose is None and is_watched(sys.stderr):
+    """The progress bar if it was asked for, or one for long fits if nothing was said.
+
+    Fits in worker processes and threads say nothing unasked, because others may write to stderr at the same time.
+    """
+    is_worker = multiprocessing.current_process().name != "MainProcess"
+    is_alone = not is_worker and threading.current_thread() is threading.main_thread()
+    if verbose is None and sys.stderr is not None and is_alone:
         return ConsoleProgress(least_seconds=LONG_FIT, most_seconds=most_seconds)
     return ConsoleProgress() if verbose else None
 
@@ -37,7 +35,7 @@ class ConsoleProgress:
 
     On a terminal the line is redrawn a few times a second; elsewhere (a log file, a notebook's stderr) one line is
     written at the end of every restart. With `least_seconds` nothing is shown until the fit is known to take longer;
-    it ends after `most_seconds` in any case.
+    it ends after `most_seconds` in any case. Timers ask for that too, because a single search may be long.
     """
 
     def __init__(
@@ -47,6 +45,7 @@ class ConsoleProgress:
         least_seconds: float = 0.0,
         most_seconds: float = float("inf"),
         now: Callable[[], float] = time.monotonic,
+        timer: Callable[[float, Callable[[], None]], threading.Timer] = threading.Timer,
     ) -> None:
         self._n_outputs = self._n_restarts = self._max_iter = 1
         self._stream = stream if stream is not None else sys.stderr
@@ -55,15 +54,27 @@ class ConsoleProgress:
         self._now, self._least_seconds, self._most_seconds = now, least_seconds, most_seconds
         self._is_shown = least_seconds == 0.0
         self._started = self._last = now()
-        self._n_over, self._since = 0, self._started  # searches of one kind that are over, and when the first one was
+        # searches of one kind that are over and left, and when the first one began or, later, was over
+        self._n_over, self._n_left, self._since = 0, float("inf"), self._started
+        self._is_estimated = self._is_closed = False
+        self._speaking = threading.Lock()
         self._previous: IterationRecord | None = None
         self._fold = -1
         self.is_finished = False
+        is_silent = 0.0 < least_seconds < most_seconds
+        self._timers = [timer(seconds, self.on_timer) for seconds in (FIRST_WORD, least_seconds) if is_silent]
+        for one in self._timers:
+            one.daemon = True
+            one.start()
+
+    def expect_choice(self, n_searches: int) -> None:
+        """Set how many searches the cross-validation has at most."""
+        self._n_over, self._n_left, self._since = 0, n_searches, self._now()
 
     def expect(self, n_outputs: int, n_restarts: int, max_iter: int) -> None:
         """Set how much there is to do at most."""
         self._n_outputs, self._n_restarts, self._max_iter = n_outputs, n_restarts, max_iter
-        self._n_over = 0
+        self.expect_choice(n_outputs * n_restarts)
 
     def on_choice(self, fold: int, n_folds: int, basis: str, n_left: int) -> None:
         """Show on which fold of the cross-validation models were searched last, and of which basis."""
@@ -93,8 +104,6 @@ class ConsoleProgress:
         is_next = before is not None and (before.output, before.restart) != (record.output, record.restart)
         if is_next:
             self._count(self._n_outputs * self._n_restarts - self._n_over - 1)
-        elif now - self._started > self._least_seconds:
-            self._announce(f"more than {self._least_seconds:.0f} s")
         if not self._is_shown:
             return
         if self._is_live:
@@ -115,6 +124,10 @@ class ConsoleProgress:
 
     def close(self) -> None:
         """Leave the last state on the screen and end the line."""
+        for one in self._timers:
+            one.cancel()
+        with self._speaking:
+            self._is_closed = True
         if not self._is_shown:
             return
         if self._previous is not None:
@@ -127,23 +140,35 @@ class ConsoleProgress:
         elif self._is_live and self._fold >= 0:
             self._stream.write("\n")  # stopped while bases were compared
 
+    def on_timer(self) -> None:
+        """Say that the fit is long, if it is, or if the first or second search is and there are many more."""
+        now, least = self._now(), self._least_seconds
+        if now - self._started >= least:
+            self._announce(f"take more than {least:.0f} s")
+        elif self._n_over < 2 and now - self._started + (now - self._since) * (self._n_left - 1) > least:
+            self._announce(f"probably take more than {least:.0f} s")
+
     def _count(self, n_left: int) -> None:
         """Count a search that is over; the first one, which may compile, says nothing about those that are left."""
         now = self._now()
-        self._n_over += 1
+        self._n_over, self._n_left = self._n_over + 1, n_left
         if self._n_over == 1:
             self._since = now
             return
         left = n_left * (now - self._since) / (self._n_over - 1)
         seconds = min(now - self._started + left, self._most_seconds)
-        if seconds > self._least_seconds:
-            self._announce(f"about {seconds:.0f} s" if seconds < 120.0 else f"about {seconds / 60:.0f} min")
+        if seconds > self._least_seconds > 0.0:
+            amount = f"{seconds:.0f} s" if seconds < 120.0 else f"{seconds / 60:.0f} min"
+            self._announce(f"take about {amount}", is_estimate=True)
 
-    def _announce(self, how_long: str) -> None:
-        """Say how long the fit takes, if nothing was shown so far."""
-        if not self._is_shown:
-            self._is_shown = True
-            self.say(f"This fit will take {how_long}; set verbose=0 to hide this.")
+    def _announce(self, how_long: str, *, is_estimate: bool = False) -> None:
+        """Say how long the fit takes, if nothing was said so far; also an estimate, once."""
+        with self._speaking:
+            if self._is_closed or self._is_estimated or (self._is_shown and not is_estimate):
+                return
+            hint = "" if self._is_shown else "; set verbose=0 to hide this"
+            self._is_shown, self._is_estimated = True, is_estimate
+            self.say(f"This fit will {how_long}{hint}.")
 
     def _draw(self, text: str, part: float) -> None:
         width = shutil.get_terminal_size().columns - 1

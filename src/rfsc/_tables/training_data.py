@@ -84,6 +84,7 @@ class TrainingTable:
     roles: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)  # codes of groups and sites, or times
     doubtful: dict[str, IntArray] = field(default_factory=dict)  # rows of the table with values far from the others
     doubts: tuple[str, ...] = ()  # about the target, dates and commas, as sentences
+    sites: dict[int, str] = field(default_factory=dict)  # names of the sites, by their codes
 
     @property
     def sample(self) -> DataFrame:
@@ -139,9 +140,13 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
         raise ValueError(msg)
     _check_signs(choice.signed, {column.name: column.kind for column in used}, dropped, sizes.size)
     X = table.frame.loc[rows, [column.name for column in used]].reset_index(drop=True)
+    sites = {}
+    if "site" in roles:
+        texts = ["blank" if text is None else str(text) for text in _texts(table, choice.roles["site"])[rows]]
+        sites = dict(zip(roles["site"].tolist(), texts, strict=True))
     encoder = TableEncoder(kinds={column.name: column.kind for column in used}, decimal=table.decimal)
     encoder.set_output(transform="pandas")  # the classifier needs the names
-    return TrainingTable(X, encoder, labels, dropped, int((~rows).sum()), nearly, roles, doubtful, tuple(doubts))
+    return TrainingTable(X, encoder, labels, dropped, int((~rows).sum()), nearly, roles, doubtful, tuple(doubts), sites)
 
 
 def _alike(target: str, labels: Sequence[str]) -> list[str]:
@@ -174,13 +179,17 @@ def _role(table: RawTable, name: str, role: str, doubts: list[str]) -> np.ndarra
             what = f"{name!r} may hold days or months first; 01/02/2026 is read as the first of February"
             doubts.append(f"{what}. If that is wrong, write dates as 2026-02-01")
         return found
-    texts = text_column(name, objects_of(table.frame[name])).values
+    texts = _texts(table, name)
     keys = [(str(text),) if text is not None else (i if role == "group" else -1,) for i, text in enumerate(texts)]
     numbers = {key: k for k, key in enumerate(dict.fromkeys(keys))}
     if len(numbers) == 1:
         msg = f"{table.name}: --{role} {name} must tell rows apart, but all have the same value. Leave the option out."
         raise ValueError(msg)
     return np.array([numbers[key] for key in keys])
+
+
+def _texts(table: RawTable, name: str) -> np.ndarray[Any, Any]:
+    return text_column(name, objects_of(table.frame[name])).values
 
 
 def _read_column(table: RawTable, name: str, choice: ColumnChoice) -> Column:

@@ -84,6 +84,11 @@ class CentredSpace(TermSpace):
     def lines(self) -> Mapping[int, int]:
         return {p: j - 1 for p, j in self._monomials.lines.items()}
 
+    @property
+    def singles(self) -> tuple[IntArray, IntArray]:
+        ids, features = self._monomials.singles
+        return ids - 1, features
+
     def simplest(self, ids: IntArray) -> IntArray:
         return self._monomials.simplest(ids + 1) - 1
 

@@ -8,7 +8,7 @@ column), so such a feature offers only those that are different from each other 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from .._utils.arrays import FloatArray, IntArray
 from .expression import Number, Product, Scaled, Wave, evaluate
 from .knots import sorted_blocks
 from .scaling import Scaling
-from .space import TermSpace, Training, check_count, first_named, mentioned
+from .space import TermSpace, Training, check_count
 from .term import Term
 
 WAVES = ("cos", "sin")
@@ -41,7 +41,7 @@ class FourierSpace(TermSpace):
         self.features, self.n_frequencies, self.some, self.scaling = features, n_frequencies, some, scaling
         counts = np.full(features.size, 2 * n_frequencies, dtype=np.int64)
         counts[list(some)] = [len(waves) for waves in some.values()]
-        self._end = np.cumsum(counts)
+        self._end, self._counts = np.cumsum(counts), counts
         self.n_terms = int(counts.sum())
 
     def term(self, j: int) -> Term:
@@ -51,10 +51,9 @@ class FourierSpace(TermSpace):
         x = Scaled(p, (float(self.scaling.half_minimum[p]), float(self.scaling.half_span[p])))
         return Term(wave(WAVES[number % 2], number // 2 + 1, x))
 
-    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
-        group = np.searchsorted(self._end, np.arange(self.n_terms), side="right")
-        ids = np.flatnonzero(np.isin(self.features[group], mentioned(name, self.features, feature_names)))
-        return first_named(self, name, feature_names, ids)
+    @property
+    def singles(self) -> tuple[IntArray, IntArray]:
+        return np.arange(self.n_terms), np.repeat(self.features, self._counts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,10 @@ class HingeSpace(TermSpace):
     def lines(self) -> Mapping[int, int]:
         return dict(zip(self.features.tolist(), self._first.tolist(), strict=True))
 
+    @property
+    def singles(self) -> tuple[IntArray, IntArray]:
+        return np.arange(self.n_singles), np.repeat(self.features, self._end - self._first)
+
     def _factor(self, feature: int, sign: int, at: int) -> Expression:
         knot, shown = float(self.knots[at]), float(self.shown[at])
         return minus(Scaled(feature), knot, shown) if self._is_line[at] else hinge(feature, sign, knot, shown)

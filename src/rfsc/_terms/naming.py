@@ -219,18 +219,28 @@ def _angle(node: Expression, names: Sequence[str]) -> str:
     return f"{times}{inside}" if width == "1" else f"{times}{inside}/{width}"
 
 
-def unscaled(node: Expression, scaling: Scaling) -> dict[Expression, float]:
+def unscaled(node: Expression, scaling: Scaling, *, expand: bool) -> dict[Expression, float]:
     """The same function as a weighted sum of expressions over the features themselves.
 
-    Factors that are plain features are multiplied out; all others keep their shape, with the numbers that names show.
+    Factors that are plain features are multiplied out, or become differences from their minima if they are several; all
+    others keep their shape, with the numbers that names show.
     """
     parts = node.parts if isinstance(node, Product) else (node,)
     numbers = [part.value for part in parts if isinstance(part, Number)]
     others = [_converted(part, scaling) for part in parts if not isinstance(part, Number | Scaled)]
     weight = math.prod([*numbers, *(size for size, _ in others)])
     rest = [other for _, other in others]
-    powers = _multiplied_out([part.feature for part in parts if isinstance(part, Scaled)], scaling)
+    plain = [part.feature for part in parts if isinstance(part, Scaled)]
+    if not expand and len(plain) + len(rest) > 1:
+        weight *= math.prod(scaling.slope(p) for p in plain)
+        return {product(*rest, *(_above_minimum(p, scaling) for p in plain)): weight}
+    powers = _multiplied_out(plain, scaling)
     return {product(*rest, *map(Scaled, factors)): weight * size for factors, size in powers.items()}
+
+
+def _above_minimum(feature: int, scaling: Scaling) -> Expression:
+    minimum = 2.0 * float(scaling.half_minimum[feature])
+    return minus(Scaled(feature), minimum) if minimum else Scaled(feature)
 
 
 def _multiplied_out(factors: Sequence[int], scaling: Scaling) -> dict[tuple[int, ...], float]:

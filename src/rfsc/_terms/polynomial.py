@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise
@@ -152,6 +152,10 @@ class MonomialSpace(TermSpace):
     def lines(self) -> Mapping[int, int]:
         return {p: self.rank([p]) for p in self.features.tolist()} if self.degree else {}
 
+    @property
+    def singles(self) -> tuple[IntArray, IntArray]:
+        return _powers(self.features, lambda power: self.rank(power) if len(power) <= self.degree else None)
+
     def simplest(self, ids: IntArray) -> IntArray:
         if self.degree < 2 or not self._binary.size:
             return ids
@@ -230,6 +234,14 @@ class RestrictedMonomialSpace(TermSpace):
         factors = read_factors(name, self.features, feature_names)
         return None if factors is None else self.rank(factors)
 
+    @property
+    def lines(self) -> Mapping[int, int]:
+        return {p: j for p in self.features.tolist() if (j := self.rank([p])) is not None}
+
+    @property
+    def singles(self) -> tuple[IntArray, IntArray]:
+        return _powers(self.features, self.rank)
+
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
         ranks = ([self.rank(shorter) for shorter in quotients(self._factors(j))] for j in ids.tolist())
         return [tuple(j for j in row if j is not None) for row in ranks]
@@ -250,6 +262,13 @@ class RestrictedMonomialSpace(TermSpace):
     def _pair_rank(self, i: IntArray, j: IntArray) -> IntArray:
         """Lexicographic rank of the pairs i < j."""
         return np.asarray(i * (self.features.size - 1) - i * (i + 1) // 2 + j - 1)
+
+
+def _powers(features: IntArray, rank: Callable[[list[int]], int | None]) -> tuple[IntArray, IntArray]:
+    """Ids of the powers of single features that a space holds, by degree, and the features."""
+    powers = [(rank([p] * d), p) for d in range(1, LARGEST_DEGREE + 1) for p in features.tolist()]
+    held = np.array([(j, p) for j, p in powers if j is not None], dtype=np.int64).reshape(-1, 2)
+    return held[:, 0], held[:, 1]
 
 
 def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:

@@ -71,10 +71,10 @@ class RuleSpace(TermSpace):
         self._first = np.flatnonzero(np.diff(conditions.feature, prepend=-1))  # condition of every feature
         self._end = np.append(self._first[1:], n)[: self._first.size]
         self._later = n - self._end  # conditions of later features
-        self.singles = np.flatnonzero(conditions.same == np.arange(n))
+        self.alone = np.flatnonzero(conditions.same == np.arange(n))
         n_own = self._end - self._first
         n_pairs = n_own * self._later * (max_conditions > 1)
-        self._pairs = self.singles.size + np.append(0, np.cumsum(n_pairs))  # first of every feature
+        self._pairs = self.alone.size + np.append(0, np.cumsum(n_pairs))  # first of every feature
         self._later_pairs = self._pairs[-1] - self._pairs[1:]
         more = zip(n_own.tolist(), self._later_pairs.tolist(), strict=True)  # may be more than 64 bits hold
         n_triples = [own * later * (max_conditions > 2) for own, later in more]
@@ -87,7 +87,7 @@ class RuleSpace(TermSpace):
         out = np.full((ids.size, MOST_CONDITIONS), NONE)
         kind = np.searchsorted([self._pairs[0], self._triples[0]], ids, side="right")
         single, pair, triple = (np.flatnonzero(kind == k) for k in range(MOST_CONDITIONS))
-        out[single, 0] = self.singles[ids[single]]
+        out[single, 0] = self.alone[ids[single]]
         out[pair, :2] = self._pair(ids[pair])
         group = np.searchsorted(self._triples, ids[triple], side="right") - 1
         first, rest = np.divmod(ids[triple] - self._triples[group], self._later_pairs[group])
@@ -110,7 +110,7 @@ class RuleSpace(TermSpace):
         """Id of the rule of one condition, or of two or three of different features."""
         one, *rest = sorted(held)
         if not rest:
-            return int(np.searchsorted(self.singles, self.conditions.same[one]))
+            return int(np.searchsorted(self.alone, self.conditions.same[one]))
         if len(rest) == 1:
             return int(self.pair_ids(np.array([one]), np.array(rest))[0])
         group = int(np.searchsorted(self._end, one, side="right"))
@@ -132,7 +132,7 @@ class RuleSpace(TermSpace):
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
         """Id of the rule with this name, its conditions in any order; None if there is none."""
-        of, held_alone = self.conditions.feature, set(self.singles.tolist())
+        of, held_alone = self.conditions.feature, set(self.alone.tolist())
         some = np.flatnonzero(np.isin(of, mentioned(name, np.unique(of), feature_names))).tolist()
         by_name = {name_of(product(*self.conditions.expressions(which)), feature_names): which for which in some}
         cuts = [i for i in range(len(name)) if name.startswith(" and ", i)]
@@ -143,6 +143,10 @@ class RuleSpace(TermSpace):
             if is_rule and (j := self.rank(held)) < self.n_terms:
                 return j
         return None
+
+    @property
+    def singles(self) -> tuple[IntArray, IntArray]:
+        return np.arange(self.alone.size), self.conditions.feature[self.alone]
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
         held = [[which for which in row if which != NONE] for row in self.held(ids).tolist()]

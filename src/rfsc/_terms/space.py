@@ -48,7 +48,13 @@ class TermSpace(ABC):
 
     def find(self, name: str, feature_names: Sequence[str]) -> int | None:
         """Id of the term with this name, None if there is none."""
-        return first_named(self, name, feature_names, np.arange(self.n_terms))
+        ids, features = self.singles
+        if ids.size < self.n_terms:
+            ids = np.arange(self.n_terms)
+        else:  # no others have it
+            ids = ids[np.isin(features, mentioned(name, np.unique(features), feature_names))]
+        pairs = zip(ids.tolist(), self.terms(ids), strict=True)
+        return next((j for j, term in pairs if term.name(feature_names) == name), None)
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
         """For every id the simpler terms that a hierarchical model holds with it; the constant is never among them."""
@@ -63,6 +69,11 @@ class TermSpace(ABC):
     def lines(self) -> Mapping[int, int]:
         """Ids of the terms that are a feature as it is, by feature."""
         return {}
+
+    @property
+    def singles(self) -> tuple[IntArray, IntArray]:
+        """Ids of the terms that read a single feature, ascending for each, and that feature."""
+        return np.array([*self.lines.values()], dtype=np.int64), np.array([*self.lines], dtype=np.int64)
 
     def simplest(self, ids: IntArray) -> IntArray:
         """The ids, each that stands for the same column as a simpler term replaced by that one."""
@@ -99,19 +110,12 @@ class Basis(Protocol):
 class UnionSpace(TermSpace):
     """The terms of several spaces in one search; the ids of each space begin where the space before ends."""
 
-    def __init__(self, spaces: Sequence[TermSpace]) -> None:
+    def __init__(self, spaces: Sequence[TermSpace], again: Mapping[int, int] | None = None) -> None:
         self._spaces = tuple(spaces)
+        self._again = {} if again is None else again  # terms that an earlier space offers too, and these
         first = list(accumulate((space.n_terms for space in self._spaces), initial=0))
         self.n_terms = checked_size(first[-1])
         self._first = np.array(first, dtype=np.int64)
-        lines: dict[int, int] = {}
-        # lines that a space before offers too, and these
-        self._again = {
-            begin + j: kept
-            for begin, space in self._numbered()
-            for p, j in space.lines.items()
-            if (kept := lines.setdefault(p, begin + j)) != begin + j
-        }
 
     def term(self, j: int) -> Term:
         return self.terms(np.array([j]))[0]
@@ -132,7 +136,7 @@ class UnionSpace(TermSpace):
         for first, space in self._numbered():
             local = space.find(name, feature_names)
             if local is not None:
-                return first + local
+                return self._again.get(first + local, first + local)
         return None
 
     def parents(self, ids: IntArray) -> list[tuple[int, ...]]:
@@ -195,12 +199,6 @@ def checked_size(n_terms: int) -> int:
 def mentioned(name: str, features: IntArray, feature_names: Sequence[str]) -> IntArray:
     """Those of the features whose names occur in the name of a term; some may occur only within longer names."""
     return np.array([p for p in features.tolist() if feature_names[p] in name], dtype=np.int64)
-
-
-def first_named(space: TermSpace, name: str, feature_names: Sequence[str], ids: IntArray) -> int | None:
-    """The first of the ids whose term has this name, None if there is none."""
-    pairs = zip(ids.tolist(), space.terms(ids), strict=True)
-    return next((j for j, term in pairs if term.name(feature_names) == name), None)
 
 
 def checked_ids(ids: IntArray, n_terms: int) -> IntArray:

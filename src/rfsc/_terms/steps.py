@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .expression import Condition, Scaled
 from .knots import quantile_positions, readable, sorted_blocks
 from .scaling import Scaling
-from .space import TermSpace, Training, check_count, checked_ids, first_named, mentioned
+from .space import TermSpace, Training, check_count, checked_ids
 from .term import Term
 
 MAX_LEVELS = 10  # a feature with more distinct values is a quantity
@@ -40,9 +39,9 @@ class StepSpace(TermSpace):
         relation = ">" if j < self.n_steps else "="
         return Term(Condition(Scaled(int(self.features[j])), relation, float(self.knots[j]), float(self.shown[j])))
 
-    def find(self, name: str, feature_names: Sequence[str]) -> int | None:
-        ids = np.flatnonzero(np.isin(self.features, mentioned(name, np.unique(self.features), feature_names)))
-        return first_named(self, name, feature_names, ids)
+    @property
+    def singles(self) -> tuple[IntArray, IntArray]:
+        return np.arange(self.n_terms), self.features
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:

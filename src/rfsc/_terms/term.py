@@ -92,9 +92,10 @@ class Term:
         out[:] = evaluate(self.expression, rows)
         return out
 
-    def unscaled(self, scaling: Scaling) -> dict[Term, float]:
+    def unscaled(self, scaling: Scaling, *, expand: bool = True) -> dict[Term, float]:
         """The same function of the features in the user's own units, as weights of terms."""
-        return {Term(part, self.label): weight for part, weight in unscaled(self.expression, scaling).items()}
+        parts = unscaled(self.expression, scaling, expand=expand)
+        return {Term(part, self.label): weight for part, weight in parts.items()}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, texts and lists that `from_dict` turns back into an equal term."""

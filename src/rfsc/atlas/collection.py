@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from html import escape
+from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -66,7 +67,7 @@ class Atlas:
     models : ModelTable
         One row for each model, those of the size of the answer first, the best of each size first.
     features : FeatureUseTable
-        Features that are in all or in some of the models, and the range of their importance.
+        Features that are in all, in some or in none of the models, and the range of their importance.
     swaps : SwapTable
         What replaces what, and at which price.
     importance : ndarray of shape (n_models, n_features)
@@ -146,29 +147,19 @@ class Atlas:
         FoundModel
             The model, and by how much its left-out log-loss is above that of the answer.
         """
-        if max_terms is not None and (
-            isinstance(max_terms, bool) or not isinstance(max_terms, Integral) or max_terms < 0
-        ):
+        is_number = isinstance(max_terms, Integral) and not isinstance(max_terms, bool) and max_terms >= 0
+        if max_terms is not None and not is_number:
             msg = f"max_terms must be an integer of at least 0 or None, got {max_terms!r}."
             raise ValueError(msg)
         named = {"without": without, "require": require, "increasing": increasing, "decreasing": decreasing}
         known = {which: self._source.names.find(which, names) for which, names in named.items()}
-        both = {
-            name
-            for one, other in (("without", "require"), ("increasing", "decreasing"))
-            for name in named[one]
-            if name in named[other]
-        }
+        both = {*without} & {*require} | {*increasing} & {*decreasing}
         if both:
             msg = f"{min(both)!r} is both in without and in require, or both increasing and decreasing. Choose one."
             raise ValueError(msg)
-        wish = Wish(
-            without=tuple(p for own in known["without"] for p in own),
-            required=tuple(map(tuple, known["require"])),
-            max_terms=None if max_terms is None else int(max_terms),
-            increasing=tuple(p for own in known["increasing"] for p in own),
-            decreasing=tuple(p for own in known["decreasing"] for p in own),
-        )
+        required = tuple(map(tuple, known.pop("require")))
+        features = {which: tuple(chain.from_iterable(own)) for which, own in known.items()}
+        wish = Wish(required=required, max_terms=None if max_terms is None else int(max_terms), **features)
         most = max(own.exploration.max_size for own in self._maps) if max_terms is None else max_terms
         words = in_words(list(without), list(require), (list(increasing), list(decreasing)), most)
         words += " for each class" if len(self._maps) > 1 else ""
@@ -266,9 +257,8 @@ class Atlas:
 
     def to_json(self) -> str:
         """Tables and settings as JSON: names and figures, no row of the table."""
-        settings = {name: getattr(self.settings, name) for name in AtlasSettings.__slots__}
-        tables = {"models": self.models, "features": self.features, "swaps": self.swaps}
-        content = {"settings": settings} | {name: table.rows() for name, table in tables.items()}
+        content: dict[str, Any] = {name: getattr(self, name).rows() for name in ("models", "features", "swaps")}
+        content |= {"settings": asdict(self.settings), "unused": self.features.unused}
         return json.dumps(content, indent=1, allow_nan=False)
 
 

@@ -118,10 +118,7 @@ class Exploration:
         return frozenset().union(*(self._features[j] for j in ids))
 
     def good(self, size: int, most: int, times: float = 1.0) -> list[Support]:
-        """Models of a size within some tolerances of the best, those with other features first.
-
-        Beyond twice `most` of them nobody looks for more.
-        """
+        """Models of a size within some tolerances of the best, with other features first; at most twice `most`."""
         known, best = self._by_size[size], self.best(size)
         reach = NEAR * self._scale(best) if self.tolerance is None else times * self.tolerance
         near = sorted((loss, support) for support, loss in known.items() if loss - known[best] <= reach)

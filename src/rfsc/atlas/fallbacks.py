@@ -25,9 +25,8 @@ def with_fallbacks(source: Any, X: Any, y: Any, *, sample_weight: Any = None) ->
 
     Of the columns of numbers that the answer reads, the one or two that are most often blank are looked at. For rows in
     which one of them, the other, or both are blank, the best model is found that does not read their numbers, among the
-    candidate terms of the fit; it may read whether they are blank. Such rows are then predicted by that model, instead
-    of by the answer with a median in the place of the number, which trusts the median as if it had been measured. If
-    the answer predicts the rows with these blanks better nevertheless (left-out log-loss), it stays in charge of them.
+    candidate terms of the fit; it may read whether they are blank. Such rows are then predicted by that model, unless
+    the answer, with medians in the place of the blanks, predicts them better (left-out log-loss).
 
     Parameters
     ----------

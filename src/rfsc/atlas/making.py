@@ -57,18 +57,6 @@ def atlas(
     -------
     Atlas
         Models, features, exchanges, and answers to wishes.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from rfsc import RFSCClassifier
-    >>> from rfsc.atlas import atlas
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> X, y = X[y > 0], y[y > 0]
-    >>> clf = RFSCClassifier(basis="polynomial", random_state=0).fit(X, y)
-    >>> found = atlas(clf, X, y)
-    >>> found.model(0).score(X, y) > 0.9
-    True
     """
     allowed = _tolerance(tolerance)
     if isinstance(max_models, bool) or not isinstance(max_models, Integral) or max_models < 1:
@@ -87,17 +75,15 @@ def atlas(
 
 
 def _settings(source: Source, maps: Sequence[OutputMap], tolerance: float | str, max_models: int) -> AtlasSettings:
+    known = ("sizes", "n_fitted", "is_closed", "is_cut")
     return AtlasSettings(
         tolerance=tolerance,
         max_models=max_models,
         n_rows=source.rows.n_rows,
         classes=tuple(str(label) for label in source.clf.classes_),
-        sizes=tuple(own.sizes for own in maps),
         n_tried=tuple(own.pool.size for own in maps),
         n_terms=tuple(search.space.n_terms for search in source.searches),
-        n_fitted=tuple(own.n_fitted for own in maps),
-        is_closed=tuple(own.is_closed for own in maps),
-        is_cut=tuple(own.is_cut for own in maps),
+        **{name: tuple(getattr(own, name) for own in maps) for name in known},
     )
 
 
@@ -180,29 +166,24 @@ def _shared(good: dict[int, list[Support]], found: Exploration, most: int) -> li
 
 
 def _models(source: Source, maps: Sequence[OutputMap]) -> ModelTable:
-    labels, sizes, losses, above, answers, features = [], [], [], [], [], []
+    labels, features, figures = [], [], []
     for own, label, answer in zip(maps, source.labels, source.answers, strict=True):
         found = own.exploration
         beside = found.differences(answer, own.supports)
-        for support in own.supports:
+        for support, fit in zip(own.supports, own.fits, strict=True):
+            size = found.size(support)
+            above = found.differences(found.best(size), [support])[support]
+            figures.append((size, fit.log_loss, *above, beside[support][0], support == answer))
             labels.append(label)
-            sizes.append(found.size(support))
-            above.append((*found.differences(found.best(sizes[-1]), [support])[support], beside[support][0]))
-            answers.append(support == answer)
             features.append(tuple(source.names.features[p] for p in sorted(found.features(support))))
-        losses += [fit.log_loss for fit in own.fits]
     models = [model for output, own in enumerate(maps) for model in source.sparse(output, own.fits)]
+    names = ("n_terms", "log_loss", "above_best", "standard_error", "above_answer", "is_answer")
     return ModelTable(
         number=np.arange(len(models)),
         label=None if len(maps) == 1 else tuple(labels),
-        n_terms=np.array(sizes),
-        log_loss=np.array(losses),
-        above_best=np.array([one[0] for one in above]),
-        standard_error=np.array([one[1] for one in above]),
-        above_answer=np.array([one[2] for one in above]),
-        is_answer=np.array(answers),
         features=tuple(features),
-        equation=tuple(equation(model, digits=DIGITS) for model in source.as_shown(models)),
+        equation=tuple(str(equation(model, digits=DIGITS)) for model in source.as_shown(models)),
+        **dict(zip(names, map(np.array, zip(*figures, strict=True)), strict=True)),
     )
 
 
@@ -240,7 +221,7 @@ def _features(source: Source, maps: Sequence[OutputMap], importance: FloatArray)
         share=shares,
         least=least,
         greatest=greatest,
-        n_features=len(source.names.features),
+        unused=tuple(name for name in source.names.features if name not in set(names)),
     )
 
 

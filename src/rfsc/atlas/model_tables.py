@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .._utils.words import plural
+from .._utils.words import listed, plural
 from ..explain.term_table import ReadableTable, per_row
 
-IN_ALL, IN_SOME = "in all", "in some"
+IN_ALL, IN_SOME, IN_NONE = "in all", "in some", "in none"
+MOST_UNUSED = 15  # features that a note names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,8 +76,8 @@ class FeatureUseTable(ReadableTable):
     least, greatest : ndarray of shape (n_features,)
         Range over these models of its importance: by how much the left-out log-loss rises without the terms that read
         the feature, in thousandths.
-    n_features : int
-        Number of features that there are.
+    unused : tuple of str
+        Features that no model reads.
     """
 
     feature: tuple[str, ...] = field(metadata=per_row())
@@ -85,21 +86,19 @@ class FeatureUseTable(ReadableTable):
     share: FloatArray = field(metadata=per_row(".0%", "models"))
     least: FloatArray = field(metadata=per_row(".1f", "importance from"))
     greatest: FloatArray = field(metadata=per_row(".1f", "to"))
-    n_features: int
-
-    @property
-    def n_unused(self) -> int:
-        """Number of features that no model reads."""
-        return self.n_features - len(set(self.feature))
+    unused: tuple[str, ...]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        unused = f"{self.n_unused:,} of {plural(self.n_features, 'feature')} are in none of the models."
+        names = f": {listed(self.unused, MOST_UNUSED)}" if self.unused else ""
+        unused = f"in none of the models: {plural(len(self.unused), 'feature')}{names}."
         what = "importance: rise of the left-out log-loss without the terms that read the feature, in thousandths."
         return (unused, what) if self.feature else (unused,)
 
     def named(self, use: str = IN_ALL) -> tuple[str, ...]:
-        """The features with this use."""
+        """The features with this use: "in all", "in some" or "in none" of the models."""
+        if use == IN_NONE:
+            return self.unused
         return tuple(name for name, own in zip(self.feature, self.use, strict=True) if own == use)
 
 

@@ -146,14 +146,8 @@ class Source:
         """Names of terms as explanations show them."""
         if not terms:
             return ()
-        (shown,) = self.as_shown(
-            [
-                replace(
-                    model, terms=tuple(terms), coef=np.ones(len(terms)), standard_error=None, worth=None, evidence=None
-                )
-            ]
-        )
-        return shown.names
+        bare = replace(model, standard_error=None, worth=None, evidence=None)
+        return self.as_shown([replace(bare, terms=tuple(terms), coef=np.ones(len(terms)))])[0].names
 
     def values(self, X: Any) -> FloatArray:
         """The features of the classifier for new rows."""

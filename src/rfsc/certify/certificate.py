@@ -22,6 +22,7 @@ MOST_MEMBERS = 3  # of a cluster that are named with their shares
 SUPPORTED = "supported"
 BY_CLUSTER = "its cluster is supported"
 PASSENGER = "passenger"
+TOO_FEW = "too few rows"
 NOT_SETTLED = "not settled"
 CHANCE = "no more than chance"
 NOTES = (
@@ -29,11 +30,18 @@ NOTES = (
     "tested on rows that its model had not seen, beside what can be had without it.",
     "halves: share of the half fits whose model holds the unit.",
 )
+LIMITS = (
+    "Limits: the tests take rows as independent; the power is that of half the rows, and a half should have about ten "
+    "rows of the smallest class for each term; an interaction without main effects is found only with terms that can "
+    'show it alone, such as basis="centred".'
+)
+TOO_FEW_ROWS = "too few rows: share of those in which the other half has too few rows to test it."
 SIGN = "same sign: share of those in which its effect points the same way."
 MEANING = {
     SUPPORTED: "the classes depend on it, beyond what the other features tell",
-    BY_CLUSTER: "some member of its cluster matters; the members stand in for each other",
+    BY_CLUSTER: "some member of its cluster matters; these rows do not tell which",
     PASSENGER: "at least half of the fits choose it, but only in products that are as good without it",
+    TOO_FEW: "it could not be tested in at least half of those, which says nothing against it",
     NOT_SETTLED: "these rows do not decide",
     CHANCE: "the models predict unseen rows no better than chance",
 }
@@ -48,11 +56,13 @@ class UnitTable(ReadableTable):
     unit : tuple of str
         The cluster, feature or term.
     verdict : tuple of str
-        "supported", "its cluster is supported", "passenger", "not settled" or "no more than chance".
+        "supported", "its cluster is supported", "passenger", "too few rows", "not settled" or "no more than chance".
     p_value : ndarray of shape (n_units,)
         Family-wise p-value.
     share : ndarray of shape (n_units,)
         Share of the half fits whose model holds the unit.
+    too_few : ndarray of shape (n_units,) or None
+        Share of those in which the other half has too few rows for its test; None if it is 0 for all units.
     sign : ndarray of shape (n_units,) or None
         Share of those in which the effect has the sign that most of them have; None for clusters and several classes.
     stand_ins : tuple of str or None
@@ -65,6 +75,7 @@ class UnitTable(ReadableTable):
     verdict: tuple[str, ...] = field(metadata=per_row(text=True))
     p_value: FloatArray = field(metadata=per_row(".2g", "P"))
     share: FloatArray = field(metadata=per_row(".0%", "halves"))
+    too_few: FloatArray | None = field(metadata=per_row(".0%", "too few rows"))
     sign: FloatArray | None = field(metadata=per_row(".0%", "same sign"))
     stand_ins: tuple[str, ...] | None = field(metadata=per_row("", "stand-ins", text=True))
     cluster: tuple[str, ...] | None = field(default=None, metadata=per_row(hidden=True))
@@ -84,7 +95,7 @@ class HalfScore:
 
     log_loss: float
     constant_log_loss: float  # of the class shares
-    auc: float
+    auc: float  # several classes: mean of each against the rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +106,16 @@ class CertificateSettings:
     n_halves: int  # half fits that were made
     level: float
     n_rows: int
-    n_events: int  # rows of the smallest class
+    half_rows: int  # of the smallest half
+    half_events: int  # fewest rows of a class in a half
     n_features: int
     classes: tuple[str, ...]
     basis: str
     is_weighted: bool  # whether rows had weights
+    is_grouped: bool  # whether groups of rows stayed together
     cut: float | None  # absolute rank correlation from which features share a cluster; None: given by the user
     random_state: int | None
+    content: str  # digest of features and classes, as in the record of a fit
     version: str
 
 
@@ -122,7 +136,7 @@ class Certificate(SavedRecord):
     settings : CertificateSettings
         Numbers of pairs, rows and features, the level, and the version.
     cautions : tuple of str
-        Why the error rate may not hold here; empty if no reason is known.
+        Why the error rate may not hold here.
     """
 
     _format: ClassVar = "rfsc-certificate"
@@ -148,8 +162,7 @@ class Certificate(SavedRecord):
         Returns
         -------
         float
-            At most so many of the features that are chosen at least so often are expected to be there by chance, that
-            is, no more often than a feature drawn at random (Shah and Samworth 2013).
+            By chance: no more often than a feature drawn at random (Shah and Samworth 2013).
         """
         if not 0.5 < threshold <= 1.0:
             msg = f"threshold must be a share above 0.5 and at most 1, got {threshold!r}."
@@ -167,32 +180,28 @@ class Certificate(SavedRecord):
         ]
         if self.p_signal > level:
             found.append(f"No more than chance: the models do not predict unseen rows (P = {self.p_signal:.2g}).")
-        for table, word in ((self.clusters, "clusters"), (self.features, "features"), (self.terms, "terms")):
-            names = table.named()
-            if table is not self.clusters or self._has_clusters:
-                found.append(f"Supported {word}: {', '.join(names) if names else 'none'}.")
+        for title, table in self._tables.items():
+            found.append(f"Supported {title.lower()}: {', '.join(table.named()) or 'none'}.")
         found.append(f"The probability of any false entry in one of these lists is at most {level:g}.")
         if self.stability.index is not None:
             found.append(f"The halves agree on the features: {self.stability.index:.2f} ({self.stability.word}).")
         return [*found, *(f"Caution: {caution}" for caution in self.cautions)]
 
     @property
-    def _has_clusters(self) -> bool:
-        """Whether some cluster is more than a feature."""
-        return self.features.cluster != self.features.unit
+    def _tables(self) -> dict[str, UnitTable]:
+        """By title; the clusters only if some cluster is more than a feature."""
+        several = {"Clusters": self.clusters} if self.features.cluster != self.features.unit else {}
+        return several | {"Features": self.features, "Terms": self.terms}
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know of the tables."""
-        return notes_of(self.clusters, self.features, self.terms)
+        return (*notes_of(self.clusters, self.features, self.terms), LIMITS)
 
     def text(self) -> str:
         """Sentences and tables as plain text."""
-        tables = {"Clusters": self.clusters, "Features": self.features, "Terms": self.terms}
-        if not self._has_clusters:
-            del tables["Clusters"]
         shown = []
-        for title, table in tables.items():
+        for title, table in self._tables.items():
             n_shown = max(MOST_SHOWN, len(table.named()))
             more, rows = len(table.unit) - n_shown, table.first(n_shown).aligned(table.columns)
             shown.append([title, rows, *([f"... and {more} more, not supported"] if more > 0 else [])])
@@ -203,15 +212,16 @@ class Certificate(SavedRecord):
 
     def _repr_html_(self) -> str:
         head = "".join(f"<p>{escape(line)}</p>" for line in self.lines())
-        tables = ((self.clusters, "Clusters"), (self.features, "Features"), (self.terms, "Terms"))
-        return head + "".join(f"<h4>{title}</h4>{table._repr_html_()}" for table, title in tables)
+        tables = "".join(f"<h4>{title}</h4>{table._repr_html_()}" for title, table in self._tables.items())
+        return f"{head}{tables}<p>{escape(LIMITS)}</p>"
 
 
 def notes_of(*tables: UnitTable) -> tuple[str, ...]:
     """How to read these tables."""
-    sign = [SIGN] if any(table.sign is not None for table in tables) else []
+    more = [TOO_FEW_ROWS] if any(table.too_few is not None for table in tables) else []
+    more += [SIGN] if any(table.sign is not None for table in tables) else []
     verdicts = {verdict for table in tables for verdict in table.verdict}
-    return (*NOTES, *sign, *(f"{word}: {MEANING[word]}." for word in MEANING if word in verdicts))
+    return (*NOTES, *more, *(f"{word}: {MEANING[word]}." for word in MEANING if word in verdicts))
 
 
 def with_shares(shares: Mapping[str, float]) -> str:

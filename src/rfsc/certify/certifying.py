@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import astuple, dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -24,12 +24,12 @@ from .._fit.rows import group_codes
 from .._fit.targets import encode as encode_targets
 from .._fit.targets import row_weights
 from .._search.context import Context, fit_context
-from .._utils.arrays import BoolArray, FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import Interval, safe_indexing, validate_parameter_constraints
 from .._utils.determinism import stream
 from .._utils.json_records import decode, encode
 from .._utils.manifest import fingerprint
-from .._utils.validation import is_large
+from .._utils.validation import is_large, labels_of
 from .._utils.words import plural
 from .._version import __version__
 from ..explain.stability import stability_of
@@ -40,6 +40,7 @@ from .certificate import (
     NOT_SETTLED,
     PASSENGER,
     SUPPORTED,
+    TOO_FEW,
     Certificate,
     CertificateSettings,
     HalfScore,
@@ -54,12 +55,15 @@ CUT = 0.7  # absolute rank correlation from which features share a cluster
 MOST_CLUSTERED = 5_000  # features; the distances of more take too much memory
 FEW_EVENTS = 20  # rows of the smallest class in a half, below which the tests are no longer trusted
 FEW_HALVES = 20  # below which chance decides on what the halves have chosen
-OFTEN = 0.5  # share of the halves from which a feature that is not supported is called a passenger
+UNEVEN = 0.3  # share of the rows, below which a half is so small that groups must differ in size
+REFUSED = 0.1  # share of the tests that could not be made, from which that is a caution
+OFTEN = 0.5  # share of halves that decides between the verdicts that claim nothing
 JOINED = " | "  # between the members of a cluster
 
 CONSTRAINTS: dict[str, Any] = {
     "n_pairs": [Interval(Integral, 1, None, closed="left")],
     "level": [Interval(Real, 0, 1, closed="neither")],
+    "random_state": [Interval(Integral, 0, None, closed="left"), None],
 }
 
 
@@ -114,7 +118,11 @@ def certify(
     Certificate
         Verdicts on clusters, features and terms.
     """
-    validate_parameter_constraints(CONSTRAINTS, {"n_pairs": n_pairs, "level": level}, caller_name="certify")
+    given = {"n_pairs": n_pairs, "level": level, "random_state": random_state}
+    validate_parameter_constraints(CONSTRAINTS, given, caller_name="certify")
+    if isinstance(n_pairs, bool):
+        msg = f"n_pairs must be a number of splits, got {n_pairs}."
+        raise TypeError(msg)
     with fit_context(callbacks, last_step(estimator).verbose) as context:
         study = _Study(estimator, _read(X, y, sample_weight, groups), clusters, n_pairs, random_state)
         found = study.run(n_jobs, context)
@@ -128,11 +136,9 @@ def _read(X: Any, y: Any, sample_weight: Any, groups: Any) -> Table:
     if is_large(X):
         msg = "a certificate needs a table in memory; this one is read in chunks. Pass a sample of its rows."
         raise ValueError(msg)
-    X, labels = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
+    X = X if hasattr(X, "shape") else np.asarray(X)
     n_rows = X.shape[0] if len(X.shape) else 0
-    if labels.shape != (n_rows,):
-        msg = f"X and y must have the same number of rows, got X of shape {X.shape} and y of shape {labels.shape}."
-        raise ValueError(msg)
+    labels = labels_of(y, n_rows)
     weight = row_weights(sample_weight, None, np.empty((n_rows, 1)), labels)
     codes, used = group_codes(groups, n_rows), np.flatnonzero(weight > 0)
     codes = None if codes is None else np.unique(codes[used], return_inverse=True)[1]
@@ -151,19 +157,21 @@ def _features(estimator: Any, table: Table) -> tuple[list[str], FloatArray, bool
 
 def _clusters(clusters: Any, names: Sequence[str], values: FloatArray) -> dict[str, str]:
     """The name of its cluster for every feature that is not one by itself."""
-    if isinstance(clusters, str):
-        if clusters != "auto":
-            msg = f'clusters must be "auto", a dict or a list of lists of features, got {clusters!r}.'
-            raise ValueError(msg)
-        label = correlation_clusters(values)
-        members = [[names[j] for j in np.flatnonzero(label == k).tolist()] for k in np.unique(label)]
-        return {name: JOINED.join(own) for own in members if len(own) > 1 for name in own}
     if isinstance(clusters, Mapping):
         found = {str(name): str(own) for name, own in clusters.items()}
+    elif isinstance(clusters, str) and clusters == "auto":
+        label = correlation_clusters(values)
+        members = [[names[j] for j in np.flatnonzero(label == k).tolist()] for k in np.unique(label)]
+        found = {name: JOINED.join(own) for own in members if len(own) > 1 for name in own}
     else:
-        lists = [[str(name) for name in own] for own in clusters]
-        found = {name: JOINED.join(own) for own in lists for name in own}
-        if len(found) < sum(map(len, lists)):
+        is_list = isinstance(clusters, Sequence) and not isinstance(clusters, str)
+        if not is_list or any(isinstance(own, str) or not isinstance(own, Iterable) for own in clusters):
+            what = "a list of names" if is_list else f"an object of type {type(clusters).__name__}"
+            msg = f'clusters must be "auto", a dict, or a list of lists such as [["a", "b"], ["c", "d"]], got {what}.'
+            raise ValueError(msg)
+        members = [[str(name) for name in own] for own in clusters]
+        found = {name: JOINED.join(own) for own in members for name in own}
+        if len(found) < sum(map(len, members)):
             msg = "clusters names a feature more than once. Put every feature into one cluster."
             raise ValueError(msg)
     unknown = sorted(set(found) - set(names))
@@ -190,11 +198,11 @@ class _Study:
     def __init__(self, estimator: Any, table: Table, clusters: Any, n_pairs: int, random_state: int | None) -> None:
         rng = stream(np.random.SeedSequence(random_state), 0)
         is_upper = split_in_halves(table.targets.code, table.groups, n_pairs, rng)
-        self._names, self._values, fills = _features(estimator, table)
-        self.cluster_of = _clusters(clusters, self._names, self._values)
+        self._names, values, fills = _features(estimator, table)
+        self._data = fingerprint(values, table.targets.classes, table.targets.code, table.weight, self._names)
+        self.cluster_of = _clusters(clusters, self._names, values)
         seeds = rng.integers(2**31, size=2 * n_pairs)
         self._halves = Halves(estimator, table, is_upper, seeds, self.cluster_of, fills=fills)
-        self._estimator, self._table = estimator, table
         self._n_pairs, self._random_state = n_pairs, random_state
         self._cut = CUT if isinstance(clusters, str) else None
 
@@ -227,128 +235,158 @@ class _Study:
 
     def _fingerprint(self) -> dict[str, Any]:
         """What a checkpoint of the same study has in common with this one."""
-        targets = self._table.targets
-        data = fingerprint(self._values, targets.classes, targets.code, self._table.weight, self._names)
         # of a pipeline its steps are known by what they make of the rows
-        params = settings_digests(last_step(self._estimator))
+        params = settings_digests(last_step(self._halves.estimator))
         own = {"n_pairs": self._n_pairs, "random_state": self._random_state, "clusters": self.cluster_of}
-        return {"data": data, "rfsc": __version__, **params, **own}
+        return {"data": self._data, "rfsc": __version__, **params, **own}
 
     def settings(self, level: float, n_halves: int) -> CertificateSettings:
         """How the certificate was made."""
-        targets, basis = self._table.targets, last_step(self._estimator).basis
+        halves, table = self._halves, self._halves.table
+        code, basis = table.targets.code, last_step(halves.estimator).basis
+        n_of_class = [np.bincount(code[half]) for upper in halves.is_upper for half in (upper, ~upper)]
         return CertificateSettings(
             n_pairs=int(self._n_pairs),
             n_halves=n_halves,
             level=float(level),
-            n_rows=int(self._table.weight.size),
-            n_events=int(np.bincount(targets.code).min()),
+            n_rows=int(table.weight.size),
+            half_rows=min(int(own.sum()) for own in n_of_class),
+            half_events=min(int(own.min()) for own in n_of_class),
             n_features=len(self._names),
-            classes=tuple(str(label) for label in targets.classes),
+            classes=tuple(str(label) for label in table.targets.classes),
             basis=basis if isinstance(basis, str) else repr(basis),
             cut=self._cut,
-            is_weighted=bool(np.any(self._table.weight != 1.0)),
+            is_weighted=bool(np.any(table.weight != 1.0)),
+            is_grouped=table.groups is not None,
             random_state=self._random_state,
+            content=self._data["content"],
             version=__version__,
         )
 
 
-class _Level:
-    """The units of one kind over all halves."""
+@dataclass(slots=True)
+class _Unit:
+    """A cluster, feature or term over all halves."""
 
-    def __init__(self, kind: str, halves: Sequence[HalfResult]) -> None:
-        self.n_halves = len(halves)
-        self._found: dict[str, list[UnitResult | None]] = {}
-        for k, half in enumerate(halves):
-            for unit in getattr(half, kind):
-                self._found.setdefault(unit.key, [None] * self.n_halves)[k] = unit
-        table = np.array([[1.0 if one is None else one.p_value for one in own] for own in self._found.values()])
-        p_values = aggregated(table.reshape(-1, self.n_halves).T)
-        self.p_value = dict(zip(self._found, p_values.tolist(), strict=True))
-        self._known = {key: [one for one in own if one is not None] for key, own in self._found.items()}
-        self.share = {key: len(own) / self.n_halves for key, own in self._known.items()}
+    halves: list[UnitResult | None]
+    p_value: float = 1.0
+    verdict: str = NOT_SETTLED
 
     @property
-    def selected(self) -> BoolArray:
-        """Which half holds which unit."""
-        held = [[one is not None for one in own] for own in self._found.values()]
-        return np.array(held, dtype=np.bool_).reshape(-1, self.n_halves).T
-
-    def alone(self, key: str) -> float:
-        """Share of the halves with a unit in which a term reads nothing else."""
-        return float(np.mean([one.alone for one in self._known[key]]))
+    def found(self) -> list[UnitResult]:
+        """The results of the halves that hold it."""
+        return [one for one in self.halves if one is not None]
 
     @property
-    def order(self) -> list[str]:
-        """The units, the smallest P first."""
-        return sorted(self._known, key=lambda key: (self.p_value[key], -self.share[key], key))
+    def share(self) -> float:
+        return len(self.found) / len(self.halves)
 
-    def table(self, verdicts: Mapping[str, str], stand_ins: Mapping[str, str] | None, *, signed: bool) -> UnitTable:
-        """All units in their order."""
-        order = self.order
-        labels = [Counter(one.label for one in self._known[key]).most_common(1)[0][0] for key in order]
-        signs = np.array([majority([one.sign for one in self._known[key]]) for key in order])
-        return UnitTable(
-            tuple(labels),
-            tuple(verdicts[key] for key in order),
-            np.array([self.p_value[key] for key in order]),
-            np.array([self.share[key] for key in order]),
-            signs if signed else None,
-            None if stand_ins is None else tuple(stand_ins[key] for key in order),
-        )
+    def often(self, what: str) -> float:
+        """The share of these halves in which something is true."""
+        return float(np.mean([getattr(one, what) for one in self.found]))
 
 
-def _certificate(
-    found: Sequence[HalfResult], settings: CertificateSettings, cluster_of: Mapping[str, str]
-) -> Certificate:
-    """One verdict on every unit out of the results of all halves."""
-    clusters, features, terms = (_Level(kind, found) for kind in ("clusters", "features", "terms"))
-    cluster = {name: cluster_of.get(name, name) for name in features.share}
-    # members are tested inside of clusters that passed
-    features.p_value = {name: max(p, clusters.p_value[cluster[name]]) for name, p in features.p_value.items()}
-    members = {own: {name: features.share[name] for name in cluster if cluster[name] == own} for own in clusters.share}
-    others = {name: {one: s for one, s in members[own].items() if one != name} for name, own in cluster.items()}
-    stand_ins = {name: with_shares(own) for name, own in others.items()} if any(others.values()) else None
-    p_signal = min(1.0, 2.0 * float(np.median([half.p_signal for half in found])))
+def _units(kind: str, halves: Sequence[HalfResult]) -> dict[str, _Unit]:
+    """The units of one kind, with their P."""
+    units: dict[str, _Unit] = {}
+    for k, half in enumerate(halves):
+        for one in getattr(half, kind):
+            units.setdefault(one.key, _Unit([None] * len(halves))).halves[k] = one
+    table = np.array([[1.0 if one is None else one.p_value for one in own.halves] for own in units.values()])
+    for own, p in zip(units.values(), aggregated(table.reshape(-1, len(halves)).T).tolist(), strict=True):
+        own.p_value = p
+    return units
 
-    def verdict(p: float) -> str:
-        if p_signal > settings.level:
-            return CHANCE
-        return SUPPORTED if p <= settings.level else NOT_SETTLED
 
-    of_clusters = {key: verdict(p) for key, p in clusters.p_value.items()}
-    of_features = {name: verdict(p) for name, p in features.p_value.items()}
-    is_any = SUPPORTED in of_features.values()
-    for name, word in of_features.items():
-        if word == NOT_SETTLED and others[name] and of_clusters[cluster[name]] == SUPPORTED:
-            of_features[name] = BY_CLUSTER
-        elif word == NOT_SETTLED and is_any and features.share[name] >= OFTEN and features.alone(name) < OFTEN:
-            of_features[name] = PASSENGER
-    is_signed = len(settings.classes) == 2
-    scores = [[half.log_loss, half.constant_log_loss, half.auc] for half in found]
-    return Certificate(
-        clusters.table(of_clusters, {key: with_shares(own) for key, own in members.items()}, signed=False),
-        replace(
-            features.table(of_features, stand_ins, signed=is_signed),
-            cluster=tuple(cluster[name] for name in features.order),
-        ),
-        terms.table({key: verdict(p) for key, p in terms.p_value.items()}, None, signed=is_signed),
-        p_signal,
-        stability_of(features.selected, settings.n_features, of="features"),
-        HalfScore(*np.mean(scores, axis=0).tolist()),
-        settings,
-        _cautions(settings),
+def _judge(units: Mapping[str, _Unit], p_signal: float, level: float) -> None:
+    """Verdicts on units as if there were no others."""
+    for own in units.values():
+        if max(p_signal, own.p_value) <= level:
+            own.verdict = SUPPORTED
+        elif own.often("is_refused") >= OFTEN:
+            own.verdict = TOO_FEW
+        elif p_signal > level:
+            own.verdict = CHANCE
+
+
+def _table(
+    units: Mapping[str, _Unit],
+    *,
+    signed: bool,
+    stand_ins: Mapping[str, str] | None = None,
+    cluster: Mapping[str, str] | None = None,
+) -> UnitTable:
+    """All units, the smallest P first."""
+    order = sorted(units, key=lambda key: (units[key].p_value, -units[key].share, key))
+    own = [units[key] for key in order]
+    too_few = np.array([one.often("is_refused") for one in own])
+    return UnitTable(
+        tuple(Counter(half.label for half in one.found).most_common(1)[0][0] for one in own),
+        tuple(one.verdict for one in own),
+        np.array([one.p_value for one in own]),
+        np.array([one.share for one in own]),
+        too_few if np.any(too_few) else None,
+        np.array([majority([half.sign for half in one.found]) for one in own]) if signed else None,
+        None if stand_ins is None else tuple(stand_ins[key] for key in order),
+        None if cluster is None else tuple(cluster[key] for key in order),
     )
 
 
-def _cautions(settings: CertificateSettings) -> tuple[str, ...]:
+def _certificate(
+    halves: Sequence[HalfResult], settings: CertificateSettings, cluster_of: Mapping[str, str]
+) -> Certificate:
+    """One verdict on every unit out of the results of all halves."""
+    clusters, features, terms = levels = [_units(kind, halves) for kind in ("clusters", "features", "terms")]
+    cluster = {name: cluster_of.get(name, name) for name in features}
+    for name, own in features.items():  # members are tested inside of clusters that passed
+        own.p_value = max(own.p_value, clusters[cluster[name]].p_value)
+    members = {key: {name: features[name].share for name in cluster if cluster[name] == key} for key in clusters}
+    others = {name: {one: s for one, s in members[key].items() if one != name} for name, key in cluster.items()}
+    p_signal = min(1.0, 2.0 * float(np.median([half.p_signal for half in halves])))
+    for units in levels:
+        _judge(units, p_signal, settings.level)
+    is_any = any(own.verdict == SUPPORTED for own in features.values())
+    for name, own in features.items():
+        if own.verdict in (TOO_FEW, NOT_SETTLED) and others[name] and clusters[cluster[name]].verdict == SUPPORTED:
+            own.verdict = BY_CLUSTER
+        elif own.verdict == NOT_SETTLED and is_any and own.share >= OFTEN > own.often("alone"):
+            own.verdict = PASSENGER
+    signed = len(settings.classes) == 2
+    stand_ins = {name: with_shares(own) for name, own in others.items()} if any(others.values()) else None
+    selected = np.array([[half is not None for half in own.halves] for own in features.values()], dtype=np.bool_)
+    refused = [[half.is_refused for own in units.values() for half in own.found] for units in levels]
+    return Certificate(
+        _table(clusters, signed=False, stand_ins={key: with_shares(own) for key, own in members.items()}),
+        _table(features, signed=signed, stand_ins=stand_ins, cluster=cluster),
+        _table(terms, signed=signed),
+        p_signal,
+        stability_of(selected.reshape(-1, len(halves)).T, settings.n_features, of="features"),
+        HalfScore(*np.mean([astuple(half.score) for half in halves], axis=0).tolist()),
+        settings,
+        _cautions(settings, [float(np.mean(own or [False])) for own in refused]),
+    )
+
+
+def _cautions(settings: CertificateSettings, refused: Sequence[float]) -> tuple[str, ...]:
     """Why the error rate may not hold, or why there is little power."""
     found = []
-    if settings.n_events // 2 < FEW_EVENTS:
-        events = f"a half has only {settings.n_events // 2} rows of the smallest class"
+    if settings.half_events < FEW_EVENTS:
+        events = f"a half has only {settings.half_events} rows of the smallest class"
         found.append(f"{events}; below {FEW_EVENTS} the tests are not reliable.")
+    if max(refused) >= REFUSED:
+        clusters, features, terms = (f"{share:.0%}" for share in refused)
+        found.append(
+            f"halves have too few rows for {clusters} of the tests of clusters, {features} of those of features and "
+            f"{terms} of those of terms; no verdict says anything against what could not be tested."
+        )
+    if settings.half_rows < UNEVEN * settings.n_rows:
+        rows = f"a half has only {settings.half_rows:,} of {settings.n_rows:,} rows"
+        found.append(f"{rows}, because the groups differ in size; there is little power.")
     if settings.is_weighted:
         found.append("rows count by their weights; weights that are no numbers of observations make P too small.")
+    if settings.is_grouped:
+        rows = "groups stay in one half, but the tests count their rows as independent"
+        found.append(f"{rows}; if those of a group are alike, P is too small.")
     if settings.n_halves < FEW_HALVES:
         found.append(f"there are only {settings.n_halves} half fits; other halves might give other verdicts.")
     return tuple(found)

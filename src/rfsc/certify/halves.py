@@ -24,8 +24,12 @@ from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.compat import safe_indexing
 from .._utils.validation import fit_params
 from ..classifier import RFSCClassifier
+from .certificate import HalfScore
 from .unit_tests import UnseenRows, feature_p_value, shape, term_p_value
 
+Pairs = Sequence[tuple[SparseModel, UnseenRows]]  # one for each output
+
+LEAST_GROUPS = 4
 N_FOLDS = 2  # that choose basis and size inside of a half: more take longer and find little more
 
 
@@ -36,6 +40,7 @@ class UnitResult:
     key: str  # what it is called in all halves
     label: str  # what it is called in this one
     p_value: float  # on the other half, times the number of units that were tested there
+    is_refused: bool  # whether the other half has too few rows for the test of some output
     sign: float  # of its effect: -1, 0 or +1
     alone: bool  # whether some term reads nothing else
 
@@ -48,9 +53,7 @@ class HalfResult:
     features: tuple[UnitResult, ...]
     terms: tuple[UnitResult, ...]
     p_signal: float  # one-sided, that its predictions rank the other half no better than chance
-    log_loss: float
-    constant_log_loss: float  # of the class shares of the half that was fitted
-    auc: float  # several classes: mean of each against the rest
+    score: HalfScore  # the class shares are those of the half that was fitted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,12 +104,11 @@ class Halves:
         values = clf._table(X)
         names = feature_names_of(before, clf)
         weight, outputs = table.weight[at], [target[at] for target in table.targets.outputs]
-        clusters = self._clusters(names)
+        cluster_of = [self.cluster_of.get(name, name) for name in names]
         rows = [
-            UnseenRows(model.scaling.table(values), target, weight, clusters)
+            UnseenRows(model.scaling.table(values), target, weight, cluster_of)
             for model, target in zip(clf.models_, outputs, strict=True)
         ]
-        units = self._units(clf.models_, rows, names)
         proba = clf.predict_proba(X)
         share = np.bincount(table.targets.code[seen], table.weight[seen]) / table.weight[seen].sum()
         losses = [
@@ -115,16 +117,12 @@ class Halves:
         ]
         columns = proba.T[-len(outputs) :]  # of two classes, the second
         aucs = [roc_auc_score(y > 0, p, sample_weight=weight) for y, p in zip(outputs, columns, strict=True)]
-        p_signal = _p_signal(clf.models_, values, rows)
-        return HalfResult(*units, p_signal, float(losses[0]), float(losses[1]), float(np.mean(aucs)))
-
-    def _clusters(self, names: Sequence[str]) -> list[frozenset[int]]:
-        """The clusters of more than one feature."""
-        members: dict[str, set[int]] = {}
-        for j, name in enumerate(names):
-            if name in self.cluster_of:
-                members.setdefault(self.cluster_of[name], set()).add(j)
-        return [frozenset(own) for own in members.values() if len(own) > 1]
+        score = HalfScore(float(losses[0]), float(losses[1]), float(np.mean(aucs)))
+        pairs = list(zip(clf.models_, rows, strict=True))
+        touched = sorted({j for model in clf.models_ for j in model.features})
+        clusters = _features({cluster_of[j]: rows[0].cluster(j) for j in touched}, pairs)
+        features = _features({names[j]: frozenset({j}) for j in touched}, pairs)
+        return HalfResult(clusters, features, _terms(pairs, names), _p_signal(clf.models_, values, rows), score)
 
     def _fitted(self, seen: IntArray, seed: int) -> Any:
         table, estimator = self.table, clone(self.estimator)
@@ -141,27 +139,18 @@ class Halves:
             fill_later(estimator, X)
         return estimator
 
-    def _units(
-        self, models: Sequence[SparseModel], rows: Sequence[UnseenRows], names: Sequence[str]
-    ) -> tuple[tuple[UnitResult, ...], tuple[UnitResult, ...], tuple[UnitResult, ...]]:
-        """Clusters, features and terms that some model touches."""
-        touched = sorted({j for model in models for j in model.features})
-        by_cluster = {self.cluster_of.get(names[j], names[j]): rows[0].cluster(j) for j in touched}
-        pairs = list(zip(models, rows, strict=True))
 
-        def results(features: Mapping[str, frozenset[int]]) -> tuple[UnitResult, ...]:
-            found = []
-            for key, own in features.items():
-                p_values = [feature_p_value(own, model.terms, one) for model, one in pairs]
-                alone = any(set(term.features) <= own for model in models for term in model.terms if term.features)
-                found.append(UnitResult(key, key, _corrected(p_values, len(features)), _sign_of(own, pairs), alone))
-            return tuple(found)
-
-        by_feature = {names[j]: frozenset({j}) for j in touched}
-        return results(by_cluster), results(by_feature), _terms(pairs, names)
+def _features(features: Mapping[str, frozenset[int]], pairs: Pairs) -> tuple[UnitResult, ...]:
+    """Features or clusters of features."""
+    found = []
+    for key, own in features.items():
+        p_values = [feature_p_value(own, model.terms, rows) for model, rows in pairs]
+        alone = any(set(term.features) <= own for model, _ in pairs for term in model.terms if term.features)
+        found.append(UnitResult(key, key, *_corrected(p_values, len(features)), _sign_of(own, pairs), alone))
+    return tuple(found)
 
 
-def _terms(pairs: Sequence[tuple[SparseModel, UnseenRows]], names: Sequence[str]) -> tuple[UnitResult, ...]:
+def _terms(pairs: Pairs, names: Sequence[str]) -> tuple[UnitResult, ...]:
     """Terms that are the same but for their numbers are one unit."""
     units: dict[str, list[list[int]]] = {}  # places of its terms in the model of each output
     for k, (model, _) in enumerate(pairs):
@@ -176,7 +165,7 @@ def _terms(pairs: Sequence[tuple[SparseModel, UnseenRows]], names: Sequence[str]
             labels += [model.terms[j].name(names) for j in own]
             signs += np.sign(model.coef[own]).tolist()
         sign = signs[0] if len(pairs) == 1 and len(set(signs)) == 1 else 0.0
-        found.append(UnitResult(key, labels[0], _corrected(p_values, len(units)), sign, True))
+        found.append(UnitResult(key, labels[0], *_corrected(p_values, len(units)), sign, True))
     return tuple(found)
 
 
@@ -191,12 +180,13 @@ def _named(one: Any, names: Sequence[str]) -> Any:
     return names[one] if isinstance(one, int) else one
 
 
-def _corrected(p_values: Sequence[float], n_units: int) -> float:
-    """The least of the outputs, for having looked at so many of them and at so many units."""
-    return min(1.0, n_units * len(p_values) * min(p_values))
+def _corrected(p_values: Sequence[float | None], n_units: int) -> tuple[float, bool]:
+    """The least of the outputs, for having looked at so many of them and of units; and whether some have none."""
+    least = min(1.0 if p is None else p for p in p_values)
+    return min(1.0, n_units * len(p_values) * least), None in p_values
 
 
-def _sign_of(features: frozenset[int], pairs: Sequence[tuple[SparseModel, UnseenRows]]) -> float:
+def _sign_of(features: frozenset[int], pairs: Pairs) -> float:
     """Whether the prediction rises or falls with a feature, on the whole; 0 for a cluster or for several outputs."""
     if len(features) > 1 or len(pairs) > 1:
         return 0.0
@@ -247,6 +237,9 @@ def split_in_halves(code: IntArray, groups: IntArray | None, n_pairs: int, rng: 
     """Random halves (pair, row): every class has its share in both, and groups stay together."""
     unit = np.arange(code.size) if groups is None else groups
     n_units, n_classes = int(unit.max()) + 1, int(code.max()) + 1
+    if groups is not None and n_units < LEAST_GROUPS:
+        msg = f"a certificate needs at least {LEAST_GROUPS} groups, two in each half, got {n_units}."
+        raise ValueError(f"{msg} Give smaller groups, or none if the rows are independent.")
     count = np.zeros((n_units, n_classes), dtype=np.int64)
     np.add.at(count, (unit, code), 1)
     kind = count.argmax(axis=1)  # the class that most rows of a group have
@@ -260,10 +253,6 @@ def split_in_halves(code: IntArray, groups: IntArray | None, n_pairs: int, rng: 
     halves = is_upper[:, unit]
     for side in (halves, ~halves):
         if any(np.bincount(code[half], minlength=n_classes).min() < 2 for half in side):
-            what = "groups" if groups is not None else "rows"
-            msg = (
-                f"a half of the {what} would hold fewer than two rows of some class. A certificate needs more rows of "
-                "the smallest class" + (", in more groups." if groups is not None else ".")
-            )
-            raise ValueError(msg)
+            msg = "a half would hold fewer than two rows of some class; more rows of the smallest class are needed"
+            raise ValueError(msg + (", in more groups." if groups is not None else "."))
     return halves

@@ -6,7 +6,7 @@ terms, which lack their factors, or their part of a distance, that read the unit
 members of the cluster in place of a feature of the unit; and its *neighbours*, the other features that are most
 correlated with its terms. All are in the model with the unit and in the model without it, and Rao's score test compares
 the two; it fits only the smaller one, so a unit that separates the classes has a p-value too. If there are too few rows
-for all of them, nothing can be said of the unit.
+for all of them, nothing can be said of the unit: it has no p-value.
 """
 
 from __future__ import annotations
@@ -53,13 +53,7 @@ class UnseenRows:
     table: FloatArray  # (n_features, n_rows), scaled as for the model
     target: FloatArray  # -1 or +1
     weight: FloatArray
-    clusters: Sequence[frozenset[int]]  # of more than one feature
-
-    @property
-    def most_columns(self) -> int:
-        """The most that a test may have."""
-        events = min(self.weight[self.target > 0].sum(), self.weight[self.target < 0].sum())
-        return int(events / EVENTS_PER_COLUMN)
+    cluster_of: Sequence[Hashable]  # for each feature
 
     def columns(self, expressions: Iterable[Expression]) -> FloatArray:
         """Values of expressions, one row for each."""
@@ -69,7 +63,7 @@ class UnseenRows:
 
     def cluster(self, feature: int) -> frozenset[int]:
         """The features that may stand in for one, with itself."""
-        return next((own for own in self.clusters if feature in own), frozenset({feature}))
+        return frozenset(j for j, own in enumerate(self.cluster_of) if own == self.cluster_of[feature])
 
     @cached_property
     def _ranks(self) -> FloatArray:
@@ -84,15 +78,15 @@ class UnseenRows:
         return [int(j) for j in best if rho[j] >= CORRELATED]
 
 
-def feature_p_value(features: frozenset[int], terms: Sequence[Term], rows: UnseenRows) -> float:
-    """P-value of a feature or of a cluster of features in the model with these terms; 1 if it reads none of them."""
+def feature_p_value(features: frozenset[int], terms: Sequence[Term], rows: UnseenRows) -> float | None:
+    """P-value of a feature or a cluster in the model with these terms, 1 if it reads none; None for too few rows."""
     touched = [term for term in terms if features & set(term.features)]
     reducts = [_without_features(term.expression, features) for term in touched]
     return _p_value(touched, terms, [one for one in reducts if one is not None], features, rows)
 
 
-def term_p_value(touched: Sequence[Term], terms: Sequence[Term], rows: UnseenRows) -> float:
-    """P-value of some of the terms of a model together; a product has to beat its parts."""
+def term_p_value(touched: Sequence[Term], terms: Sequence[Term], rows: UnseenRows) -> float | None:
+    """P-value of some of the terms of a model together, or None; a product has to beat its parts."""
     parts = [one for term in touched for one in _sub_products(term.expression)]
     return _p_value(touched, terms, parts, frozenset().union(*(term.features for term in touched)), rows)
 
@@ -103,22 +97,23 @@ def _p_value(
     reducts: Sequence[Expression],
     features: frozenset[int],
     rows: UnseenRows,
-) -> float:
+) -> float | None:
     if not touched:
         return 1.0
     tested = [term.expression for term in touched]
     others = [term.expression for term in terms if term.features and term not in touched]
     every = dict.fromkeys([Number(1.0), *others, *reducts, *_substitutes(tested, features, rows)])
     beside = [one for one in every if one not in tested]
-    if len(tested) + len(beside) > rows.most_columns:
-        return 1.0
+    events = min(rows.weight[rows.target > 0].sum(), rows.weight[rows.target < 0].sum())
+    if len(tested) + len(beside) > int(events / EVENTS_PER_COLUMN):
+        return None
     return score_test(rows.columns(beside), rows.columns(tested), rows)
 
 
-def score_test(beside: FloatArray, tested: FloatArray, rows: UnseenRows) -> float:
+def score_test(beside: FloatArray, tested: FloatArray, rows: UnseenRows) -> float | None:
     """Rao's score test of columns beside others, which are fitted without them, corrected for few rows.
 
-    1 if nothing is left to test because all columns are combinations of the others.
+    1 if nothing is left to test because all columns are combinations of the others; None if too few rows are open.
     """
     weight, target = rows.weight, rows.target
     share = weight / weight.sum()
@@ -129,7 +124,7 @@ def score_test(beside: FloatArray, tested: FloatArray, rows: UnseenRows) -> floa
     f = np.einsum("j,jk->k", fit.coef, beside)
     root = np.sqrt(weight * expit(f) * expit(-f))
     if not np.all(root > 0.0):
-        return 1.0
+        return None
     residual = weight * target * expit(-target * f) / root
     q, _ = np.linalg.qr((beside * root).T)
     scaled = (tested * root).T
@@ -144,7 +139,9 @@ def score_test(beside: FloatArray, tested: FloatArray, rows: UnseenRows) -> floa
     # fitted probabilities are too extreme and the statistic is too large, by about the share of columns in what the
     # rows are worth: an observation of probability 1/2 counts as one, one that is certain as none (simulated)
     overfit = (len(beside) + rank) / (4.0 * np.square(root).sum())
-    return float(chi2.sf(max(1.0 - overfit, 0.0) * np.square(u[:, :rank].T @ residual).sum(), rank))
+    if overfit >= 1.0:
+        return None
+    return float(chi2.sf((1.0 - overfit) * np.square(u[:, :rank].T @ residual).sum(), rank))
 
 
 def unit_ranks(columns: FloatArray) -> FloatArray:
@@ -168,10 +165,6 @@ def _independent(columns: FloatArray) -> list[int]:
     return kept
 
 
-def _factors(node: Expression) -> tuple[Expression, ...]:
-    return node.parts if isinstance(node, Product) else (node,)
-
-
 def _without_features(node: Expression, features: frozenset[int]) -> Expression | None:
     """What is left of a term without some features, of a product or of a distance; None if nothing is."""
     if not features & features_of(node):
@@ -191,7 +184,7 @@ def _without_features(node: Expression, features: frozenset[int]) -> Expression 
 
 def _sub_products(node: Expression) -> list[Expression]:
     """The products of some, but not all, factors of a term."""
-    factors = _factors(node)[:MOST_FACTORS]
+    factors = node.parts[:MOST_FACTORS] if isinstance(node, Product) else ()
     return [product(*some) for n in range(1, len(factors)) for some in combinations(factors, n)]
 
 

@@ -14,7 +14,7 @@ from .._version import __version__
 from .atlas_command import atlas
 from .card_command import card
 from .certify_command import certify
-from .console import WRITTEN, CommandError, printable
+from .console import LIBRARY_WARNINGS, WRITTEN, CommandError, printable
 from .export_command import export
 from .fit_command import demo, fit
 from .model_commands import explain, info, predict, report
@@ -54,6 +54,7 @@ def _root(
 def run(arguments: list[str]) -> int:
     """Run one command; returns the exit status."""
     WRITTEN.clear()
+    LIBRARY_WARNINGS.clear()
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _one_line
@@ -101,4 +102,5 @@ def _error_text(error: Exception) -> str:
 
 def _one_line(message: Warning | str, *_: Any, **__: Any) -> None:
     """A warning of a library, without the line of code that raised it."""
-    sys.stderr.write(f"Warning: {printable(str(message))}\n")
+    LIBRARY_WARNINGS.append(printable(str(message)))
+    sys.stderr.write(f"Warning: {LIBRARY_WARNINGS[-1]}\n")

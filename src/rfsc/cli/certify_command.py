@@ -29,12 +29,16 @@ from .new_rows import check_stdin, load_model
 if TYPE_CHECKING:
     from ..certify import Certificate
 
+Pairs = Annotated[
+    int, typer.Option("--pairs", metavar="N", min=1, help="Random splits for a certificate; each takes two fits.")
+]
+
 
 def certify(
     model: Model,
     data: Data,
     target: ModelTarget = None,
-    pairs: Annotated[int, typer.Option(metavar="N", min=1, help="Random splits; each takes two fits.")] = 50,
+    pairs: Pairs = 50,
     level: Annotated[float, typer.Option(help="Probability of any false entry.")] = 0.05,
     output: Annotated[str | None, file_option("Certificate to write, as JSON.", "-o", "--output")] = None,
     time_limit: TimeLimit = None,

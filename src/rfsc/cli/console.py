@@ -22,6 +22,7 @@ from .._utils.files import whole_file
 # all but tab and line feed, and those that turn the direction of what follows
 CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 WRITTEN: list[str] = []  # files that the command has written
+LIBRARY_WARNINGS: list[str] = []  # that Python has shown during the command
 STDOUT_NAMES = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
@@ -39,11 +40,17 @@ class Messages:
     def __init__(self, *, quiet: bool = False) -> None:
         self._console = Console(stderr=True, quiet=quiet, highlight=False)
         self.warned: list[str] = []  # for the report
+        self.notes: list[str] = []
         self.is_live = not quiet and self._console.is_terminal  # whether progress may be drawn
 
     def info(self, text: str = "", style: str = "") -> None:
         """Write a line; names in it are never taken for markup, and paths are not wrapped."""
         self._console.print(Text(printable(text), style=style), soft_wrap=True)
+
+    def note(self, text: str, start: str = "  ") -> None:
+        """Write how the table was read; a report repeats it."""
+        self.notes.append(printable(text))
+        self.info(start + text)
 
     def warn(self, text: str, *, in_report: bool = True) -> None:
         """Write a warning; a report repeats it unless it finds the same by itself."""

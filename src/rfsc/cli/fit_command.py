@@ -34,9 +34,17 @@ from .arguments import (
     file_option,
     sign_restrictions,
 )
-from .certify_command import certificate_of
+from .certify_command import Pairs, certificate_of
 from .column_table import describe_columns, dropped_columns, plain_columns, refusal, show_columns
-from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
+from .console import (
+    LIBRARY_WARNINGS,
+    CommandError,
+    Messages,
+    check_writable,
+    print_json,
+    print_result,
+    write_result,
+)
 from .fit_again import fit_with_groups
 from .fit_model import fallback_text, model_text, model_with_fallbacks
 from .fit_score import FitTimeLimit
@@ -100,6 +108,7 @@ class FitJob:
     output: str | None = None
     report: str | None = None
     certify: bool = False
+    pairs: int = 50
     fallback: bool = False
     as_json: bool = False
 
@@ -136,6 +145,7 @@ def fit(
     checkpoint: CheckpointFile = None,
     resume: Resume = False,
     certify: Certify = False,
+    pairs: Pairs = 50,
     fallback: Fallback = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
@@ -168,6 +178,7 @@ def fit(
         time_limit=FitTimeLimit(time_limit),
         checkpoint=checkpoint_at(checkpoint, resume=resume, force=force, inputs=files),
         certify=certify,
+        pairs=pairs,
         fallback=fallback,
         **more,
     )
@@ -262,7 +273,8 @@ def run_fit(job: FitJob) -> None:
 
         job.messages.info("Writing the report ...")
         more: dict[str, Any] = {"cv": score, "certificate": certificate, "target": job.target}
-        more |= {"source": Path(job.data).name, "warnings": job.messages.warned}
+        more |= {"source": Path(job.data).name, "warnings": [*job.messages.warned, *LIBRARY_WARNINGS]}
+        more |= {"notes": job.messages.notes, "groups": prepared.groups, "fallbacks": model.fallbacks_}
         X, y = prepared.table.X, prepared.table.y
         write_report(Report.from_estimator(prepared.estimator, X, y, **more), job.report)
         job.messages.info(f"Wrote {job.report}", "green")
@@ -278,7 +290,7 @@ def _prepare(job: FitJob) -> Prepared:
     n_rows, n_columns = raw.frame.shape
     job.messages.info(f"{raw.name}: {plural(n_rows, 'row')}, {plural(n_columns, 'column')}", "bold")
     for note in raw.notes:
-        job.messages.info(f"  {note}")
+        job.messages.note(note)
     table = training_table(raw, job.target, job.columns)
     for name, share in table.nearly_numbers.items():
         job.messages.warn(
@@ -391,7 +403,7 @@ def _save(job: FitJob, prepared: Prepared, model: Any, score: Any) -> None:
 def _certificate(job: FitJob, prepared: Prepared) -> Certificate | None:
     """Make and show the certificate; None if there was no time for it."""
     job.messages.info("\nFitting halves of the rows for the certificate ...", "bold")
-    options = {"random_state": job.search.random_state, "callbacks": job.time_limit.callbacks(1)}
+    options = {"random_state": job.search.random_state, "callbacks": job.time_limit.callbacks(1), "n_pairs": job.pairs}
     table, options["groups"] = prepared.table, prepared.groups
     try:
         found = certificate_of(job.messages, prepared.estimator, table.X, table.y, **options)

@@ -132,8 +132,13 @@ def cross_validation(messages: Messages, pipeline: Any, table: TrainingTable, fo
         # a level that only held-out rows have counts as a rare one, which is intended
         warnings.filterwarnings("ignore", message="Found unknown categories")
         score = cross_validated(pipeline, table.X, table.y, pipeline.classes_, progress=update, **options)
-    kinds = [one for role, one in (("time", "time"), ("site", "sites")) if role in table.roles]
-    return replace(score, folds_of=kinds[0]) if kinds else score
+    if "time" in table.roles:
+        return replace(score, folds_of="time")
+    if "site" in table.roles:
+        sites = table.roles["site"]
+        named = tuple((table.sites[int(sites[test[0]])], len(test)) for _, test in folds)
+        return replace(score, folds_of="sites", folds=named)
+    return score
 
 
 def held_out_score(messages: Messages, search: Any, table: ChunkedTable, test_size: float | None) -> Any:
@@ -161,7 +166,7 @@ def held_out_score(messages: Messages, search: Any, table: ChunkedTable, test_si
 
 def score_text(score: Any) -> str:
     """A score as a table; without the Brier score, so that it fits 80 columns."""
-    from ..report.honest_score import METRICS
+    from ..report.metrics import METRICS
 
     what = FOLDS[score.folds_of]
     if score.n_folds == 1:
@@ -177,7 +182,7 @@ def score_text(score: Any) -> str:
 
 
 def score_as_dict(score: Any) -> dict[str, Any]:
-    from ..report.honest_score import METRICS
+    from ..report.metrics import METRICS
 
     methods = {}
     for method in score.methods:

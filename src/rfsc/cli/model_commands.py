@@ -24,12 +24,13 @@ from .console import (
     table_text,
     write_result,
 )
+from .fit_again import fitted_again
 from .fit_model import fallback_text
 from .new_rows import labels_for_model, load_model, read_model_and_table, rows_for_model, unusual
 
 if TYPE_CHECKING:
     from .._model.predictor import Predictor
-    from ..certify import Certificate
+    from .._tables.table_files import RawTable
 
 PARQUET_ENDINGS = ("parquet", "pq")
 REPORT_ENDINGS = (".html", ".md", ".json")
@@ -183,6 +184,7 @@ def report(
     output: Annotated[str, file_option("Report to write (.html, .md or .json); - is stdout.", "-o", "--output")],
     title: Annotated[str | None, typer.Option(help="Title of the report.", show_default="from the target")] = None,
     certificate: Annotated[str | None, file_option("Certificate to show, written by `rfsc certify`.")] = None,
+    atlas: Annotated[str | None, file_option("Table of the fit: also show other models that are as good.")] = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -192,42 +194,36 @@ def report(
     or .json gives Markdown or the numbers. The model is scored on the rows of the table, which should be rows that it
     was not fitted to. To cross-validate, use `rfsc fit --report` instead.
     """
-    inputs = {"the table": data, "the model file": model, "the certificate": certificate}
+    inputs = {"the table": data, "the model file": model, "the certificate": certificate, "the table of the fit": atlas}
+    if atlas is not None and "-" in (model, atlas):
+        msg = "--atlas needs the model and the table of its fit as files, not from stdin."
+        raise CommandError(msg, 2)
     output = check_writable(output, force=force, inputs=inputs, endings=REPORT_ENDINGS)
+    from ..atlas import atlas as atlas_of
+    from ..certify import Certificate
+    from ..report import Report
+
     messages = Messages(quiet=quiet)
     predictor, table = read_model_and_table(messages, model, data, target)
-    evidence = None if certificate is None else _certificate(certificate, predictor)
+    evidence = None if certificate is None else Certificate.load(certificate)
     rows, labels = labels_for_model(predictor, table, target)
     if not rows.all():
         messages.warn(f"dropped {plural(int((~rows).sum()), 'row')} without a value of {target!r}")
     X = rows_for_model(messages, predictor, table)[rows].reset_index(drop=True)
-
-    from ..report import Report
-
-    more: dict[str, Any] = {"target": target, "title": title, "source": Path(data).name, "warnings": messages.warned}
-    made = Report.from_estimator(predictor, X, labels, cv=None, certificate=evidence, **more)
+    again = None if atlas is None else fitted_again(messages, load_model(model), atlas, target, "atlas")
+    good = None if again is None else atlas_of(*again[:3])
+    more: dict[str, Any] = {"target": target, "title": title, "source": Path(data).name}
+    more |= {"warnings": messages.warned, "notes": messages.notes, "groups": _groups(predictor, table, rows)}
+    made = Report.from_estimator(predictor, X, labels, cv=None, certificate=evidence, atlas=good, **more)
     write_report(made, output)
     if output != "-":
         messages.info(f"Wrote {output}", "green")
 
 
-def _certificate(path: str, predictor: Predictor) -> Certificate:
-    """The certificate in a file, if it is about a model of these classes."""
-    from ..certify import Certificate
-
-    try:
-        found = Certificate.load(path)
-    except (OSError, ValueError) as error:
-        msg = f"{path} does not exist." if isinstance(error, FileNotFoundError) else str(error)
-        raise CommandError(msg) from error
-    if found.settings.classes != tuple(map(str, predictor.classes_.tolist())):
-        msg = f"{path} is about other classes than the model. Make a certificate of this model with `rfsc certify`."
-        raise CommandError(msg)
-    known = predictor.models_[0].feature_names
-    if found.settings.n_features != len(known) or not set(found.features.unit) <= set(known):
-        msg = f"{path} is about other features than the model. Make a certificate of this model with `rfsc certify`."
-        raise CommandError(msg)
-    return found
+def _groups(predictor: Predictor, table: RawTable, rows: Any) -> Any:
+    """Which rows belong together, if the fit was told so and the table has the column."""
+    name = (predictor.manifest_ or {}).get("group")
+    return table.frame[name][rows].astype(str).to_numpy() if name in table.frame.columns else None
 
 
 def write_report(made: Any, path: str) -> None:
@@ -282,23 +278,15 @@ def summaries(source: Any) -> list[str]:
     from ..explain import summary
 
     labels, width = [model.label for model in models_of(source)], output_width()
-    return [summary(source, label=label, width=width) + _in_original_units(source, label, width) for label in labels]
+    return [summary(source, label=label, width=width) + _definitions(source, label, width) for label in labels]
 
 
-def _in_original_units(source: Any, label: object, width: int) -> str:
-    """The equation of one output in the units of the table, with the definitions that it needs."""
-    from ..explain import equation
+def _definitions(source: Any, label: object, width: int) -> str:
+    """What the equation of one output only names, in the units of the table."""
     from ..explain.equation import original_equation
 
-    original = original_equation(source, label=label)
-    if original is None:
-        return ""
-    parts = []
-    if original != equation(source, label=label):
-        parts.append(["In original units:", _wrapped(original, width)])
-    if lines := definition_lines(source, label):
-        parts.append(["where, in original units:", *(_wrapped(line, width) for line in lines)])
-    return "".join("\n\n" + "\n".join(lines) for lines in parts)
+    lines = definition_lines(source, label) if original_equation(source, label=label) else []
+    return "\n".join(["\n\nwhere, in original units:", *(_wrapped(line, width) for line in lines)]) if lines else ""
 
 
 def definition_lines(source: Any, label: object) -> list[str]:

@@ -42,7 +42,7 @@ def read_model_and_table(
     check_stdin(model, data)
     predictor, table = load_model(model), read_table(data)
     for note in table.notes:
-        messages.info(f"{table.name}: {note}")
+        messages.note(note, f"{table.name}: ")
     if hasattr(predictor, "feature_names_in_"):
         return predictor, table
     return predictor.replaced(named=True), numbered_columns(predictor, table, target)

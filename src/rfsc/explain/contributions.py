@@ -33,8 +33,8 @@ class ForAgainst(NamedTuple):
     against_class: FloatArray
 
     @property
-    def confidence(self) -> FloatArray:
-        """delta = (y+ - y-) / max(y+, y-): 1 if nothing is against the class, -1 if nothing favours it."""
+    def delta(self) -> FloatArray:
+        """(y+ - y-) / max(y+, y-): 1 if nothing is against the class, -1 if nothing favours it; no probability."""
         larger = np.maximum(self.for_class, self.against_class)
         gap = self.for_class - self.against_class
         return np.divide(gap, larger, out=np.zeros_like(gap), where=larger > 0)
@@ -53,7 +53,7 @@ class Contributions:
     total : ndarray of shape (n_samples,)
         f.
     sides : ForAgainst
-        y+, y- and the confidence, by term as in the paper.
+        y+ and y-, by term as in the paper.
     label : object
         The class that f > 0 predicts; of several outputs, the largest f decides.
     by : {"term", "feature"}

@@ -183,8 +183,7 @@ def feature_effects(source: Any, *, output: int = 0) -> FeatureEffects:
     Parameters
     ----------
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
-        The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
-        table.
+        The model, or what holds it.
     output : int, default=0
         Index of the model, for classifiers with several.
 

@@ -15,9 +15,20 @@ from .._terms.naming import quoted
 from .._utils.optional import require
 from .._utils.validation import check_choice
 from .notation import NOTATIONS, Sympy, Text
-from .rounding import UNITS, check_digits, coefficients, digits_needed, rounded_expression, six_digits, training_ranges
+from .rounding import (
+    UNITS,
+    check_digits,
+    coefficients,
+    digits_needed,
+    has_minima,
+    rounded_expression,
+    six_digits,
+    training_ranges,
+    with_short_minima,
+)
 
-DIGITS = 4
+DIGITS, TOLERANCE = 4, 0.01
+MINIMA_SHARE = 0.25  # of the tolerance, for minima of features in products; the rest is for coefficients
 DIVISOR_DIGITS = 6  # more than coefficients have, so that divisors do not add to the error of these
 FORMS = ("text", "latex", "html", "sympy")
 RAMP_ERROR = 0.125  # by which a ramp with the numbers of the equation may differ from the one that `definitions` writes
@@ -34,16 +45,28 @@ LEGEND: tuple[tuple[tuple[type, ...], str], ...] = (
 )
 
 
+class Rendered(str):
+    """Text that a console shows as it is, and a notebook typeset."""
+
+    html: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def equation(
     source: Any,
     *,
-    units: str = "scaled",
+    units: str | None = None,
     digits: int | None = None,
     form: str = "text",
-    tolerance: float | None = 0.01,
+    tolerance: float | None = TOLERANCE,
     label: object = None,
 ) -> Any:
-    """Write f as a sum of terms.
+    """Write f as a sum of terms, by default in the user's own units.
 
     In scaled units a feature in a product stands for its value on [0, 1], by its training range. If the model also
     holds other terms, such features are written ``scaled(age)``, because everything else is in the user's own units:
@@ -56,8 +79,10 @@ def equation(
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
         The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
         table.
-    units : {"scaled", "original"}, default="scaled"
-        Features on [0, 1] with one summand per term, or in the user's own units with products multiplied out.
+    units : {"original", "scaled"} or None, default=None
+        The user's own units, or features on [0, 1]. In the user's units a feature in a product counts from its lowest
+        training value, where the other scale starts, ``(age-18)*(bmi-16)``. None takes the user's units, or the others
+        if the numbers do not fit into double precision.
     digits : int, optional
         Significant digits of the coefficients; by default 4, and all of them for sympy.
     form : {"text", "latex", "html", "sympy"}, default="text"
@@ -67,12 +92,13 @@ def equation(
         More digits are written if fewer would change f by more than this somewhere within the training ranges: in
         original units large summands may cancel. None writes no more than `digits`; `rounded` says what that costs.
     label : object, optional
-        Which class, by default the second of two; for the first, f has the opposite sign.
+        Which class, by default the second of two; for the first, f has the opposite sign. Of several classes, the text
+        has a line for each by default; other forms need one.
 
     Returns
     -------
     str or sympy.Expr
-        For instance ``f = 2.5*radius - 31*area^2``.
+        For instance ``f = 2.5*radius - 31*area^2``. A notebook shows the text typeset, with the units that it is in.
 
     Examples
     --------
@@ -85,23 +111,62 @@ def equation(
     >>> print(equation(clf, digits=2, tolerance=None))
     f = - 4.1 - 3.7*(x1>1.65) + 3.5*(x0>2) + 3.5*(x1>0.8) - 3.2*(x0>4.95)
     """
-    model = one_model(source, label, or_else=", or call equations(clf) for all of them")
-    check_choice("units", units, UNITS)
+    if units is not None:
+        check_choice("units", units, UNITS)
     check_choice("form", form, FORMS)
     check_digits(DIGITS if digits is None else digits)
+    models = models_of(source)
+    if label is not None or len(models) == 1 or form != "text":
+        models = [one_model(source, label, or_else=", or call equations(clf) for all of them")]
+    units = units or units_that_fit(models)
     if form == "sympy":
-        return _as_sympy(model, units, digits)
+        return _as_sympy(models[0], units, digits)
+    options = (units, digits, tolerance)
+    lines = [_typeset(model, form, *options) for model in models]
+    if len(models) > 1:
+        lines = [f"class {model.label}: {line}" for model, line in zip(models, lines, strict=True)]
+    if form != "text":
+        return lines[0]
+    text = Rendered("\n".join(lines))
+    text.html = _html(models, *options)
+    return text
+
+
+def units_that_fit(models: Iterable[SparseModel]) -> str:
+    """The user's own units, unless the numbers of a model do not fit into double precision."""
+    try:
+        for model in models:
+            coefficients(model, "original")
+    except ValueError:
+        return "scaled"
+    return "original"
+
+
+def _typeset(
+    model: SparseModel, form: str, units: str, digits: int | None = None, tolerance: float | None = TOLERANCE
+) -> str:
     notation = NOTATIONS[form](model.feature_names)
     return notation.equation(_summands(model, notation, units, digits, tolerance))
+
+
+def _html(
+    models: Iterable[SparseModel], units: str, digits: int | None = None, tolerance: float | None = TOLERANCE
+) -> str:
+    """The equations of some outputs, with the units that they are in."""
+    words = {"original": "in the units of the table", "scaled": "features scaled to [0, 1]"}[units]
+    return "".join(
+        f"<p>Class {escape(str(model.label))}, {words}:<br>{_typeset(model, 'html', units, digits, tolerance)}</p>"
+        for model in models
+    )
 
 
 def equations(
     source: Any,
     *,
-    units: str = "scaled",
+    units: str | None = None,
     digits: int | None = None,
     form: str = "text",
-    tolerance: float | None = 0.01,
+    tolerance: float | None = TOLERANCE,
 ) -> dict[object, Any]:
     """The equations of all outputs: one for two classes, else one for each class.
 
@@ -133,13 +198,7 @@ def original_equation(source: Any, form: str = "text", *, label: object = None) 
 
 def formulas_html(models: Iterable[SparseModel]) -> str:
     """The equations of all outputs, with the units that they are in."""
-    parts = []
-    for model in models:
-        formula, units = original_equation(model, "html"), "in the units of the table"
-        if formula is None:
-            formula, units = equation(model, form="html"), "features scaled to [0, 1]"
-        parts.append(f"<p>Class {escape(str(model.label))}, {units}:<br>{formula}</p>")
-    return "".join(parts)
+    return "".join(_html([model], units_that_fit([model])) for model in models)
 
 
 def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: object = None) -> dict[str, str]:
@@ -150,8 +209,7 @@ def definitions(source: Any, *, form: str = "text", error: float = 1e-6, label: 
     Parameters
     ----------
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
-        The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
-        table.
+        The model, or what holds it.
     form : {"text", "latex", "html"}, default="text"
         As in `equation`.
     error : float, default=1e-6
@@ -190,8 +248,7 @@ def legend(source: Any, *, units: str = "scaled", ranges: bool = True, label: ob
     Parameters
     ----------
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
-        The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
-        table.
+        The model, or what holds it.
     units : {"scaled", "original"}, default="scaled"
         Units of the equation that the words belong to.
     ranges : bool, default=True
@@ -222,14 +279,18 @@ def _scaled_features(model: SparseModel, units: str) -> frozenset[int]:
 
 
 def _summands(
-    model: SparseModel, notation: Text, units: str = "scaled", digits: int | None = None, tolerance: float | None = 0.01
+    model: SparseModel, notation: Text, units: str, digits: int | None = None, tolerance: float | None = TOLERANCE
 ) -> list[tuple[bool, str]]:
     """The summands of an equation, each with whether it is negative."""
-    shown = DIGITS if digits is None else int(digits)
+    shown, parts = DIGITS if digits is None else int(digits), coefficients(model, units)
+    share = MINIMA_SHARE if units == "original" and any(map(has_minima, parts)) else 0.0
     if tolerance is not None:
-        shown = digits_needed(model, units, shown, tolerance)
+        shown = digits_needed(model, units, shown, (1.0 - share) * tolerance)
+    if share:  # the more digits are asked for, the more the minima have
+        finer = 10.0 ** min(0, DIGITS - (digits or DIGITS))
+        parts = with_short_minima(model, parts, share * finer * (TOLERANCE if tolerance is None else tolerance))
     scaled, found = _scaled_features(model, units), []
-    for term, coef in coefficients(model, units).items():
+    for term, coef in parts.items():
         number = notation.digits(f"{abs(coef):.{shown}g}")
         if term.factors is not None:
             body = notation.features_product(term.factors, scaled)  # empty for the constant
@@ -242,10 +303,10 @@ def _summands(
     return found
 
 
-def equation_lines(model: SparseModel, width: int) -> list[str]:
+def equation_lines(model: SparseModel, width: int, units: str) -> list[str]:
     """The equation as plain text, broken before a sign and never inside a term."""
     lines = ["f ="]
-    for i, (negative, part) in enumerate(_summands(model, Text(model.feature_names))):
+    for i, (negative, part) in enumerate(_summands(model, Text(model.feature_names), units)):
         word = f"- {part}" if negative else f"+ {part}" if i else part
         if i and len(lines[-1]) + len(word) + 1 > width:
             lines.append(f"    {word}")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from .._model import SparseModel
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .equation import equation
-from .term_table import ReadableTable, per_row
+from .term_table import ReadableTable, events_caution, per_row
 
 DIGITS = 3  # of the coefficients in the equations
 
@@ -39,6 +40,8 @@ class Front(ReadableTable):
         The size of the answer.
     equation : tuple of str
         The model, in the units of the table.
+    cautions : tuple of str, default=()
+        Sentences about the size of the answer.
     """
 
     n_terms: IntArray = field(metadata=per_row("d", "terms"))
@@ -50,19 +53,27 @@ class Front(ReadableTable):
     within_1se: BoolArray | None = field(metadata=per_row("", "within 1 s.e."))
     chosen: BoolArray = field(metadata=per_row())
     equation: tuple[str, ...] = field(metadata=per_row(long=True))
+    cautions: tuple[str, ...] = ()
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Without the equations, and the class if there is one output only."""
+        shown = super(Front, self).text_columns
+        return tuple(name for name in shown if name != "label" or len(set(self.label)) > 1)
 
     @property
     def notes(self) -> tuple[str, ...]:
         if self.log_loss is None:
-            return ("sizes were not compared on left-out rows.",)
+            return ("sizes were not compared on left-out rows.", *self.cautions)
         return (
-            "log-loss: mean over rows that were left out in turn, of the models of this size found on the others; "
-            "above best ±: paired standard error of the difference from the best size.",
+            "log-loss: of rows that were left out in turn; ±: paired standard error of the distance from the best",
+            *self.cautions,
         )
 
 
-def front_of(paths: Sequence[Sequence[SparseModel]], chosen: Sequence[SparseModel]) -> Front:
+def front_of(paths: Sequence[Sequence[SparseModel]], fitted: Any) -> Front:
     """The table for the models of each output by size, and the answer."""
+    chosen = fitted.models_
     models = [model for path in paths for model in path]
     curves = [path[0].sizes for path in paths]
     known = [curve for curve in curves if curve is not None]
@@ -82,5 +93,6 @@ def front_of(paths: Sequence[Sequence[SparseModel]], chosen: Sequence[SparseMode
         chosen=np.concatenate(
             [[model.size == answer.size for model in path] for path, answer in zip(paths, chosen, strict=True)]
         ),
-        equation=tuple(equation(model, digits=DIGITS) for model in models),
+        equation=tuple(str(equation(model, digits=DIGITS)) for model in models),
+        cautions=events_caution(fitted, max(model.size for model in chosen)),
     )

@@ -12,7 +12,20 @@ import numpy as np
 from .._model import SparseModel
 from .._model.access import one_model
 from .._terms import Term
-from .._terms.expression import Divided, Exp, Expression, Number, Positive, Product, Ramp, Sum, Wave, bare, bound
+from .._terms.expression import (
+    Divided,
+    Exp,
+    Expression,
+    Number,
+    Positive,
+    Product,
+    Ramp,
+    Sum,
+    Wave,
+    as_difference,
+    bare,
+    bound,
+)
 from .._terms.naming import rounded as rounded_number
 from .._terms.naming import written
 from .._utils.arrays import FloatArray
@@ -32,7 +45,7 @@ class Rounded:
     Parameters
     ----------
     terms : tuple of Term
-        The terms that the coefficients belong to; in original units those of ``model.unscaled()``.
+        The terms that the coefficients belong to; in original units those of ``model.unscaled(expand=False)``.
     coef : ndarray of shape (n_terms,)
         The rounded coefficients.
     digits : int
@@ -65,8 +78,7 @@ def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = 
     Parameters
     ----------
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
-        The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
-        table.
+        The model, or what holds it.
     digits : int
         Significant digits to keep, from 1 to 17.
     units : {"scaled", "original"}, default="scaled"
@@ -115,14 +127,32 @@ def coefficients(model: SparseModel, units: str) -> dict[Term, float]:
     if units == "scaled":
         return dict(zip(model.terms, model.coef.tolist(), strict=True))
     with np.errstate(over="ignore", invalid="ignore"):
-        found = model.unscaled()
-    if not all(map(math.isfinite, found.values())):
+        found = model.unscaled(expand=False)
+    minima = [2.0 * float(model.scaling.half_minimum[p]) for p in model.features]
+    if not all(map(math.isfinite, [*found.values(), *minima])):
         msg = (
             "in original units some coefficients of this model are beyond the largest number of double precision: "
             "the range of a feature is too small or too large. Use units='scaled', or measure it in other units."
         )
         raise ValueError(msg)
     return found
+
+
+def with_short_minima(model: SparseModel, parts: Mapping[Term, float], tolerance: float) -> dict[Term, float]:
+    """The same with fewer digits of the minima in products, f changed by at most `tolerance` within the ranges."""
+    ranges, share = training_ranges(model), tolerance / max(sum(map(has_minima, parts)), 1)
+    found = {}
+    for term, coef in parts.items():
+        is_long = coef and has_minima(term)
+        found[Term(rounded_expression(term.expression, share / abs(coef), ranges)) if is_long else term] = coef
+    return found
+
+
+def has_minima(term: Term) -> bool:
+    """Whether features of a product in original units count from their minima."""
+    parts = term.expression.parts if isinstance(term.expression, Product) else ()
+    differences = [found for part in parts if (found := as_difference(part))]
+    return any(number.shown is None for _, _, number in differences)
 
 
 def training_ranges(model: SparseModel) -> dict[int, tuple[float, float]]:

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import stats
+from sklearn.pipeline import Pipeline
 
 from .._model import SparseModel
 from .._model.access import models_of, one_model, predictor_if_readable, yes_or_no_features
@@ -19,21 +20,13 @@ from .._terms.expression import Positive, Scaled, as_difference, conditions_of, 
 from .._utils.arrays import BoolArray, FloatArray
 from .._utils.optional import require
 from .._utils.words import plural
-from .equation import equation_lines, legend
-from .rounding import training_ranges
-from .stability import stability
+from .equation import Rendered, equation_lines, formulas_html, legend, units_that_fit
+from .rounding import six_digits, training_ranges
 
 WIDEST = 48  # of a name in a table of plain text; longer ones keep both ends
-NAIVE = (
-    "p-values and intervals are naive: they take the terms as given, and the search that found them makes them look "
-    "better than they are. They come from the penalised fit (ridge), which shrinks coefficients towards zero."
-)
-ODDS = (
-    "odds ×: what the odds are multiplied by when this term alone changes as the next column says, in the units of the "
-    'feature or, if it says "scaled", of the term on the [0, 1] scale.'
-)
-WORTH = "worth: rise of the log-loss of left-out rows (approximate leave-one-out) without the term, in thousandths"
-SUMMARY_COLUMNS = ("term", "worth", "coef", "odds_ratio", "change")
+ODDS = "odds ×: what the odds are multiplied by when this term alone changes as the next column says"
+WORTH = "worth: rise of the left-out log-loss without the term, in thousandths"
+EVENTS_PER_TERM = 10  # the usual rule of thumb for logistic regression
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +38,7 @@ class _Shown:
     text: bool = False  # to the left, as the first column is
     sentence: bool = False  # plain text does not cut it
     long: bool = False  # plain text leaves it out
+    asked: bool = False  # only `rows` and `to_frame` have it
     hidden: bool = False  # it is never shown
 
 
@@ -71,7 +65,7 @@ class ReadableTable:
     @property
     def text_columns(self) -> tuple[str, ...]:
         """Names of those that plain text shows."""
-        return tuple(name for name in self.columns if not self._formats[name].long)
+        return tuple(name for name in self.columns if not (self._formats[name].long or self._formats[name].asked))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -86,8 +80,13 @@ class ReadableTable:
 
     def first(self, n: int) -> Self:
         """The same table with its first rows only."""
+        return self.only(range(min(n, len(getattr(self, self.columns[0])))))
+
+    def only(self, rows: Sequence[int]) -> Self:
+        """The same table with some of its rows."""
         known = {name: own for name in self._formats if (own := getattr(self, name)) is not None}
-        return replace(self, **{name: own[:n] for name, own in known.items()})  # type: ignore[type-var]
+        some = {k: tuple(v[j] for j in rows) if isinstance(v, tuple) else v[list(rows)] for k, v in known.items()}
+        return replace(self, **some)  # type: ignore[type-var]
 
     def text(self) -> str:
         """The table as plain text, with its notes."""
@@ -117,8 +116,12 @@ class ReadableTable:
         return pd.DataFrame(self.rows(), columns=list(self.columns)).set_index(self.columns[0])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(self._head(name))}</th>" for name in self.columns)
-        cells = self._cells(self.columns)
+        return self.html([name for name in self.columns if not self._formats[name].asked])
+
+    def html(self, columns: Sequence[str]) -> str:
+        """Some columns as an HTML table, with the notes."""
+        head = "".join(f"<th>{escape(self._head(name))}</th>" for name in columns)
+        cells = self._cells(columns)
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{notes}"
@@ -144,7 +147,8 @@ class TermTable(ReadableTable):
     coef : ndarray of shape (n_terms,)
         Coefficients on the [0, 1] scale.
     standard_error, t, p_value : ndarray of shape (n_terms,) or None
-        Of the coefficients, given the terms. Naive: they ignore the search, so the text leaves them out.
+        Of the coefficients, given the terms. Naive: they ignore the search, so they are in
+        `rows()` and `to_frame()` but not in the text and in notebooks.
     low, high : ndarray of shape (n_terms,) or None
         Ends of the confidence interval of each coefficient, naive too.
     odds_ratio : ndarray of shape (n_terms,)
@@ -152,7 +156,7 @@ class TermTable(ReadableTable):
         the constant, which does not change.
     change : tuple of str
         That change in words: of a comparison from no to yes, of any other term by a share of the range of its values,
-        in the user's own units if the term is a straight line in one feature or a hinge.
+        in the user's own units: those of the feature, or of the term as an equation in these units writes it.
     rip : ndarray of shape (n_terms,) or None
         Final inclusion probability, mean over the restarts; None if the history of the search is not known.
     share : ndarray of shape (n_terms,) or None
@@ -164,27 +168,22 @@ class TermTable(ReadableTable):
     term: tuple[str, ...] = field(metadata=per_row())
     worth: FloatArray | None = field(metadata=per_row(".1f"))
     coef: FloatArray = field(metadata=per_row(".4g"))
-    standard_error: FloatArray | None = field(metadata=per_row(".3g", "std. error"))
-    t: FloatArray | None = field(metadata=per_row(".2f"))
-    p_value: FloatArray | None = field(metadata=per_row(".2g", "p (naive)"))
-    low: FloatArray | None = field(metadata=per_row(".4g"))
-    high: FloatArray | None = field(metadata=per_row(".4g", "to"))
+    standard_error: FloatArray | None = field(metadata=per_row(".3g", "std. error", asked=True))
+    t: FloatArray | None = field(metadata=per_row(".2f", asked=True))
+    p_value: FloatArray | None = field(metadata=per_row(".2g", "p (naive)", asked=True))
+    low: FloatArray | None = field(metadata=per_row(".4g", asked=True))
+    high: FloatArray | None = field(metadata=per_row(".4g", "to", asked=True))
     odds_ratio: FloatArray = field(metadata=per_row(".3g", "odds ×"))
     change: tuple[str, ...] = field(metadata=per_row("", "for"))
-    rip: FloatArray | None = field(metadata=per_row(".2f", "RIP"))
-    share: FloatArray | None = field(metadata=per_row(".0%", "restarts"))
+    rip: FloatArray | None = field(metadata=per_row(".2f", "RIP", asked=True))
+    share: FloatArray | None = field(metadata=per_row(".0%", "restarts", asked=True))
     level: float
 
     @property
     def notes(self) -> tuple[str, ...]:
         if not any(self.change):
             return ()
-        return (ODDS,) if self.worth is None else (f"{WORTH}.", ODDS)
-
-    @property
-    def text_columns(self) -> tuple[str, ...]:
-        """Names of the columns that plain text shows: not those that are naive."""
-        return tuple(name for name in SUMMARY_COLUMNS if name in self.columns)
+        return (ODDS,) if self.worth is None else (WORTH, ODDS)
 
     def _head(self, name: str) -> str:
         return f"{100 * self.level:g}% from" if name == "low" else super(TermTable, self)._head(name)
@@ -311,14 +310,15 @@ def filter_table(source: Any, *, label: object = None) -> FilterTable | None:
     return FilterTable(names, statistic, margin, test.kept[order], test.threshold, test.significance)
 
 
-def summary(source: Any, *, label: object = None, width: int = 100) -> str:
-    """Equation, table of terms, features and stability of a model, as plain text.
+def summary(source: Any, *, label: object = None, width: int = 100) -> Rendered:
+    """Equation, table of terms and features of a model, as plain text.
+
+    The equation is in the user's own units, unless its numbers do not fit into double precision.
 
     Parameters
     ----------
     source : SparseModel, fitted RFSCClassifier, Predictor or fitted Pipeline
-        The model, or what holds it. A pipeline that shifts and scales its numbers is explained in the units of the raw
-        table.
+        The model, or what holds it.
     label : object, optional
         Which class, by default the second of two; for the first, f has the opposite sign.
     width : int, default=100
@@ -327,29 +327,49 @@ def summary(source: Any, *, label: object = None, width: int = 100) -> str:
     Returns
     -------
     str
-        Several lines.
+        Several lines; a notebook shows them as HTML.
     """
     model = one_model(source, label)
+    units, table = units_that_fit([model]), term_table(source, label=label)
+    table = table.only([j for j, term in enumerate(model.terms) if term.features])  # the equation has the constant
+    # coefficients on the [0, 1] scale beside an equation in other units would only confuse
+    shown = [name for name in table.text_columns if units == "scaled" or name != "coef"]
     used = [model.feature_names[p] for p in model.features]
-    table = term_table(source, label=label)
-    lines = [
+    size = f"{plural(model.size, 'term')} of {plural(len(used), 'feature')}: {', '.join(used)}"
+    if not used:
+        size = "The model has no terms: it predicts the shares of the classes among the training rows."
+    head = [
         f"f of class {model.label}; the class with the largest f is predicted"
         if len(models_of(source)) > 1
-        else f"f > 0 predicts class {model.label}",
-        *(line for words in legend(model, ranges=False) for line in textwrap.wrap(words, width)),
-        "",
-        *equation_lines(model, width),
-        "",
-        table.aligned(table.text_columns, width=10**6),
-        *(line for note in table.notes for line in textwrap.wrap(f"({note})", width)),
-        "",
-        *textwrap.wrap(f"{plural(model.size, 'term')} of {plural(len(used), 'feature')}: {', '.join(used)}", width),
+        else f"f > 0 predicts class {model.label}; its probability is 1/(1 + exp(-f))",
+        *legend(model, units=units, ranges=False),
     ]
-    if not used:
-        lines[-1] = "The model has no terms: it predicts the shares of the classes among the training rows."
-    elif model.evidence is not None:
-        lines += textwrap.wrap(str(stability(model)), width)
-    return "\n".join(lines)
+    below = [size, *events_caution(source, model.size)]
+    lines = [
+        *(line for words in head for line in textwrap.wrap(words, width)),
+        "",
+        *equation_lines(model, width, units),
+        "",
+        *([table.aligned(shown, width=10**6)] if used else []),
+        *(line for note in table.notes for line in textwrap.wrap(f"({note})", width)),
+        *([""] if used else []),
+        *(line for words in below for line in textwrap.wrap(words, width)),
+    ]
+    text = Rendered("\n".join(lines))
+    text.html = formulas_html([model]) + table.html(shown) + "".join(f"<p>{escape(words)}</p>" for words in below)
+    return text
+
+
+def events_caution(source: Any, n_terms: int) -> tuple[str, ...]:
+    """A sentence about few rows of the smallest class for each term, if there are, and if the source knows it."""
+    last = source[-1] if isinstance(source, Pipeline) else source
+    n_events = ((getattr(last, "manifest_", None) or {}).get("data") or {}).get("smallest_class")
+    if n_events is None or n_events >= EVENTS_PER_TERM * n_terms:
+        return ()
+    rows, terms = plural(n_events, "row"), plural(n_terms, "term")
+    return (
+        f"Caution: {rows} of the smallest class for {terms}, fewer than ten for each: coefficients may be far off.",
+    )
 
 
 def shortened(name: str, width: int) -> str:
@@ -371,10 +391,15 @@ def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[in
     size = change * (highest - lowest)
     hinge = as_difference(node.part) if isinstance(node, Positive) else None
     if hinge is None and not isinstance(node, Scaled):
-        return size, f"+{size:.3g} scaled"
+        (weight,) = term.unscaled(model.scaling, expand=False).values()
+        return size, f"+{_three_digits(size / weight if weight else math.inf)}"
     low, high = training_ranges(model)[term.features[0]]
     falls = hinge is not None and hinge[1] < 0
-    return size, f"{'-' if falls else '+'}{(high / 2 - low / 2) * 2 * size:.3g}"
+    return size, f"{'-' if falls else '+'}{_three_digits((high / 2 - low / 2) * 2 * size)}"
+
+
+def _three_digits(value: float) -> str:
+    return six_digits(float(f"{value:.3g}"))
 
 
 def _plain(entries: Any, j: int) -> Any:

@@ -92,7 +92,14 @@ class CalibrationDisplay(Display):
 
     @classmethod
     def from_predictions(
-        cls, happened: Any, probability: Any, *, what: str = "the class", n_bins: int | None = None, ax: Any = None
+        cls,
+        happened: Any,
+        probability: Any,
+        *,
+        what: str = "the class",
+        groups: Any = None,
+        n_bins: int | None = None,
+        ax: Any = None,
     ) -> Self:
         """Draw the calibration of given probabilities.
 
@@ -104,6 +111,8 @@ class CalibrationDisplay(Display):
             Its predicted probability.
         what : str, default="the class"
             What the probability is of.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Samples of one group, such as visits of a patient, are not independent: the intervals become wider.
         n_bins : int or None, default=None
             Number of bins; None takes 10, or 5 for fewer than 200 samples.
         ax : sequence of two Axes, Figure or None, default=None
@@ -125,7 +134,7 @@ class CalibrationDisplay(Display):
             msg = "probabilities must lie between 0 and 1; some do not. Pass predict_proba, not decision_function."
             raise ValueError(msg)
         n_bins = (5 if happened.size < FEW_SAMPLES else 10) if n_bins is None else n_bins
-        return cls(what=what, **_in_bins(happened, probability, n_bins)).plot(ax)
+        return cls(what=what, **_in_bins(happened, probability, n_bins, groups)).plot(ax)
 
     def _draw(self, *axes: Any) -> None:
         shares, counts = axes
@@ -152,7 +161,7 @@ class CalibrationDisplay(Display):
         counts.margins(y=0.25)
 
 
-def _in_bins(happened: BoolArray, probability: FloatArray, n_bins: int) -> dict[str, Any]:
+def _in_bins(happened: BoolArray, probability: FloatArray, n_bins: int, groups: Any) -> dict[str, Any]:
     """Counts, means and intervals in bins of equal width."""
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     place = np.clip(np.searchsorted(edges, probability, side="right") - 1, 0, n_bins - 1)
@@ -161,9 +170,26 @@ def _in_bins(happened: BoolArray, probability: FloatArray, n_bins: int) -> dict[
     )
     with np.errstate(invalid="ignore"):  # NaN in an empty bin
         predicted, observed = total / count, hits / count
-    intervals = [
-        stats.binomtest(int(k), int(n)).proportion_ci(LEVEL, "wilson") if n else (np.nan, np.nan)
-        for k, n in zip(hits, count, strict=True)
-    ]
-    low, high = np.array(intervals).T
+    independent = count.astype(np.float64)
+    if groups is not None:
+        _, group = np.unique(groups, return_inverse=True)
+        independent = np.array([_independent(happened[place == b], group[place == b]) for b in range(n_bins)])
+    low, high = _wilson(observed, independent)
     return {"edges": edges, "count": count, "predicted": predicted, "observed": observed, "low": low, "high": high}
+
+
+def _wilson(share: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Wilson's interval of shares of n independent samples."""
+    with np.errstate(invalid="ignore", divide="ignore"):  # NaN in an empty bin
+        z2 = stats.norm.ppf(0.5 + LEVEL / 2) ** 2 / n
+        middle, reach = (share + z2 / 2) / (1 + z2), np.sqrt(z2 * (share * (1 - share) + z2 / 4)) / (1 + z2)
+    return np.clip(np.minimum(middle - reach, share), 0, 1), np.clip(np.maximum(middle + reach, share), 0, 1)
+
+
+def _independent(happened: BoolArray, group: IntArray) -> float:
+    """How many independent samples tell as much about a share as these of some groups do."""
+    n_groups, share = np.unique(group).size, happened.mean() if happened.size else 0.0
+    variance = float((np.bincount(group, happened - share) ** 2).sum()) * n_groups / max(n_groups - 1, 1)
+    if n_groups < 2 or not variance:  # all or none: the groups are what is independent
+        return float(n_groups)
+    return min(share * (1.0 - share) * happened.size**2 / variance, float(happened.size))

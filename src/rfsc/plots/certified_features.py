@@ -11,13 +11,14 @@ import numpy as np
 from .._utils.arrays import FloatArray
 from .._utils.words import plural
 from ..certify import Certificate
-from ..certify.certificate import BY_CLUSTER, CHANCE, NOT_SETTLED, PASSENGER, SUPPORTED
+from ..certify.certificate import BY_CLUSTER, CHANCE, NOT_SETTLED, PASSENGER, SUPPORTED, TOO_FEW
 from .drawing import COLOURS, GREY, SMALL, Display, named_rows, shorten, title_and_legend
 
 LOOKS = {  # of a verdict: colour and marker
     SUPPORTED: (COLOURS[0], "o"),
     BY_CLUSTER: (COLOURS[5], "s"),
     PASSENGER: (COLOURS[4], "D"),
+    TOO_FEW: (COLOURS[3], "P"),
     NOT_SETTLED: ("0.6", "v"),
     CHANCE: (COLOURS[1], "X"),
 }
@@ -92,7 +93,7 @@ class CertificateDisplay(Display):
 
     def _axes(self, ax: Any) -> Any:
         n_more = len(self.names) - self.max_features
-        note, width = f"+{n_more} more" if n_more > 0 else "", 7.5 if self.cluster == self.names else 9.0
+        note, width = f"+{n_more} more" if n_more > 0 else "", 7.5 if self.cluster == self.names else 8.5
         return [named_rows(ax, self.names[: self.max_features], note, width)]
 
     def _draw(self, *axes: Any) -> None:

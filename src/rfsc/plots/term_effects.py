@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import stats
+from scipy.special import expit
 
 from .._model.access import as_predictor, model_of
 from .._utils.arrays import BoolArray, FloatArray
@@ -185,10 +186,10 @@ class RowContributionsDisplay(TermRowsDisplay):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ContributionsDisplay(Display):
-    """Positive and negative contributions of samples side by side, and the confidence below them.
+    """Positive and negative contributions of samples side by side, and the probability of the class below them.
 
-    As in the paper: y+ is the sum of the positive contributions to f, y- that of the negative ones, and the confidence
-    is (y+ - y-) / max(y+, y-).
+    y+ is the sum of the positive contributions to f, y- that of the negative ones, and the probability that of
+    f = y+ - y-; with several classes, before all are scaled to a sum of one.
 
     Parameters
     ----------
@@ -244,7 +245,7 @@ class ContributionsDisplay(Display):
         return cls(sides=sides, truth=truth, label=model.label, max_samples=max_samples).plot(ax)
 
     def _draw(self, *axes: Any) -> None:
-        bars, confidence = axes
+        bars, below = axes
         n = len(self.sides.for_class)
         shown = min(n, self.max_samples)
         samples = np.arange(1, shown + 1)
@@ -254,21 +255,26 @@ class ContributionsDisplay(Display):
         bars.set(ylabel="contribution")
         bars.tick_params(labelbottom=False)
         title_and_legend(bars, self.title or f"Evidence for and against class {class_name(self.label)}")
-        self._draw_confidence(confidence, samples, self.sides.confidence[:shown])
-        confidence.set_xlabel(f"sample (the first {shown} of {n})" if shown < n else "sample")
+        self._draw_below(below, samples)
+        below.set_xlabel(f"sample (the first {shown} of {n})" if shown < n else "sample")
         for one in axes:
             one.set_xlim(0.3, shown + 0.7)
             one.set_xticks(samples if shown <= 30 else [1, *range(10, shown + 1, 10)])
 
-    def _draw_confidence(self, ax: Any, samples: Any, delta: FloatArray) -> None:
-        ax.axhline(0, color="0.6", lw=0.8)
-        ax.vlines(samples, 0, delta, color="0.6", lw=1)
-        ax.set(ylabel="confidence δ", ylim=(-1.15, 1.15))
+    def _draw_below(self, ax: Any, samples: Any) -> None:
+        ax.set(ylabel="probability", ylim=(-0.075, 1.075))
+        self._draw_marks(ax, samples, expit(self.sides.for_class - self.sides.against_class), 0.5)
+
+    def _draw_marks(self, ax: Any, samples: Any, values: FloatArray, middle: float) -> None:
+        """A mark for each sample above or below the value that decides, and whether it is on the right side."""
+        values = values[: len(samples)]
+        ax.axhline(middle, color="0.6", lw=0.8)
+        ax.vlines(samples, middle, values, color="0.6", lw=1)
         if self.truth is None:
-            ax.plot(samples, delta, "o", color="k", ms=5)
+            ax.plot(samples, values, "o", color="k", ms=5)
             return
-        right = (delta > 0) == self.truth[: len(delta)]
-        ax.plot(samples[right], delta[right], "o", color="k", ms=5, label="correct")
+        right = (values > middle) == self.truth[: len(values)]
+        ax.plot(samples[right], values[right], "o", color="k", ms=5, label="correct")
         if not right.all():
-            ax.plot(samples[~right], delta[~right], "X", color=AGAINST, ms=9, label="wrong")
+            ax.plot(samples[~right], values[~right], "X", color=AGAINST, ms=9, label="wrong")
         title_and_legend(ax, "")

@@ -12,16 +12,17 @@ from scipy.optimize import linprog
 from .._model import SparseModel
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.words import fixed, listed, percent, plural
+from ..certify import Certificate
+from ..explain.term_table import EVENTS_PER_TERM
 from ..monitor.shift import outside_range
-from .honest_score import MAJORITY, OURS, HonestScore, measure
+from .honest_score import MAJORITY, OURS, HonestScore
+from .metrics import measure
 from .subject import ColumnSummary, Subject
 
 LEVELS = ("serious", "caution", "note")
-MIN_EVENTS_PER_TERM = 10  # the usual rule of thumb for logistic regression
 SMALL_CLASS = 20  # rows
 OFTEN_MISSING = 0.2
 HIGH_CORRELATION = 0.95
-POOR_STABILITY = 0.4  # "poor" below, according to Nogueira, Sechidis and Brown (2018)
 MAX_OPTIMISM = 0.05  # accuracy on the rows given minus accuracy on held-out rows
 MANY_DUPLICATES = 0.02
 MAX_SEPARATION_ROWS = 20_000  # a linear program over more takes long, and long tables are rarely separable
@@ -44,12 +45,6 @@ OF_OUTPUTS = {
         "coefficients finite, and their p-values mean little.",
     ),
     "few_events": ("caution", "Few rows per term", "Fewer than ten for each term: the coefficients may be far off."),
-    "unstable": (
-        "caution",
-        "Unstable selection",
-        "Repeated searches agree little on the terms (1 is full agreement, below 0.4 is called poor). Other formulas "
-        "predict as well as this one: do not read its terms as causes.",
-    ),
     "collinear": ("note", "Correlated terms", f"Correlation above {HIGH_CORRELATION:g}: interpret them together."),
     "not_converged": ("note", "Search not converged", "A larger max_iter in SearchSettings may improve the model."),
 }
@@ -67,33 +62,47 @@ def find_cautions(
     subject: Subject,
     columns: Sequence[ColumnSummary],
     score: HonestScore,
-    stability: Sequence[float | None],
     warnings: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> list[Caution]:
-    """All cautions; `stability` holds the index of the terms of every output, `warnings` what the fit has said."""
+    """All cautions; with the warnings of the fit, and notes on how the table was read."""
     models, features, code = subject.models, subject.features, subject.code
     found = [
         *_score_cautions(score, subject),
         *_class_cautions(code, subject.class_names),
         *_range_cautions(subject),
         *_table_cautions(models[0].n_observations, len(features), columns),
-        *(
-            Caution("caution", "warning", "Warning during the fit", f"{text[:1].upper()}{text[1:]}.")
-            for text in warnings
-        ),
+        *(Caution("caution", "warning", "Warning during the fit", _sentence(text)) for text in warnings),
+        *(Caution("note", "table", "How the table was read", _sentence(text)) for text in notes),
     ]
     details: dict[str, list[str]] = {}
-    for model, index in zip(models, stability, strict=True):
+    for model in models:
         target = np.where(code == subject.class_names.index(str(model.label)), 1.0, -1.0)
         is_fit = model.n_observations in (None, len(features))  # other rows say nothing about the fit
         of_fit = _fit_findings(model, features, target) if is_fit else ()
-        for key, detail in chain(of_fit, _search_findings(model, index)):
+        for key, detail in chain(of_fit, _search_findings(model)):
             details.setdefault(key, []).append(detail if len(models) == 1 else f"class “{model.label}”: {detail}")
     found += [_of_outputs(key, some) for key, some in details.items()]
     if subject.predictor.settings_.get("random_state", 0) is None:
         text = "random_state was not set, so another fit may find other terms. Set it to make the fit reproducible."
         found.append(Caution("note", "no_seed", "No random seed", text))
     return sorted(found, key=lambda caution: LEVELS.index(caution.level))
+
+
+def certificate_cautions(certificate: Certificate, subject: Subject) -> list[Caution]:
+    """Whether a certificate was made of other rows than the model; one of other classes is refused."""
+    record, made = subject.predictor.manifest_, certificate.settings
+    if record is not None and sorted(made.classes) != sorted(subject.class_names):
+        msg = "the certificate is about other classes than the model. Make one of the same estimator and rows."
+        raise ValueError(msg)
+    if record is None or record["data"]["content"] == made.content:
+        return []
+    text = "Its rows or features are not those that the model was fitted to. Make one of the table of the fit."
+    return [Caution("caution", "other_table", "Certificate of another table", text)]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def _of_outputs(key: str, details: Sequence[str]) -> Caution:
@@ -190,7 +199,7 @@ def _fit_findings(model: SparseModel, features: FloatArray, target: FloatArray) 
     elif separated > 0.0:
         yield "partial_separation", f"{percent(separated)} of the rows"
     events = int(min((target > 0).sum(), (target < 0).sum()))
-    if events / n_terms < MIN_EVENTS_PER_TERM:
+    if events / n_terms < EVENTS_PER_TERM:
         yield "few_events", f"{plural(n_terms, 'term')} for {plural(events, 'row')} of the less frequent class"
     pairs = _correlated(columns, model.names)
     if pairs:
@@ -205,12 +214,10 @@ def _correlated(columns: FloatArray, names: Sequence[str]) -> list[str]:
     return [f"“{names[varying[i]]}” with “{names[varying[j]]}”" for i, j in np.argwhere(high)]
 
 
-def _search_findings(model: SparseModel, stability: float | None) -> Iterator[tuple[str, str]]:
+def _search_findings(model: SparseModel) -> Iterator[tuple[str, str]]:
     evidence = model.evidence
     if evidence is None:
         return
-    if stability is not None and stability < POOR_STABILITY:
-        yield "unstable", f"index {stability:.2f} over {plural(evidence.n_restarts, 'restart')}"
     n_cut = sum(reason not in ("converged", "patience") for reason in evidence.stop_reasons)
     if n_cut > len(evidence.stop_reasons) / 2:
         yield "not_converged", f"{n_cut} of {plural(len(evidence.stop_reasons), 'search', 'searches')} ended early"

@@ -15,10 +15,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix
+from sklearn.pipeline import Pipeline
 
 from .. import __all__ as rfsc_names
 from .. import bases
 from .._model import SparseModel
+from .._model.access import models_of
+from .._model.fallback import Fallback
 from .._model.predictor import Predictor
 from .._search.loop import SearchSettings
 from .._utils.arrays import FloatArray, IntArray
@@ -34,23 +37,23 @@ from ..explain import (
     feature_effects,
     filter_table,
     legend,
-    stability,
     term_table,
 )
 from ..explain.equation import original_equation
-from ..explain.term_table import NAIVE
+from ..explain.front import DIGITS
 from ..restrictions import Restrictions
-from .cautions import find_cautions
+from .cautions import certificate_cautions, find_cautions
 from .first_screen import first_figures, headline, methods, question
-from .honest_score import MAJORITY, METRICS, HonestScore, measure
+from .honest_score import MAJORITY, HonestScore
+from .metrics import METRICS, measure
 from .odds import odds_ratios, worked_example
 from .performance import Outcomes, performance
-from .subject import ColumnSummary, Subject, raw_columns, summarize_columns
+from .subject import MIN_ROWS, ColumnSummary, Subject, raw_columns, summarize_columns
 from .table_one import table_one
 
 VERSION = 1
 SETTINGS_CLASSES = {"Restrictions": Restrictions} | {name: getattr(bases, name) for name in bases.__all__}
-NAIVE_COLUMNS = ("standard_error", "t", "p_value", "low", "high")  # of a table of terms
+TERM_COLUMNS = ("term", "worth", "coef", "odds_ratio", "change")
 IMBALANCED = 0.75  # share of the largest class beyond which accuracy is misleading
 MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line
 
@@ -63,6 +66,9 @@ class PageWords:
     title: str
     source: str | None = None  # where the rows come from
     warnings: Sequence[str] = ()
+    notes: Sequence[str] = ()  # on how the table was read
+    n_groups: int | None = None
+    fallbacks: Sequence[Fallback] = ()
 
 
 def collect(
@@ -78,11 +84,10 @@ def collect(
     table = subject.as_read(X)
     columns = summarize_columns(table, subject.column_names())
     used = subject.columns_used()
-    models = [_model(model, subject) | {"effects": _effects(subject, k)} for k, model in enumerate(subject.models)]
+    models = [_model(subject, k) for k in range(len(subject.models))]
+    cautions = find_cautions(subject, columns, score, words.warnings, words.notes)
     if certificate is not None:
-        models = [_without_naive(model) for model in models]
-    indices = [model["stability"]["terms"]["index"] if model["stability"] else None for model in models]
-    cautions = find_cautions(subject, columns, score, indices, words.warnings)
+        cautions += certificate_cautions(certificate, subject)
     is_separable = any(caution.key in ("separation", "partial_separation") for caution in cautions)
     for found, model in zip(models, subject.models, strict=True):
         found["odds_ratios"] = odds_ratios(subject, model, intervals=certificate is None and not is_separable)
@@ -93,7 +98,8 @@ def collect(
         "created": datetime.now(UTC).date().isoformat(),
         "title": words.title,
         "task": _task(subject, len(columns), words.target) | {"source": words.source},
-        "score": _score(score, subject),
+        "score": _score(score, subject) | {"n_groups": words.n_groups},
+        "sites": _sites(score),
         "performance": _performance(score, subject),
         "optimism": _optimism(score, subject),
         "cautions": [asdict(caution) for caution in cautions],
@@ -103,6 +109,8 @@ def collect(
         "features": subject.feature_definitions(),
         "table_one": table_one(raw_columns(table), columns, subject.code, subject.class_names, subject.weight),
         "data": [asdict(column) | {"used": None if used is None else column.name in used} for column in columns],
+        "read": _read(subject),
+        "fallbacks": [_fallback(one) for one in words.fallbacks],
         "filter": _filter(subject),
         "settings": _settings(subject, columns),
     }
@@ -197,7 +205,8 @@ def _method(score: HonestScore, place: int) -> dict[str, Any]:
     return {"name": method.name, "scores": scores, "seconds": method.seconds, "n_not_converged": method.n_warned}
 
 
-def _model(model: SparseModel, subject: Subject) -> dict[str, Any]:
+def _model(subject: Subject, output: int) -> dict[str, Any]:
+    model = subject.models[output]
     evidence = model.evidence
     effect = np.abs(model.coef) * model.columns(subject.features).std(axis=1) if model.terms else np.empty(0)
     table = term_table(subject.predictor, label=model.label)  # by the predictor, which knows the yes/no features
@@ -210,31 +219,18 @@ def _model(model: SparseModel, subject: Subject) -> dict[str, Any]:
             "how_to_read": _legend(model, "original"),
             "how_to_read_scaled": _legend(model, "scaled"),
         },
-        "has_errors": model.standard_error is not None,
-        "note": NAIVE,
         "terms": [
-            row | {"influence": influence, "constant": not term.features}
+            {name: row[name] for name in TERM_COLUMNS} | {"influence": influence, "constant": not term.features}
             for row, influence, term in zip(table.rows(), _relative(effect), model.terms, strict=True)
         ],
-        "sizes": _sizes(model),
+        "sizes": _sizes(subject, output),
         "features": _features_by_influence(model, subject.features),
         "n_candidates": None if evidence is None else evidence.n_candidates,
         "n_restarts": None if evidence is None else evidence.n_restarts,
         "n_converged": None
         if evidence is None
         else len(evidence.stop_reasons) - evidence.stop_reasons.count("max_iter"),
-        "stability": {of: _stability(model, of) for of in ("terms", "features")},
-    }
-
-
-def _without_naive(model: dict[str, Any]) -> dict[str, Any]:
-    """What a certificate does not replace."""
-    unknown = dict.fromkeys(NAIVE_COLUMNS)
-    return model | {
-        "has_errors": False,
-        "note": None,
-        "stability": None,
-        "terms": [term | unknown for term in model["terms"]],
+        "effects": _effects(subject, output),
     }
 
 
@@ -287,19 +283,58 @@ def _legend(model: SparseModel, units: str) -> list[str]:
     return [line.replace("`definitions` has", "the definitions have") for line in legend(model, units=units)]
 
 
-def _sizes(model: SparseModel) -> list[dict[str, Any]]:
+def _sizes(subject: Subject, output: int) -> list[dict[str, Any]]:
     """Left-out log-loss by the number of terms; empty if it is not known."""
+    model = subject.models[output]
     curve = model.sizes
     if curve is None:
         return []
     names = ("n_terms", "n_features", "log_loss", "above_best", "standard_error")
     rows = zip(*(getattr(curve, name).tolist() for name in names), strict=True)
-    return [dict(zip(names, row, strict=True)) | {"chosen": row[0] == model.size} for row in rows]
+    found = [dict(zip(names, row, strict=True)) for row in rows]
+    return [
+        row
+        | {
+            "within_1se": row["above_best"] <= row["standard_error"],
+            "chosen": row["n_terms"] == model.size,
+            "equation": _equation_at(subject, output, row["n_terms"]),
+        }
+        for row in found
+    ]
 
 
-def _stability(model: SparseModel, of: str) -> dict[str, Any]:
-    found = stability(model, of=of)
-    return {name: getattr(found, name) for name in ("index", "low", "high", "word", "reason")}
+def _equation_at(subject: Subject, output: int, n_terms: int) -> str | None:
+    """The equation of the same fit at another size; None for a model from a file, which holds no others."""
+    estimator: Any = subject.estimator
+    steps = estimator.steps if isinstance(estimator, Pipeline) else [("model", estimator)]
+    try:
+        other = steps[-1][1].at_size(n_terms)
+    except (AttributeError, ValueError):  # ValueError: another output has no model as small as this
+        return None
+    source = Pipeline([*steps[:-1], ("model", other)]) if len(steps) > 1 else other
+    return str(equation(models_of(source)[output], digits=DIGITS))
+
+
+def _sites(score: HonestScore) -> list[dict[str, Any]]:
+    """The scores of every site, after fits to the others; those of few rows are not shown."""
+    rows = []
+    for (name, n_rows), values in zip(score.folds, score.methods[0].values.tolist(), strict=False):
+        figures = dict(zip((metric.key for metric in METRICS), values, strict=True))
+        known = figures if n_rows >= MIN_ROWS else dict.fromkeys(figures)
+        rows.append({"site": name, "n_rows": n_rows, **known})
+    return rows
+
+
+def _read(subject: Subject) -> list[dict[str, str]]:
+    """What was read, changed and doubted, one row for each column of the raw table; empty if that is not known."""
+    found = (subject.predictor.manifest_ or {}).get("columns") or []
+    steps = subject.estimator.steps[:1] if isinstance(subject.estimator, Pipeline) else []
+    return list(found) or [row for _, step in steps if hasattr(step, "columns_") for row in step.columns_.rows()]
+
+
+def _fallback(one: Fallback) -> dict[str, Any]:
+    terms = [name for m in one.models for name, term in zip(m.names, m.terms, strict=True) if term.features]
+    return {"when_missing": list(one.when_missing), "terms": list(dict.fromkeys(terms)), **one.figures}
 
 
 def _filter(subject: Subject) -> list[dict[str, Any]]:

@@ -12,9 +12,11 @@ from html import escape
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 from scipy.special import expit
 
 from .._model import SparseModel
+from .._model.fallback import Fallback
 from .._utils.files import whole_file
 from .._utils.optional import require
 from .._utils.words import fixed, listed, minus_sign, number, percent, plural
@@ -78,6 +80,8 @@ class Report:
         title: str | None = None,
         source: str | None = None,
         warnings: Sequence[str] = (),
+        notes: Sequence[str] = (),
+        fallbacks: Sequence[Fallback] | None = None,
         show_rows: bool = False,
         certificate: Certificate | None = None,
         atlas: Atlas | None = None,
@@ -101,15 +105,19 @@ class Report:
         baselines : mapping of str to estimator or None, default=None
             Methods to compare with, after the same preprocessing. None takes `default_baselines`, {} none.
         sample_weight, groups : array-like of shape (n_samples,), default=None
-            Those of the fit, for the fits and scores of `cv`.
+            Those of the fit, for the fits and scores of `cv`; intervals resample whole groups.
         target, title : str or None, default=None
             Name of what is predicted, None takes that of y if it has one; and title of the page.
-        source, warnings : str or None, sequence of str, default=None, ()
-            Where the rows come from, such as the name of a file, for the methods; and warnings of the fit to repeat.
+        source : str or None, default=None
+            Where the rows come from, such as the name of a file, for the methods.
+        warnings, notes : sequence of str, default=()
+            Warnings of the fit, and notes on how the table was read, to repeat.
+        fallbacks : sequence of Fallback or None, default=None
+            Models for rows in which a measurement is missing; None takes those of a model from a file.
         show_rows : bool, default=False
             Whether to add figures of single rows. Otherwise the page holds aggregates only.
         certificate, atlas : Certificate or None, Atlas or None, default=None
-            What to believe, in place of naive p-values and of the stability of the restarts; and other good models.
+            What to believe, in place of naive intervals; and other good models.
         random_state, verbose : int or None, int, default=0
             Seed of the folds and baselines; 1 reports progress on stderr.
 
@@ -125,7 +133,9 @@ class Report:
         score = _score(subject, X, progress=partial(print, file=sys.stderr) if verbose else None, **options)
         target = target or str(getattr(y, "name", None) or "the target")
         title = title or f"Model report: {target}"
-        words = PageWords(target, title, source, warnings)
+        fallbacks = subject.predictor.fallbacks_ if fallbacks is None else fallbacks
+        n_groups = None if groups is None else len(set(np.asarray(groups).tolist()))
+        words = PageWords(target, title, source, warnings, notes, n_groups, fallbacks)
         content = collect(subject, X, score, words, certificate=certificate, atlas=atlas)
         figures = draw_figures(subject, X, score, show_rows=show_rows, certificate=certificate, atlas=atlas)
         return cls(content, tuple(subject.models), tuple(figures))
@@ -201,11 +211,14 @@ class Report:
         return f'<iframe title="rfsc report" sandbox srcdoc="{escape(self.html())}" style="{FRAME_STYLE}"></iframe>'
 
 
-def _score(subject: Subject, X: Any, *, cv: Any, random_state: int | None, **options: Any) -> HonestScore:
+def _score(subject: Subject, X: Any, *, cv: Any, groups: Any, random_state: int | None, **options: Any) -> HonestScore:
     if isinstance(cv, HonestScore):
         return cv
+    groups = None if groups is None else np.asarray(groups)
+    options |= {"groups": groups}
     if cv is None or subject.estimator is None:
-        return on_given_rows(subject.proba, subject.code, weight=subject.weight, random_state=random_state)
+        more: dict[str, Any] = {"weight": subject.weight, "groups": groups, "random_state": random_state}
+        return on_given_rows(subject.proba, subject.code, **more)
     options |= {"cv": cv, "sample_weight": subject.weight, "random_state": random_state}
     return cross_validated(subject.estimator, X, subject.labels, subject.predictor.classes_, **options)
 

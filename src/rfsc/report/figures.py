@@ -46,7 +46,7 @@ def draw_figures(
             text = "how often the fits to halves of the rows chose each feature. Members of a cluster stand together."
             display = plots.CertificateDisplay.from_certificate(certificate)
             figures.append(_figure("certificate", 0, "Features by verdict", text, display, wide=True))
-        figures += _of_outputs(subject, X, is_certified=certificate is not None)
+        figures += _of_outputs(subject, X)
         if atlas is not None:
             figures += _of_atlas(atlas)
         return [*figures, *_of_rows(subject, X)] if show_rows else figures
@@ -123,7 +123,8 @@ def _calibration(subject: Subject, score: HonestScore) -> Figure:
     else:
         what, happened = "the predicted class", proba.argmax(axis=1) == code
         probability = proba.max(axis=1)
-    display = plots.CalibrationDisplay.from_predictions(happened, probability, what=what)
+    groups = None if score.groups is None else score.groups[: score.n_rows]
+    display = plots.CalibrationDisplay.from_predictions(happened, probability, what=what, groups=groups)
     return _figure("score", 0, "Calibration", text, display)
 
 
@@ -134,19 +135,17 @@ def _shown_outputs(subject: Subject) -> Iterator[tuple[int, str]]:
             yield k, f" of class “{model.label}”" if len(subject.models) > 1 else ""
 
 
-def _of_outputs(subject: Subject, X: Any, *, is_certified: bool) -> Iterator[Figure]:
-    """Figures of every output; a certificate replaces naive intervals and the agreement of the restarts."""
+def _of_outputs(subject: Subject, X: Any) -> Iterator[Figure]:
+    """Figures of every output, without naive intervals."""
     source, table = subject.predictor, X if subject.reads_table else subject.features
     for k, of in _shown_outputs(subject):
-        shown = replace(subject.models[k], standard_error=None) if is_certified else subject.models[k]
-        intervals = "" if shown.standard_error is None else ", with naive 95 % intervals"
-        text = f"on the common scale from 0 to 1{intervals}. Terms to the right favour the class."
-        display: Any = plots.CoefficientsDisplay.from_estimator(shown)
+        text = "on the common scale from 0 to 1. Terms to the right favour the class."
+        display: Any = plots.CoefficientsDisplay.from_estimator(replace(subject.models[k], standard_error=None))
         yield _figure("model", k, f"Coefficients{of}", text, display, wide=True)
         if subject.models[k].sizes is not None:
             text = "log-loss of left-out rows by the number of terms; the band is one paired standard error."
             display = plots.FrontDisplay.from_estimator(source, output=k)
-            yield _figure("model", k, f"Size of the model{of}", text, display)
+            yield _figure("sizes", k, f"Size of the model{of}", text, display)
         if any(len(term.features) == 1 for term in subject.models[k].terms):
             text = (
                 "what the terms of each single feature add to f over its training range, and how many rows there are."
@@ -170,7 +169,7 @@ def _of_outputs(subject: Subject, X: Any, *, is_certified: bool) -> Iterator[Fig
 def _of_rows(subject: Subject, X: Any) -> Iterator[Figure]:
     rows = (subject.predictor, X if subject.reads_table else subject.features, subject.labels)
     for k, of in _shown_outputs(subject):
-        text = "contributions for and against the class in single rows, and the confidence of the model."
+        text = "contributions for and against the class in single rows, and the probability of the class."
         display = plots.ContributionsDisplay.from_estimator(*rows, output=k)
         yield _figure("rows", k, f"For and against{of}", text, display, wide=True)
     if len(subject.features_read) > 1:

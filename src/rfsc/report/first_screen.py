@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._utils.words import fixed, listed, minus_sign, number, percent, plural
@@ -77,19 +77,44 @@ def methods(content: Mapping[str, Any]) -> list[dict[str, str]]:
     used = [column["name"] for column in content["data"] if column["used"]]
     source = task["source"] or f"a table of {plural(task['n_rows'], 'row')}"
     found = {
-        "Source of data": f"The data are {source}, with one row for each observation.",
+        "Source of data": f"The data are {source}{_structure(content)}.",
         "Outcome": f"The outcome is {task['target']}, with {plural(len(task['classes']), 'class', 'classes')}: "
         f"{listed([c['label'] for c in task['classes']], MAX_NAMES)}.",
         "Predictors": f"{plural(task['n_columns'], 'column')} were candidate predictors"
         + (f", which gave {plural(task['n_features'], 'feature')}" if task["n_features"] != task["n_columns"] else "")
         + (f"; the final model reads {listed(used, MAX_NAMES)}." if used else "."),
         "Sample size": f"There were {plural(task['n_rows'], 'row')}, {events}{_per_term(content)}.",
+        **({"Data preparation": text} if (text := _preparation(content["read"])) else {}),
         "Missing data": _missing(content),
         "Model": _search(content),
         "Validation": _validation(score),
         "Performance": _performance(content),
     }
     return [{"head": head, "text": text} for head, text in found.items()]
+
+
+def _structure(content: Mapping[str, Any]) -> str:
+    """How rows belong together."""
+    score, sites = content["score"], content["sites"]
+    if score["n_groups"] is None:
+        found = ", with one row for each observation"
+    else:
+        of = plural(content["task"]["n_rows"], "row") if content["task"]["source"] else "which are"
+        found = f": {of} of {plural(score['n_groups'], 'subject')}, whose rows were always kept together"
+    return found + (f"; they come from {plural(len(sites), 'site')}: {_names_of(sites, 'site')}" if sites else "")
+
+
+def _names_of(rows: Sequence[Mapping[str, Any]], key: str) -> str:
+    return listed([row[key] for row in rows], MAX_NAMES)
+
+
+def _preparation(columns: Sequence[Mapping[str, str]]) -> str:
+    """What was changed in cells when they were read, such as limits and units, and what was doubtful."""
+    parts = []
+    for key, what in (("changed", "Cells were read as follows"), ("doubtful", "In doubt")):
+        found = [f"{c['column']} ({c[key]})" for c in columns if c[key]]
+        parts += [f"{what}: {listed(found, MAX_NAMES)}."] if found else []
+    return " ".join(parts)
 
 
 def _per_term(content: Mapping[str, Any]) -> str:
@@ -155,7 +180,8 @@ def _performance(content: Mapping[str, Any]) -> str:
             f"{fixed(ours['log_loss'])}, accuracy {percent(ours['accuracy'])}."
         )
     independent = "" if score["folds_of"] == "rows" else " (rows taken as independent)"
-    interval = f"95 % interval by DeLong{independent} {fixed(one['auc_low'])} to {fixed(one['auc_high'])}"
+    how = f"DeLong{independent}" if score["n_groups"] is None else "resampling whole subjects"
+    interval = f"95 % interval by {how} {fixed(one['auc_low'])} to {fixed(one['auc_high'])}"
     slope, intercept = (minus_sign(fixed(one[name], 2)) for name in ("slope", "intercept"))
     gap = content["optimism"]
     optimism = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,35 +21,17 @@ from sklearn.preprocessing import StandardScaler
 
 from .._fit.encoding import RowEncoder, fill_later
 from .._search.context import StopAfter, uninterruptible_fits
-from .._utils.arrays import BoolArray, FloatArray, IntArray
+from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import safe_indexing
 from .._utils.validation import codes_of, fit_params
+from .metrics import METRICS, SIGNS, measure
 
 N_FOLDS = 5
 FEW_ROWS, REPEATS = 200, 3  # below FEW_ROWS, one partition into folds varies much, so several are averaged
 N_RESAMPLES = 100
-SMALLEST_PROBABILITY = 1e-15  # a probability of exactly zero would make the log-loss infinite
 OURS, MAJORITY = "RFSC", "majority class"
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    key: str  # in the JSON
-    name: str  # on the page
-    meaning: str  # one sentence for a reader who does not know it
-    higher_is_better: bool
-
-
-METRICS = (
-    Metric("accuracy", "accuracy", "share of the rows that get the right class", True),
-    Metric("balanced_accuracy", "balanced accuracy", "accuracy within each class, averaged over the classes", True),
-    Metric("auc", "AUC", "probability that a row of a class is ranked above a row of another; 0.5 is chance", True),
-    Metric("log_loss", "log-loss", "penalises probabilities that were confident and wrong", False),
-    Metric("brier", "Brier", "mean squared error of the probabilities", False),
-)
-SIGNS = np.array([1.0 if metric.higher_is_better else -1.0 for metric in METRICS])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +78,10 @@ class HonestScore:
     folds_of : {"rows", "groups", "sites", "time"}
         What was divided into folds: rows at random, whole groups, one site each, or blocks of later rows, of which each
         was predicted by earlier ones.
+    groups : ndarray of shape (n_predicted,) or None
+        Groups of the predictions; intervals resample these as a whole.
+    folds : tuple of (str, int)
+        Name and number of rows of each fold, if it is a site.
     """
 
     how: str
@@ -109,6 +95,8 @@ class HonestScore:
     test_share: float = 0.0
     weight: FloatArray | None = None
     folds_of: str = "rows"
+    groups: np.ndarray[Any, Any] | None = None
+    folds: tuple[tuple[str, int], ...] = ()
 
     @property
     def is_honest(self) -> bool:
@@ -118,7 +106,7 @@ class HonestScore:
     @property
     def beats_majority(self) -> bool:
         """Whether a metric of the predicted rows is clearly better than that of the class shares alone."""
-        rows = on_given_rows(self.proba, self.code, how="cross-validation", weight=self.weight)
+        rows = on_given_rows(self.proba, self.code, how="cross-validation", weight=self.weight, groups=self.groups)
         _, half_width = rows.difference(rows.methods[1])
         ours, shares = (np.array(list(self.figures(name).values())) for name in (OURS, MAJORITY))
         half_width *= np.sqrt(self.n_repeats)  # repeated predictions of a row say little more than one
@@ -246,6 +234,7 @@ def _of_folds(folds: _Folds, methods: tuple[MethodScore, ...], proba: FloatArray
         test_share=float(np.mean([len(test) / len(train) for train, test in folds.splits])),
         weight=weight,
         folds_of="rows" if folds.groups is None else "groups",
+        groups=_part(folds.groups, rows),
     )
 
 
@@ -278,11 +267,11 @@ class _Folds:
             probas.append(aligned(fitted.predict_proba(safe_indexing(self.X, test)), fitted.classes_, self.classes))
             sizes.append(_size(fitted))
             n_warned += warned
-        rows = [
-            (self.code[test], p, _part(self.weight, test)) for (_, test), p in zip(self.splits, probas, strict=True)
-        ]
+        tests = [test for _, test in self.splits]
+        rows = [(self.code[test], p, _part(self.weight, test)) for test, p in zip(tests, probas, strict=True)]
         values = [_values(*own) for own in rows]
-        resampled = _resampled(*rows[0], self.random_state) if len(rows) == 1 else None
+        groups = _part(self.groups, tests[0])
+        resampled = _resampled(*rows[0], groups, self.random_state) if len(rows) == 1 else None
         return MethodScore(name, np.array(values), float(np.mean(seconds)), n_warned, resampled), probas, sizes
 
 
@@ -292,14 +281,16 @@ def on_given_rows(
     *,
     how: str = "given rows",
     weight: FloatArray | None = None,
+    groups: np.ndarray[Any, Any] | None = None,
     random_state: int | None = 0,
 ) -> HonestScore:
     """Score predictions as they are, beside the class shares; the spread is that of random resamples."""
     methods = []
     for name, predicted in ((OURS, proba), (MAJORITY, _shares(code, proba, weight))):
-        values, again = np.array([_values(code, predicted, weight)]), _resampled(code, predicted, weight, random_state)
+        values = np.array([_values(code, predicted, weight)])
+        again = _resampled(code, predicted, weight, groups, random_state)
         methods.append(MethodScore(name, values, float("nan"), resampled=again))
-    return HonestScore(how, 1, 1, len(code), tuple(methods), code, proba, weight=weight)
+    return HonestScore(how, 1, 1, len(code), tuple(methods), code, proba, weight=weight, groups=groups)
 
 
 def _shares(code: IntArray, proba: FloatArray, weight: FloatArray | None) -> FloatArray:
@@ -312,11 +303,24 @@ def _part(values: Any, rows: IntArray) -> Any:
     return None if values is None else values[rows]
 
 
-def _resampled(code: IntArray, proba: FloatArray, weight: FloatArray | None, random_state: int | None) -> FloatArray:
+def _resampled(
+    code: IntArray, proba: FloatArray, weight: FloatArray | None, groups: Any, random_state: int | None
+) -> FloatArray:
     """Scores of random resamples of the rows, the same resamples for every method."""
-    rng = np.random.default_rng(random_state)
-    draws = (rng.integers(len(code), size=len(code)) for _ in range(N_RESAMPLES))
+    draws = resamples(len(code), groups, random_state)
     return np.array([_values(code[some], proba[some], _part(weight, some)) for some in draws])
+
+
+def resamples(n_rows: int, groups: Any = None, random_state: int | None = 0) -> Iterator[IntArray]:
+    """Rows of random resamples of the rows, or of whole groups."""
+    rng = np.random.default_rng(random_state)
+    if groups is None:
+        yield from (rng.integers(n_rows, size=n_rows) for _ in range(N_RESAMPLES))
+        return
+    _, place = np.unique(groups, return_inverse=True)
+    members = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
+    for _ in range(N_RESAMPLES):
+        yield np.concatenate([members[g] for g in rng.integers(len(members), size=len(members))])
 
 
 def _values(code: IntArray, proba: FloatArray, weight: FloatArray | None) -> list[float]:
@@ -415,36 +419,3 @@ def _size(fitted: Any) -> int:
     """Number of terms; 0 for other methods than RFSC."""
     last = fitted[-1] if isinstance(fitted, Pipeline) else fitted
     return sum(model.size for model in getattr(last, "models_", ()))
-
-
-# ---- metrics
-
-
-def measure(code: IntArray, proba: FloatArray, weight: FloatArray | None = None) -> dict[str, float]:
-    """All metrics of predictions of shape (n_samples, n_classes); `code` holds the positions of the true classes."""
-    weight = np.ones(len(code)) if weight is None else weight
-    n_samples, n_classes = proba.shape
-    truth = np.zeros_like(proba)
-    truth[np.arange(n_samples), code] = 1.0
-    right = proba.argmax(axis=1) == code
-    counts = np.bincount(code, weight, minlength=n_classes)
-    present = np.flatnonzero(counts)
-    # with two classes both columns rank the rows alike
-    ranked = present[: None if n_classes > 2 else 1] if present.size > 1 else ()
-    aucs = [_auc(code == k, proba[:, k], weight) for k in ranked]
-    losses = -np.log(np.clip(proba[truth == 1.0], SMALLEST_PROBABILITY, 1.0))
-    return {
-        "accuracy": float(np.average(right, weights=weight)),
-        "balanced_accuracy": float(np.mean(np.bincount(code, weight * right, n_classes)[present] / counts[present])),
-        "auc": float(np.mean(aucs)) if aucs else float("nan"),
-        "log_loss": float(np.average(losses, weights=weight)),
-        # halved, so that two classes give the usual value
-        "brier": float(np.average(((proba - truth) ** 2).sum(axis=1), weights=weight) / 2),
-    }
-
-
-def _auc(is_class: BoolArray, probability: FloatArray, weight: FloatArray) -> float:
-    """Share of the pairs of rows that are ranked rightly, ties counting half; fast enough for a hundred resamples."""
-    _, rank = np.unique(probability, return_inverse=True)
-    own, others = np.bincount(rank, weight * is_class), np.bincount(rank, weight * ~is_class)
-    return float(own @ (np.cumsum(others) - 0.5 * others) / (own.sum() * others.sum()))

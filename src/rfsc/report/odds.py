@@ -12,12 +12,13 @@ from .._model import SparseModel
 from .._model.access import yes_or_no_features
 from .._terms.expression import Scaled, evaluate
 from .._utils.words import minus_sign, number
-from ..explain.rounding import coefficients, six_digits
+from ..explain.rounding import coefficients, six_digits, with_short_minima
 from ..explain.typical import Typical
 from .subject import MIN_ROWS, Subject
 
 LEVEL = 0.95
 NICE = (1.0, 2.0, 5.0, 10.0)  # leading digits of a unit
+SMALL_CHANGE = 0.0025  # of f, by the minima of features in the worked example
 STEPS = 10  # between the quartiles, to whose multiples these are rounded
 
 
@@ -92,7 +93,7 @@ def worked_example(subject: Subject, model: SparseModel) -> dict[str, Any]:
     """A typical row, and what each summand of the formula in original units is in it."""
     typical = Typical.of(subject.predictor)
     try:
-        parts = coefficients(model, "original")
+        parts = with_short_minima(model, coefficients(model, "original"), SMALL_CHANGE)
         units = "original"
     except ValueError:  # its numbers do not fit into double precision
         parts, units = coefficients(model, "scaled"), "scaled"

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._utils.words import NO_VALUE, fixed, minus_sign, number, p_value, percent, plural
+from .._utils.words import NO_VALUE, fixed, listed, minus_sign, number, p_value, percent, plural
 from ..atlas.model_tables import IN_ALL
 from ..certify.certificate import SUPPORTED
+from .table_one import QUARTILES
 
 MAX_COLUMNS, MAX_FEATURES, MAX_UNITS, MAX_LINES = 60, 12, 30, 40  # the JSON has all
-QUANTILE_HEADS = {"5%": "5 %", "25%": "25 %", "50%": "median", "75%": "75 %", "95%": "95 %"}
-MORE_HEADS = {"sign": "same sign", "stand_ins": "stand-ins"}
+MORE_HEADS = {"too_few": "too few rows", "sign": "same sign", "stand_ins": "stand-ins"}
 MARKDOWN_SIGNS = re.compile(r"[\\`*|<\[]|(?<!\w)_|_(?!\w)")  # an underscore within a word is harmless
 MARKDOWN_MARKS = {"better": " (+)", "worse": " (-)", "": ""}
 
@@ -21,7 +21,9 @@ MARKDOWN_MARKS = {"better": " (+)", "worse": " (-)", "": ""}
 @dataclass(frozen=True, slots=True)
 class TableCell:
     text: str
-    kind: str = "text"  # "text", "number" (aligned right), "name" (chosen by the user) or "code"
+    kind: str = (
+        "text"  # "text", "number" (aligned right), "name" (chosen by the user), "code" or "formula" (not printed)
+    )
     note: str = ""  # in small print after the text
     bar: float | None = None  # a bar beside the text, from 0 to 1
     mark: str = ""  # "better" or "worse"
@@ -63,7 +65,9 @@ def make_tables(content: Mapping[str, Any]) -> dict[str, Any]:
             _texts("feature", "column", "definition"),
             [[_name(f["name"]), _name(f["column"]), TableCell(f["definition"])] for f in content["features"]],
         ),
-        "columns": _columns(content["data"]),
+        "columns": _columns(content["data"], content["read"]),
+        "sites": _sites(content["sites"]),
+        "fallbacks": _fallbacks(content["fallbacks"]),
         "settings": _pairs("Settings", _texts("parameter", "value"), settings["parameters"], "code"),
         "versions": _pairs("Versions", _texts("package", "version"), settings["versions"], "text"),
     }
@@ -144,11 +148,14 @@ def _table_one(table: Mapping[str, Any]) -> PageTable:
     rows = []
     for line in shown:
         name = "" if line["column"] == last else line["column"]
-        rows.append([_name(name), TableCell(line["what"]), *(_number(cell) for cell in line["cells"])])
+        what = "" if line["what"] == QUARTILES else line["what"]
+        rows.append([_name(name), TableCell(what), *(_number(cell) for cell in line["cells"])])
         last = line["column"]
     of = f", the first {MAX_LINES} of {len(table['lines'])} lines" if len(shown) < len(table["lines"]) else ""
     return PageTable(
-        f"Rows by class{of}", [*_texts("column", "", table["heads"][0]), *map(_name, table["heads"][1:])], rows
+        f"Rows by class, {QUARTILES} of numbers{of}",
+        [*_texts("column", "", table["heads"][0]), *map(_name, table["heads"][1:])],
+        rows,
     )
 
 
@@ -218,12 +225,12 @@ def _atlas(found: Mapping[str, Any]) -> list[PageTable]:
 
 def _verdicts(units: Sequence[Mapping[str, Any]], kind: str) -> PageTable:
     shown = units[:MAX_UNITS]
-    more = [name for name in ("sign", "stand_ins") if any(row[name] is not None for row in shown)]
+    more = [name for name in MORE_HEADS if any(row[name] is not None for row in shown)]
     rows = []
     for row in shown:
         cells = [_name(row["unit"]), TableCell(row["verdict"], strong=row["verdict"] == SUPPORTED)]
         cells += [_number(p_value(row["p_value"])), _bar(row["share"])]
-        cells += [_number(percent(row[name])) if name == "sign" else TableCell(row[name]) for name in more]
+        cells += [TableCell(row[name]) if name == "stand_ins" else _number(percent(row[name])) for name in more]
         rows.append(cells)
     head = _texts(kind[:-1], "verdict", "P", "halves", *(MORE_HEADS[name] for name in more))
     of = f", the first {MAX_UNITS} of {len(units)}" if len(shown) < len(units) else ""
@@ -231,27 +238,15 @@ def _verdicts(units: Sequence[Mapping[str, Any]], kind: str) -> PageTable:
 
 
 def _terms(model: Mapping[str, Any], of: str) -> PageTable:
-    errors, searched = model["has_errors"], bool(model["n_restarts"] and model["stability"])
     valued = any(t["worth"] is not None for t in model["terms"])
-    head = [
-        "term",
-        *(["worth"] if valued else []),
-        "coefficient",
-        *(["95 % interval, naive", "p, naive"] if errors else []),
-        "odds ×",
-    ]
-    head += [*(["restarts"] if searched else []), "influence"]
+    head = ["term", *(["worth"] if valued else []), "coefficient", "odds ×", "influence"]
     rows = []
     for t in model["terms"]:
         row = [_name(t["term"], "(constant)" if t["constant"] else "")]
         if valued:
             row.append(_number(NO_VALUE if t["worth"] is None else fixed(t["worth"], 1)))
         row.append(_number(number(t["coef"])))
-        if errors:
-            row += [_number(f"{number(t['low'], 3)} to {number(t['high'], 3)}"), _number(p_value(t["p_value"]))]
         row.append(_number(number(t["odds_ratio"], 3), note=minus_sign(f"for {t['change']}") if t["change"] else ""))
-        if searched:
-            row.append(_number(percent(t["share"]) if t["share"] is not None else NO_VALUE))
         rows.append([*row, _bar(t["influence"])])
     return PageTable(f"Terms{of}, coefficients on the scale from 0 to 1", _texts(*head), rows)
 
@@ -265,42 +260,69 @@ def _effects(model: Mapping[str, Any], of: str) -> PageTable:
 
 
 def _sizes(model: Mapping[str, Any], of: str) -> PageTable:
+    written = any(s["equation"] for s in model["sizes"])
     rows = [
         [
             TableCell(f"{s['n_terms']}", strong=s["chosen"]),
             _number(f"{s['n_features']}"),
             _number(fixed(s["log_loss"], 4), strong=s["chosen"]),
             _number(fixed(s["above_best"], 4), note=f"± {fixed(s['standard_error'], 4)}"),
+            TableCell("yes" if s["within_1se"] else "no"),
+            *([TableCell(s["equation"] or NO_VALUE, "formula")] if written else []),
         ]
         for s in model["sizes"]
     ]
-    head = _texts("terms", "features", "left-out log-loss", "above the best size")
+    head = _texts("terms", "features", "left-out log-loss", "above the best", "within 1 s.e.")
+    head += [TableCell("equation", "formula")] if written else []
     return PageTable(f"Models by size{of}", head, rows)
 
 
-def _columns(data: Sequence[Mapping[str, Any]]) -> PageTable:
-    """The columns that the model reads, then others as far as there is room."""
-    shown = sorted(data, key=lambda column: not column["used"])[:MAX_COLUMNS]
-    quantiles = list(QUANTILE_HEADS) if any(c["quantiles"] for c in shown) else []
-    any_levels = any(c["kind"] in ("text", "yes/no") for c in shown)
+def _sites(sites: Sequence[Mapping[str, Any]]) -> PageTable:
+    rows = [
+        [
+            _name(s["site"]),
+            _number(f"{s['n_rows']:,}"),
+            *(_number(NO_VALUE if s[key] is None else fixed(s[key])) for key in ("auc", "log_loss", "accuracy")),
+        ]
+        for s in sites
+    ]
+    head = _texts("site", "rows", "AUC", "log-loss", "accuracy")
+    return PageTable("Every site, predicted by a fit to the others", head, rows)
+
+
+def _fallbacks(fallbacks: Sequence[Mapping[str, Any]]) -> PageTable:
+    rows = [
+        [
+            TableCell(listed(f["when_missing"]), "name"),
+            _name(listed(f["terms"]) or "no terms"),
+            _number(minus_sign(f"{f['price']:+.4f}"), note=f"± {fixed(f['standard_error'], 4)}"),
+            *(
+                _number(NO_VALUE if f[key] is None else fixed(f[key], 4))
+                for key in ("blank_log_loss", "median_log_loss")
+            ),
+        ]
+        for f in fallbacks
+    ]
+    head = _texts("without", "terms", "price", "log-loss of such rows", "by the median instead")
+    return PageTable("Models for rows in which a measurement is missing", head, rows)
+
+
+def _columns(data: Sequence[Mapping[str, Any]], read: Sequence[Mapping[str, str]]) -> PageTable:
+    """The columns that the model reads, then others as far as there is room; Table 1 describes their values."""
+    said, known = {c["column"]: c for c in read}, {c["name"] for c in data}
+    dropped = [{"name": name, "kind": "", "used": False, "missing": None} for name in said if name not in known]
+    every = sorted([*data, *dropped], key=lambda column: not column["used"])
+    more = [key for key in ("use", "changed", "doubtful") if any(c[key] for c in read)]
     rows = []
-    for c in shown:
+    for c in every[:MAX_COLUMNS]:
         used = NO_VALUE if c["used"] is None else "yes" if c["used"] else "no"
-        row = [_name(c["name"]), *_texts(c["kind"], used), _number(percent(c["missing"]))]
-        row += [_number(number(c["quantiles"][q]) if q in c["quantiles"] else "") for q in quantiles]
-        rows.append([*row, *([TableCell(_levels(c))] if any_levels else [])])
-    head = ["column", "kind", "used", "missing", *(QUANTILE_HEADS[q] for q in quantiles)]
-    caption = f"{len(shown)} of {plural(len(data), 'column')}" if len(shown) < len(data) else "Columns"
-    caption += ", those that the model uses first" if any(c["used"] for c in shown) else ""
-    return PageTable(caption, _texts(*head, *(["frequent values"] if any_levels else [])), rows)
-
-
-def _levels(column: Mapping[str, Any]) -> str:
-    parts = [f"{level} {percent(share)}" for level, share in column["levels"]]
-    n_others = column["n_distinct"] - len(parts)
-    if column["kind"] == "text" and n_others:
-        parts.append(plural(n_others, "other value"))
-    return ", ".join(parts)
+        missing = NO_VALUE if c["missing"] is None else percent(c["missing"])
+        row = [_name(c["name"]), *_texts(c["kind"], used), _number(missing)]
+        rows.append([*row, *_texts(*(said[c["name"]][key] if c["name"] in said else "" for key in more))])
+    caption = f"{MAX_COLUMNS} of {plural(len(every), 'column')}" if len(rows) < len(every) else "Columns"
+    caption += ", those that the model uses first" if any(c["used"] for c in data) else ""
+    caption += ": what was read, changed and doubted" if read else ""
+    return PageTable(caption, _texts("column", "kind", "used", "missing", *more), rows)
 
 
 def markdown_text(value: object) -> str:
@@ -337,6 +359,6 @@ def markdown_table(table: PageTable) -> str:
 
 
 def _markdown_cell(cell: TableCell) -> str:
-    text = markdown_code(cell.text) if cell.kind in ("name", "code") else markdown_text(cell.text)
+    text = markdown_code(cell.text) if cell.kind in ("name", "code", "formula") else markdown_text(cell.text)
     note = f" {markdown_text(cell.note)}" if cell.note else ""
     return f"{text}{note}{MARKDOWN_MARKS[cell.mark]}"

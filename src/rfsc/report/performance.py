@@ -11,7 +11,8 @@ from scipy.special import expit, logit
 
 from .._model import measures
 from .._utils.arrays import BoolArray, FloatArray
-from .honest_score import HonestScore
+from .honest_score import HonestScore, resamples
+from .metrics import auc_of
 from .subject import MIN_ROWS
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -31,28 +32,39 @@ class Outcomes:
     probability: FloatArray
     weight: FloatArray
     n_repeats: int = 1  # predictions of each row
+    groups: np.ndarray[Any, Any] | None = None  # whose rows are not independent
 
     @classmethod
     def of_class(cls, score: HonestScore, k: int) -> Outcomes:
         """Those of one class."""
         weight = np.ones(score.code.size) if score.weight is None else score.weight
-        return cls(score.code == k, score.proba[:, k], weight, score.n_repeats)
+        return cls(score.code == k, score.proba[:, k], weight, score.n_repeats, score.groups)
 
     @property
     def prevalence(self) -> float:
         return float(np.average(self.event, weights=self.weight))
 
     def auc(self, mean: float | None = None) -> tuple[float, float, float]:
-        """Area under the ROC curve, or its mean over the folds, and a 95 % interval by DeLong, on the logit scale."""
+        """Area under the ROC curve, or its mean over the folds, and a 95 % interval on the logit scale.
+
+        The interval is by DeLong, or by resampling whole groups.
+        """
         area, error = measures.auc(self.event, self.probability, self.weight)
         if area is None or error is None:
             return (float("nan"),) * 3
+        if self.groups is not None:
+            error = self._error_by_groups()
         area = area if mean is None else mean
         error *= np.sqrt(self.n_repeats)  # repeated predictions of a row say little more than one
         if not 0.0 < area < 1.0 or error < NO_ERROR:
             return area, float("nan"), float("nan")
         reach = stats.norm.ppf(0.5 + LEVEL / 2) * error / (area * (1 - area))
         return area, float(expit(logit(area) - reach)), float(expit(logit(area) + reach))
+
+    def _error_by_groups(self) -> float:
+        draws = [some for some in resamples(self.event.size, self.groups) if 0 < self.event[some].sum() < some.size]
+        areas = [auc_of(self.event[some], self.probability[some], self.weight[some]) for some in draws]
+        return float(np.std(areas, ddof=1)) if len(areas) > 1 else float("inf")
 
     def calibration(self) -> tuple[float, float]:
         """Slope and intercept: of a logistic regression on the logit of the predictions, and with a slope of one."""

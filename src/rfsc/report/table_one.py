@@ -12,7 +12,8 @@ from .._utils.words import NO_VALUE, number, percent
 from .subject import HUGE, MIN_ROWS, QUANTILE_DIGITS, ColumnSummary, missing_cells, numbers_of
 
 MAX_CLASSES = 4  # with more, only all rows are described
-QUARTILES = (0.25, 0.5, 0.75)
+SHARES = (0.25, 0.5, 0.75)
+QUARTILES = "median [quartiles]"
 
 
 def table_one(
@@ -44,7 +45,7 @@ class _TableOne:
             numbers = numbers_of(column[there])
             values[there] = np.nan if numbers is None else numbers
             cells = [self._quartiles(values, there & group) for group in self.groups]
-            found.append(_line(of.name, "median [quartiles]", cells))
+            found.append(_line(of.name, QUARTILES, cells))
         elif of.kind == "yes/no":
             is_yes = np.zeros(column.size, dtype=bool)
             is_yes[there] = np.asarray(numbers_of(column[there])) == 1.0
@@ -65,7 +66,7 @@ class _TableOne:
         scale = 16.0 if np.abs(own).max() > HUGE else 1.0
         is_equal = bool((weight == weight[0]).all())
         method: dict[str, Any] = {} if is_equal else {"method": "inverted_cdf", "weights": weight}
-        found = np.quantile(own / scale, QUARTILES, **method) * scale
+        found = np.quantile(own / scale, SHARES, **method) * scale
         low, median, high = (number(float(value), QUANTILE_DIGITS) for value in found)
         return f"{median} [{low}, {high}]" if own.size * 0.25 >= MIN_ROWS else median
 
