@@ -96,7 +96,7 @@ def models_of(method: str, fold: Fold, seed: int) -> Callable[[int], Any]:
     def from_largest(k: int) -> Any:
         whole = fitted(max(SIZES))
         if method == DEFAULT:
-            return whole.at_size(k)
+            return whole.at_size(max(n for n in whole.front_.n_terms.tolist() if n <= k))  # it may have fewer sizes
         model = copy(whole)
         model.estimators_ = [one.at_size(k) for one in whole.estimators_]
         return model

@@ -12,7 +12,7 @@ from paper.by_size import SIZES, models_of, run_task, size_section, size_tasks, 
 from paper.comparators import faster_risk
 from paper.comparators.modern import LassoTerms
 from paper.methods import DEFAULT
-from paper.protocols import read_fold
+from paper.protocols import Fold, read_fold
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +54,13 @@ def test_number_of_terms_is_kept_for_two_and_three_classes(method, monkeypatch):
             assert model[-2].support_.sum() == 3
         else:
             assert [one[0].support_.sum() for one in model[-1].estimators_] == [3] * (1 if n_classes == 2 else 3)
+
+
+def test_the_next_smaller_model_stands_for_a_size_that_is_missing(rng):
+    X, y = rng.standard_normal((60, 3)), np.arange(60) % 2  # noise: few sizes
+    model = models_of(DEFAULT, Fold(X, y, X, y), 0)
+    assert [model(k).models_[0].size <= k for k in SIZES] == [True] * len(SIZES)
+    assert model(15).models_[0].size < 15
 
 
 class Refuses(DummyClassifier):
