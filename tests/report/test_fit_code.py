@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rfsc._tables.column_checks import useless
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -12,6 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
+from rfsc._input.column_checks import useless
 from rfsc.bases import Hinge, Polynomial
 from rfsc.report.content import fit_code, restored_classifier
 
@@ -55,7 +55,7 @@ def test_the_code_makes_the_same_estimator(estimator):
 
 def test_functions_are_imported_and_lambdas_left_open():
     code = fit_code(OneHotEncoder(feature_name_combiner=useless), "3 rows")
-    assert "from rfsc._tables.column_checks import useless" in code
+    assert "from rfsc._input.column_checks import useless" in code
     assert "feature_name_combiner=useless" in code
     assert "func=...)" in fit_code(FunctionTransformer(lambda x: x), "3 rows")
 
