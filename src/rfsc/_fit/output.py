@@ -285,10 +285,11 @@ class OutputSearch:
         by_size = {model.size: model for model in (*models, answer)}  # the last fit may have dropped a term
         sizes = sorted(by_size)
         place = sizes.index(answer.size)
-        found = [by_size[size] for size in sizes]
-        for k in sorted(range(len(found)), key=lambda k: k != place):
-            if k == place or not context.stop_reason:  # if there is no time, only the answer has it
-                found[k] = replace(found[k], worth=self.worth(found[k]))
+        # if there is no time, only the answer has it
+        found = [
+            replace(model, worth=self.worth(model)) if model is answer or not context.stop_reason else model
+            for model in (by_size[size] for size in sizes)
+        ]
         return OutputFit(self.space, tuple(searches), tuple(found), place, self.initial_rip, not_begun, self.job.slopes)
 
     def size(self, ids: IntArray) -> int:
