@@ -6,6 +6,9 @@ the other members of the blocks are proxies, and products of the features have p
 feature of the truth, a false feature is not in it, and a false term reads features that are not together in a term of
 the truth (three classes: a feature that is not in it).
 
+Rows of groups: the features of a subject are alike from row to row. Noise: all rows of a subject are of one class.
+Signal: the log-odds of its rows share a random part with a standard deviation of two.
+
 Finished tables are kept in `tables.csv` of the output folder, those with as many pairs as a user takes in
 `tables_50_pairs.csv`, so an interrupted run continues.
 """
@@ -38,6 +41,8 @@ N_BLOCKS, BLOCK_SIZE = 4, 3
 TRUTH = (frozenset({0}), frozenset({3, 6}), frozenset({9}))
 TRUE_FEATURES = frozenset().union(*TRUTH)
 LEVEL = 0.05
+ALIKE = 0.8  # correlation of a feature between rows of a subject
+SUBJECT_SPREAD = 2.0  # standard deviation of what their log-odds share
 N_PAIRS = 10  # fewer than a user takes: twenty fits for each of thousands of tables
 USUAL_PAIRS = 50  # of a user; of one cell only
 CENTRAL, AROUND = 500, 100  # tables of a cell
@@ -57,6 +62,7 @@ class Setting:
     events: float = 0.5
     n_classes: int = 2
     columns: str = "even"  # or "skewed", "integer"
+    per_group: int = 1  # rows of a subject
 
     @property
     def n_tables(self) -> int:
@@ -76,6 +82,7 @@ class Outcome:
     events: float
     n_classes: int
     columns: str
+    per_group: int
     number: int
     false_clusters: int
     false_features: int
@@ -105,40 +112,50 @@ def settings() -> list[Setting]:
         {"basis": "hinge"},
         {"columns": "skewed"},
         {"columns": "integer"},
+        {"n_rows": 500, "per_group": 4},
     ]
     central = [{"n_rows": n, "basis": basis} for basis in ("polynomial", "auto") for n in (200, 500)]
     return [Setting(kind, **own) for own in [*central, *around] for kind in ("noise", "signal")]
 
 
-def draw(setting: Setting, number: int) -> tuple[FloatArray, IntArray]:
-    """Table `number` of a cell; the same one every time."""
+def draw(setting: Setting, number: int) -> tuple[FloatArray, IntArray, IntArray | None]:
+    """Table `number` of a cell, and the groups of its rows; the same one every time."""
     key = repr((setting.kind, setting.n_rows, setting.rho, setting.events, setting.n_classes, setting.columns))
     rng = np.random.default_rng([zlib.crc32(key.encode()), number])
-    shape = setting.n_rows, N_BLOCKS, 1
-    common, own = rng.normal(size=shape), rng.normal(size=(*shape[:2], BLOCK_SIZE))
+    groups = None if setting.per_group == 1 else np.arange(setting.n_rows) // setting.per_group
+
+    def normal(size: int) -> FloatArray:  # for every row; rows of a group are alike
+        rows = rng.normal(size=(setting.n_rows, N_BLOCKS, size))
+        if groups is None:
+            return rows
+        return np.sqrt(ALIKE) * rng.normal(size=(groups[-1] + 1, N_BLOCKS, size))[groups] + np.sqrt(1.0 - ALIKE) * rows
+
+    common, own = normal(1), normal(BLOCK_SIZE)
     z = (np.sqrt(setting.rho) * common + np.sqrt(1.0 - setting.rho) * own).reshape(setting.n_rows, -1)
     X = {"even": ndtr, "skewed": lambda z: np.exp(z) / 4.0, "integer": lambda z: np.floor(5.0 * ndtr(z)) / 4.0}
     x = np.asarray(X[setting.columns](z), dtype=np.float64)
     if setting.kind == "noise":
         share = [1.0 - setting.events, setting.events] if setting.n_classes == 2 else [1.0 / 3.0] * 3
-        return x, rng.choice(setting.n_classes, size=setting.n_rows, p=share)
+        y = rng.choice(setting.n_classes, size=setting.n_rows, p=share)
+        return x, y if groups is None else y[groups], groups
     if setting.n_classes == 2:
         f = 4.0 * x[:, 0] + 6.0 * x[:, 3] * x[:, 6] - 4.0 * x[:, 9]
+        f += 0.0 if groups is None else SUBJECT_SPREAD * rng.normal(size=groups[-1] + 1)[groups]
         constant = brentq(lambda c: np.mean(expit(f + c)) - setting.events, -50.0, 50.0)
-        return x, (rng.random(setting.n_rows) < expit(f + constant)).astype(np.int64)
+        return x, (rng.random(setting.n_rows) < expit(f + constant)).astype(np.int64), groups
     f = np.column_stack([4.0 * x[:, 0], 6.0 * x[:, 3] * x[:, 6], 4.0 * x[:, 9]])
     f -= f.mean(axis=0)
-    return x, np.argmax(f + rng.gumbel(size=f.shape), axis=1)
+    return x, np.argmax(f + rng.gumbel(size=f.shape), axis=1), groups
 
 
 def run_table(setting: Setting, number: int, n_pairs: int = N_PAIRS) -> Outcome:
     """The certificate of one table."""
-    X, y = draw(setting, number)
+    X, y, groups = draw(setting, number)
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         estimator = RFSCClassifier(basis=setting.basis)
-        found = certify(estimator, X, y, n_pairs=n_pairs, level=LEVEL, random_state=number, n_jobs=1)
+        found = certify(estimator, X, y, n_pairs=n_pairs, level=LEVEL, groups=groups, random_state=number, n_jobs=1)
     seconds = round(time.perf_counter() - started, 2)
     false = [false_units(found, setting, level) for level in LEVELS]
     named = [len(getattr(found, f"{level}s").named()) for level in LEVELS]
@@ -253,4 +270,6 @@ def describe(setting: Setting) -> str:
         words.append(f"{setting.n_classes} classes")
     if setting.columns != usual.columns:
         words.append(f"{setting.columns} features")
+    if setting.per_group != usual.per_group:
+        words.append(f"groups of {setting.per_group} rows")
     return ", ".join(words)

@@ -81,7 +81,7 @@ METHODS: dict[str, Callable[[FloatArray, IntArray, int], set[int]]] = {
 
 def run_table(method: str, setting: Setting, number: int) -> Selection:
     """The features that a method selects of one table."""
-    X, y = draw(setting, number)
+    X, y, _ = draw(setting, number)
     started = time.perf_counter()
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")

@@ -39,8 +39,8 @@ class Found:
 
 @pytest.mark.parametrize("setting", settings(), ids=describe)
 def test_tables_have_what_their_cell_says(setting):
-    X, y = draw(setting, 3)
-    again, labels = draw(setting, 3)
+    X, y, groups = draw(setting, 3)
+    again, labels, _ = draw(setting, 3)
     assert np.array_equal(X, again)
     assert np.array_equal(y, labels)
     assert X.shape == (setting.n_rows, 12)
@@ -51,6 +51,10 @@ def test_tables_have_what_their_cell_says(setting):
         assert set(np.unique(X)) <= {0.0, 0.25, 0.5, 0.75, 1.0}
     inside = np.corrcoef(X.T)[0, 1]
     assert abs(inside - setting.rho) < 0.35
+    if setting.per_group > 1:
+        assert set(np.bincount(groups)) == {setting.per_group}
+        spread = [X[groups == k].std(axis=0).mean() for k in range(20)]
+        assert np.mean(spread) < 0.6 * X.std(axis=0).mean()
 
 
 def test_false_units_are_those_without_the_truth():
@@ -83,7 +87,7 @@ def test_study_resumes_and_reports_cells_that_are_not_kept(monkeypatch, tmp_path
     assert "| noise, 200 rows, polynomial | 30 | 0.000 | 0.000 | 0.000 | 0.130 | too few tables |" in text
     whole = section([one for one in outcomes if one.basis != "auto"], tmp_path)
     assert "**Not finished**" in whole
-    assert "0 of 28 cells are complete" in whole
+    assert f"0 of {len(settings())} cells are complete" in whole
 
 
 def test_cell_with_the_pairs_of_a_user_has_a_file_and_a_row_of_its_own(monkeypatch, tmp_path):
@@ -99,7 +103,7 @@ def test_cell_with_the_pairs_of_a_user_has_a_file_and_a_row_of_its_own(monkeypat
     assert sorted(asked) == [(0, 50), (1, 50), (2, 50)]
     text = section([], tmp_path, usual=usual)
     assert "| signal, 200 rows, polynomial, 50 pairs | 3 | 0.000 |" in text
-    assert "3 tables; 0 of 29 cells are complete" in text
+    assert f"3 tables; 0 of {len(settings()) + 1} cells are complete" in text
 
 
 def test_one_table_for_real():

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
 from firthmodels import FirthLogisticRegression
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chi2
+from scipy.stats import beta, chi2, t
+from sklearn.metrics import roc_auc_score
 
 from rfsc._terms import monomial
 from rfsc._terms.expression import Condition, Scaled, minus, product
 from rfsc._terms.radial import bump
 from rfsc._terms.term import Term
+from rfsc.certify.halves import auc_p_value
 from rfsc.certify.unit_tests import UnseenRows, feature_p_value, score_test, shape, term_p_value
 
 
@@ -165,3 +169,75 @@ def test_shape_knows_all_but_the_numbers():
     assert shape(Condition(x, ">", 0.2)) == shape(Condition(x, ">", 0.4)) != shape(Condition(x, "<=", 0.2))
     assert shape(Condition(x, "=", 0.0)) != shape(Condition(x, "=", 1.0))
     assert shape(Term(x).expression) != shape(Term(y).expression)
+
+
+def visits(rng, n_subjects=60, n_features=4, *, same_class=True):
+    """Rows of subjects whose features and classes are alike; the log-odds rise with the first feature."""
+    subject = np.repeat(np.arange(n_subjects), rng.integers(1, 7, size=n_subjects))
+    own, common = rng.normal(size=(n_features, subject.size)), rng.normal(size=(n_features, n_subjects))[:, subject]
+    table = 0.9 * common + 0.4 * own
+    noise = 4.0 * rng.normal(size=n_subjects)[subject] if same_class else rng.logistic(size=subject.size)
+    target = np.where(2.0 * table[0] + noise > 0.0, 1.0, -1.0)
+    return UnseenRows(table, target, np.ones(subject.size), range(n_features), subject)
+
+
+def test_score_test_of_groups_is_that_of_generalised_estimating_equations(rng):
+    rows = visits(rng)
+    n, n_groups = rows.target.size, rows.n_groups
+    beside, tested = np.vstack([np.ones(n), rows.table[:2]]), rows.table[2:]
+    y = (rows.target > 0).astype(float)
+    small, large = (
+        sm.GEE(y, columns.T, groups=rows.groups, family=sm.families.Binomial()).fit(ctol=1e-12)
+        for columns in (beside, np.vstack([beside, tested]))
+    )
+    statistic = large.model.compare_score_test(small)["statistic"]
+    worth = 4.0 * np.sum(small.fittedvalues * (1.0 - small.fittedvalues)) * n_groups / n
+    expected = beta.sf((1.0 - 5.0 / worth) * statistic / n_groups, 1.0, (n_groups - 2) / 2.0)
+    assert score_test(beside, tested, rows) == pytest.approx(expected, rel=1e-3)
+
+
+def test_groups_keep_the_level_where_rows_do_not(rng):
+    p_values = []
+    for _ in range(300):
+        rows = visits(rng)
+        beside = np.vstack([np.ones(rows.target.size), rows.table[:2]])
+        alone = replace(rows, groups=None)
+        p_values.append([score_test(beside, rows.table[2:], own) for own in (rows, alone)])
+    in_groups, alone = np.mean(np.array(p_values) <= 0.05, axis=0)
+    assert in_groups < 0.08
+    assert alone > 0.2
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_names_of_groups_and_order_of_rows_do_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    rows = visits(rng, same_class=False)
+    order, name = rng.permutation(rows.target.size), rng.permutation(rows.n_groups)
+    moved = replace(rows, table=rows.table[:, order], target=rows.target[order], groups=name[rows.groups[order]])
+    terms = [monomial([]), monomial([0]), monomial([1])]
+    assert feature_p_value(frozenset({1}), terms, moved) == pytest.approx(
+        feature_p_value(frozenset({1}), terms, rows), rel=1e-6
+    )
+    assert auc_p_value(moved.table[0], moved) == pytest.approx(auc_p_value(rows.table[0], rows), rel=1e-9)
+
+
+def test_auc_of_groups_by_its_definition(rng):
+    """Pairs of rows are compared one by one; every group's part in the AUC varies around its mean."""
+    rows = visits(rng)
+    predicted = np.round(rows.table[0], 1)  # with ties
+    upper, lower = (np.flatnonzero(rows.target == sign) for sign in (1.0, -1.0))
+    wins = (predicted[upper, None] > predicted[lower]) + 0.5 * (predicted[upper, None] == predicted[lower])
+    auc = roc_auc_score(rows.target, predicted)
+    part = np.zeros(rows.n_groups)
+    np.add.at(part, rows.groups[upper], (wins.mean(axis=1) - auc) / upper.size)
+    np.add.at(part, rows.groups[lower], (wins.mean(axis=0) - auc) / lower.size)
+    error = np.sqrt(rows.n_groups / (rows.n_groups - 1) * np.square(part).sum())
+    assert auc_p_value(predicted, rows) == pytest.approx(t.sf((auc - 0.5) / error, rows.n_groups - 1), rel=1e-9)
+    assert auc_p_value(predicted, rows) > 10.0 * auc_p_value(predicted, replace(rows, groups=None))
+
+
+def test_too_few_groups_say_nothing(rng):
+    rows = visits(rng, n_subjects=14)
+    terms = [monomial([]), monomial([0]), monomial([1]), monomial([2])]
+    assert feature_p_value(frozenset({1}), terms, rows) is None
+    assert feature_p_value(frozenset({1}), terms, replace(rows, groups=None)) is not None

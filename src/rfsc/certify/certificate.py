@@ -34,9 +34,9 @@ NOTES = (
     "halves: share of the half fits whose model holds the unit.",
 )
 LIMITS = (
-    "Limits: the tests take rows as independent; the power is that of half the rows, and a half should have about ten "
-    "rows of the smallest class for each term; an interaction without main effects is found only with terms that can "
-    'show it alone, such as basis="centred".'
+    "Limits: rows, or their groups, are independent; the power is that of half the rows, and a half should have about "
+    "ten rows of the smallest class for each term; an interaction without main effects is found only with terms that "
+    'can show it alone, such as basis="centred".'
 )
 TOO_FEW_ROWS = "too few rows: share of those in which the other half has too few rows to test it."
 SIGN = "same sign: share of those in which its effect points the same way."
@@ -110,7 +110,7 @@ class CertificateSettings:
     level: float
     n_rows: int
     half_rows: int  # of the smallest half
-    half_events: int  # fewest rows of a class in a half
+    half_events: int  # fewest rows of a class in a half, or groups with such rows
     n_features: int
     classes: tuple[str, ...]
     basis: str

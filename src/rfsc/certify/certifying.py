@@ -242,13 +242,15 @@ class _Study:
         """How the certificate was made."""
         halves, table = self._halves, self._halves.table
         code, basis = table.targets.code, last_step(halves.estimator).basis
-        n_of_class = [np.bincount(code[half]) for upper in halves.is_upper for half in (upper, ~upper)]
+        unit = np.arange(code.size) if table.groups is None else table.groups
+        sides = [half for upper in halves.is_upper for half in (upper, ~upper)]
+        n_of_class = [np.bincount(np.unique([code[half], unit[half]], axis=1)[0]) for half in sides]
         return CertificateSettings(
             n_pairs=int(self._n_pairs),
             n_halves=n_halves,
             level=float(level),
             n_rows=int(table.weight.size),
-            half_rows=min(int(own.sum()) for own in n_of_class),
+            half_rows=min(int(np.count_nonzero(half)) for half in sides),
             half_events=min(int(own.min()) for own in n_of_class),
             n_features=len(self._names),
             classes=tuple(str(label) for label in table.targets.classes),
@@ -369,7 +371,8 @@ def _cautions(settings: CertificateSettings, refused: Sequence[float]) -> tuple[
     """Why the error rate may not hold, or why there is little power."""
     found = []
     if settings.half_events < FEW_EVENTS:
-        events = f"a half has only {settings.half_events} rows of the smallest class"
+        what = "groups with" if settings.is_grouped else "rows of"
+        events = f"a half has only {settings.half_events} {what} the smallest class"
         found.append(f"{events}; below {FEW_EVENTS} the tests are not reliable.")
     if max(refused) >= REFUSED:
         clusters, features, terms = (f"{share:.0%}" for share in refused)
@@ -382,9 +385,6 @@ def _cautions(settings: CertificateSettings, refused: Sequence[float]) -> tuple[
         found.append(f"{rows}, because the groups differ in size; there is little power.")
     if settings.is_weighted:
         found.append("rows count by their weights; weights that are no numbers of observations make P too small.")
-    if settings.is_grouped:
-        rows = "groups stay in one half, but the tests count their rows as independent"
-        found.append(f"{rows}; if those of a group are alike, P is too small.")
     if settings.n_halves < FEW_HALVES:
         found.append(f"there are only {settings.n_halves} half fits; other halves might give other verdicts.")
     return tuple(found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import norm, t
 from sklearn.base import clone
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import Pipeline
@@ -103,9 +103,10 @@ class Halves:
         values = clf._table(X)
         names = feature_names_of(before, clf)
         weight, outputs = table.weight[at], [target[at] for target in table.targets.outputs]
+        groups = None if table.groups is None else np.unique(table.groups[at], return_inverse=True)[1]
         cluster_of = [self.cluster_of.get(name, name) for name in names]
         rows = [
-            UnseenRows(model.scaling.table(values), target, weight, cluster_of)
+            UnseenRows(model.scaling.table(values), target, weight, cluster_of, groups)
             for model, target in zip(clf.models_, outputs, strict=True)
         ]
         proba = clf.predict_proba(X)
@@ -198,13 +199,29 @@ def _sign_of(features: frozenset[int], pairs: Pairs) -> float:
 
 
 def _p_signal(models: Sequence[SparseModel], values: FloatArray, rows: Sequence[UnseenRows]) -> float:
-    """The Mann-Whitney test of the predictions, without its correction for ties, which would only lower it."""
-    found = []
-    for model, one in zip(models, rows, strict=True):
-        upper, lower = one.weight[one.target > 0].sum(), one.weight[one.target < 0].sum()
-        auc = roc_auc_score(one.target > 0, model.decision(values), sample_weight=one.weight)
-        found.append(norm.sf((auc - 0.5) / np.sqrt((upper + lower + 1.0) / (12.0 * upper * lower))))
+    """P-value that the predictions rank unseen rows no better than chance, for the output that they rank best."""
+    found = [auc_p_value(model.decision(values), one) for model, one in zip(models, rows, strict=True)]
     return float(min(1.0, len(found) * min(found)))
+
+
+def auc_p_value(predicted: FloatArray, rows: UnseenRows) -> float:
+    """The Mann-Whitney test, without its correction for ties, which would only lower it.
+
+    Of rows in groups the variance is that of the AUC's sums over groups (Obuchowski, Biometrics 53, 1997), if larger.
+    """
+    is_class, weight = rows.target > 0, rows.weight
+    upper, lower = weight[is_class].sum(), weight[~is_class].sum()
+    auc = roc_auc_score(is_class, predicted, sample_weight=weight)
+    variance = (upper + lower + 1.0) / (12.0 * upper * lower)
+    if rows.groups is None:
+        return float(norm.sf((auc - 0.5) / np.sqrt(variance)))
+    _, place = np.unique(predicted, return_inverse=True)
+    of_class, of_rest = (np.bincount(place, weight * own) for own in (is_class, ~is_class))
+    above, below = 1.0 - (np.cumsum(of_class) - of_class / 2.0) / upper, (np.cumsum(of_rest) - of_rest / 2.0) / lower
+    influence = np.where(is_class, (below[place] - auc) / upper, (above[place] - auc) / lower)
+    n = rows.n_groups
+    sums = rows.of_groups((weight * influence)[None])[0]
+    return float(t.sf((auc - 0.5) / np.sqrt(max(variance, n / (n - 1.0) * np.square(sums).sum())), n - 1))
 
 
 def last_step(estimator: Any) -> Any:

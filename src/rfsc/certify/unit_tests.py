@@ -7,6 +7,9 @@ members of the cluster in place of a feature of the unit; and its *neighbours*, 
 correlated with its terms. All are in the model with the unit and in the model without it, and Rao's score test compares
 the two; it fits only the smaller one, so a unit that separates the classes has a p-value too. If there are too few rows
 for all of them, nothing can be said of the unit: it has no p-value.
+
+Of rows in groups, such as visits of a patient, the groups are the observations: the scores of a group are summed, and
+their variance is estimated from these sums, whatever the rows of a group have in common.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from itertools import combinations
 
 import numpy as np
 from scipy.special import expit
-from scipy.stats import chi2, rankdata
+from scipy.stats import beta, chi2, rankdata
 
 from .._model.inference import refit
 from .._terms import Term
@@ -36,11 +39,11 @@ from .._terms.expression import (
     product,
 )
 from .._terms.naming import rebuilt
-from .._utils.arrays import FloatArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 
 N_NEIGHBOURS = 3  # features outside of its cluster that are most correlated with the terms of a unit
 CORRELATED = 0.5  # least absolute rank correlation of such a feature
-EVENTS_PER_COLUMN = 3.0  # rows of the smaller class that each column of a test takes at least
+EVENTS_PER_COLUMN = 3.0  # rows (or groups) of the smaller class that each column of a test takes at least
 SEPARABLE = 1e-4  # ridge of the smaller model, as a multiple of the variance of a column
 DEPENDENT = 1e-6  # share of a column that others leave over, from which it counts as their combination
 MOST_FACTORS = 6  # of a term whose sub-products are all tried
@@ -54,6 +57,27 @@ class UnseenRows:
     target: FloatArray  # -1 or +1
     weight: FloatArray
     cluster_of: Sequence[Hashable]  # for each feature
+    groups: IntArray | None = None  # from 0 on; None: every row is an observation of its own
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return 0 if self.groups is None else int(self.groups.max()) + 1
+
+    def of_groups(self, values: FloatArray) -> FloatArray:
+        """The sums over each group of some values, (value, row) to (value, group)."""
+        assert self.groups is not None
+        return np.array([np.bincount(self.groups, own, self.n_groups) for own in values])
+
+    @cached_property
+    def events(self) -> float:
+        """Observations, or groups with observations, of the smaller class."""
+        is_class = self.target > 0
+
+        def count(own: BoolArray) -> float:
+            return float(self.weight[own].sum()) if self.groups is None else float(np.unique(self.groups[own]).size)
+
+        return min(count(is_class), count(~is_class))
 
     def columns(self, expressions: Iterable[Expression]) -> FloatArray:
         """Values of expressions, one row for each."""
@@ -104,8 +128,7 @@ def _p_value(
     others = [term.expression for term in terms if term.features and term not in touched]
     every = dict.fromkeys([Number(1.0), *others, *reducts, *_substitutes(tested, features, rows)])
     beside = [one for one in every if one not in tested]
-    events = min(rows.weight[rows.target > 0].sum(), rows.weight[rows.target < 0].sum())
-    if len(tested) + len(beside) > int(events / EVENTS_PER_COLUMN):
+    if len(tested) + len(beside) > int(rows.events / EVENTS_PER_COLUMN):
         return None
     return score_test(rows.columns(beside), rows.columns(tested), rows)
 
@@ -139,9 +162,17 @@ def score_test(beside: FloatArray, tested: FloatArray, rows: UnseenRows) -> floa
     # fitted probabilities are too extreme and the statistic is too large, by about the share of columns in what the
     # rows are worth: an observation of probability 1/2 counts as one, one that is certain as none (simulated)
     overfit = (len(beside) + rank) / (4.0 * np.square(root).sum())
-    if overfit >= 1.0:
+    if rows.groups is None:
+        statistic = np.square(u[:, :rank].T @ residual).sum()
+        return float(chi2.sf((1.0 - overfit) * statistic, rank)) if overfit < 1.0 else None
+    n_groups = rows.n_groups
+    overfit *= rows.weight.sum() / n_groups
+    if overfit >= 1.0 or rank >= n_groups:
         return None
-    return float(chi2.sf((1.0 - overfit) * np.square(u[:, :rank].T @ residual).sum(), rank))
+    sums = rows.of_groups(u[:, :rank].T * residual)
+    total = sums.sum(axis=1)
+    statistic = total @ np.linalg.lstsq(sums @ sums.T, total)[0]  # at most n_groups; of normal sums, a beta variable
+    return float(beta.sf((1.0 - overfit) * statistic / n_groups, rank / 2.0, (n_groups - rank) / 2.0))
 
 
 def unit_ranks(columns: FloatArray) -> FloatArray:
