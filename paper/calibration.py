@@ -4,7 +4,8 @@ A table has twelve features in four blocks of three, equally correlated within a
 to do with the features. Signal: the log-odds are 4 x0 + 6 x3*x6 - 4 x9 on features between 0 and 1, one of each block;
 the other members of the blocks are proxies, and products of the features have passengers. A false cluster has no
 feature of the truth, a false feature is not in it, and a false term reads features that are not together in a term of
-the truth (three classes: a feature that is not in it).
+the truth (three classes: a feature that is not in it). Straight: the log-odds are 4 x0 - 4 x9, and every term but these
+two is false, such as a bend or a cut point of x0.
 
 Rows of groups: the features of a subject are alike from row to row. Noise: all rows of a subject are of one class.
 Signal: the log-odds of its rows share a random part with a standard deviation of two.
@@ -40,6 +41,7 @@ from .tables import markdown_table
 N_BLOCKS, BLOCK_SIZE = 4, 3
 TRUTH = (frozenset({0}), frozenset({3, 6}), frozenset({9}))
 TRUE_FEATURES = frozenset().union(*TRUTH)
+STRAIGHT = ("x0", "x9")
 LEVEL = 0.05
 ALIKE = 0.8  # correlation of a feature between rows of a subject
 SUBJECT_SPREAD = 2.0  # standard deviation of what their log-odds share
@@ -55,7 +57,7 @@ Record = TypeVar("Record", bound=Any)
 class Setting:
     """A cell of the study."""
 
-    kind: str  # "noise" or "signal"
+    kind: str  # "noise", "signal" or "straight"
     n_rows: int = 200
     rho: float = 0.7
     basis: str = "polynomial"
@@ -67,7 +69,7 @@ class Setting:
     @property
     def n_tables(self) -> int:
         """How many tables the study has of it."""
-        is_central = self.n_rows in (200, 500) and self.basis in ("polynomial", "auto")
+        is_central = self.kind != "straight" and self.n_rows in (200, 500) and self.basis in ("polynomial", "auto")
         return CENTRAL if is_central and self == Setting(self.kind, self.n_rows, basis=self.basis) else AROUND
 
 
@@ -115,7 +117,8 @@ def settings() -> list[Setting]:
         {"n_rows": 500, "per_group": 4},
     ]
     central = [{"n_rows": n, "basis": basis} for basis in ("polynomial", "auto") for n in (200, 500)]
-    return [Setting(kind, **own) for own in [*central, *around] for kind in ("noise", "signal")]
+    straight = [Setting("straight", 500, basis=basis) for basis in ("polynomial", "auto", "hinge", "step", "rule")]
+    return [Setting(kind, **own) for own in [*central, *around] for kind in ("noise", "signal")] + straight
 
 
 def draw(setting: Setting, number: int) -> tuple[FloatArray, IntArray, IntArray | None]:
@@ -139,7 +142,8 @@ def draw(setting: Setting, number: int) -> tuple[FloatArray, IntArray, IntArray 
         y = rng.choice(setting.n_classes, size=setting.n_rows, p=share)
         return x, y if groups is None else y[groups], groups
     if setting.n_classes == 2:
-        f = 4.0 * x[:, 0] + 6.0 * x[:, 3] * x[:, 6] - 4.0 * x[:, 9]
+        product = 0.0 if setting.kind == "straight" else 6.0 * x[:, 3] * x[:, 6]
+        f = 4.0 * x[:, 0] + product - 4.0 * x[:, 9]
         f += 0.0 if groups is None else SUBJECT_SPREAD * rng.normal(size=groups[-1] + 1)[groups]
         constant = brentq(lambda c: np.mean(expit(f + c)) - setting.events, -50.0, 50.0)
         return x, (rng.random(setting.n_rows) < expit(f + constant)).astype(np.int64), groups
@@ -167,7 +171,9 @@ def false_units(found: Certificate, setting: Setting, level: str) -> int:
     """Supported units that have nothing to do with the classes."""
     table = getattr(found, f"{level}s")
     read = [frozenset(int(j) for j in re.findall(r"x(\d+)", name)) for name in table.named()]
-    true = TRUE_FEATURES if setting.kind == "signal" else frozenset()
+    if setting.kind == "straight" and level == "term":
+        return sum(name not in STRAIGHT for name in table.named())
+    true = {"noise": frozenset(), "signal": TRUE_FEATURES, "straight": frozenset({0, 9})}[setting.kind]
     if level == "term" and true and setting.n_classes == 2:
         return sum(not any(own <= together for together in TRUTH) for own in read)
     return sum(not own & true if level == "cluster" else not own <= true for own in read)
@@ -238,7 +244,7 @@ def section(outcomes: Sequence[Outcome], folder: Path, link: str = ".", usual: S
         n_complete += is_complete
         missed += [] if is_kept else [name]
         true = [np.mean([getattr(one, f"true_{level}s") for one in own]) for level in LEVELS]
-        found = [f"{value:.1f}" for value in true] if own[0].kind == "signal" else ["", "", ""]
+        found = [f"{value:.1f}" for value in true] if own[0].kind != "noise" else ["", "", ""]
         signal = np.mean([one.p_signal <= LEVEL for one in own])
         rows.append([name, str(n), *(f"{rate:.3f}" for rate in rates[name]), f"{limits[-1]:.3f}"])
         verdict = "**NO**" if not is_kept else "yes" if is_complete else "too few tables"

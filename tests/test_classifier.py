@@ -405,7 +405,7 @@ def test_a_long_fit_says_so_after_its_second_search(seconds, said):
         assert log.getvalue() == ""
         return
     first, *others = log.getvalue().splitlines()
-    assert first == f"This fit will take {said}; set verbose=0 to hide this."
+    assert first == f"This will take {said}; set verbose=0 to hide this."
     assert others == [f"cross-validation: fold {k} of 2 {others[k - 1].split()[-1]}" for k in (1, 2)] + [
         "basis: linear"
     ]
@@ -440,7 +440,7 @@ def test_a_long_first_search_is_not_silent(before, n_searches, n_over, at_once):
     clock.seconds = 2.999
     assert log.getvalue() == ""
     let_pass(clock, timers, 0.001)
-    said = "This fit will probably take more than 10 s; set verbose=0 to hide this.\n"
+    said = "This will probably take more than 10 s; set verbose=0 to hide this.\n"
     assert log.getvalue() == (said if at_once else "")
     let_pass(clock, timers, 7.0)
     assert log.getvalue() == (said if at_once else said.replace("probably ", ""))
@@ -456,8 +456,8 @@ def test_an_estimate_follows_once_it_can_be_made():
         bar.on_choice(k // 5, 2, "linear", 9 - k)
     bar.close()
     assert [line for line in log.getvalue().splitlines() if "This fit" in line] == [
-        "This fit will probably take more than 10 s; set verbose=0 to hide this.",
-        "This fit will take about 60 s.",
+        "This will probably take more than 10 s; set verbose=0 to hide this.",
+        "This will take about 60 s.",
     ]
 
 
@@ -480,7 +480,7 @@ def test_long_restarts_are_counted(fitted):
     for restart in range(3):
         bar.on_iteration(replace(record, restart=restart))
         clock.seconds += 4.0
-    assert "This fit will take about 80 s" in screen.getvalue()
+    assert "This will take about 80 s" in screen.getvalue()
 
 
 def test_fits_in_threads_and_without_stderr_say_nothing(monkeypatch):
@@ -508,7 +508,7 @@ def test_default_shows_long_fits_on_a_terminal_and_in_a_log(wdbc, monkeypatch, k
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setattr("rfsc._search.progress.LONG_FIT", 1e-9)
     make(**QUICK).fit(X.iloc[:100, :2], y[:100])
-    assert "This fit will take" in stream.getvalue()
+    assert "This will take" in stream.getvalue()
     assert "restart 2/2" in stream.getvalue()
 
 

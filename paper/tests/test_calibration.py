@@ -62,6 +62,7 @@ def test_false_units_are_those_without_the_truth():
     assert [false_units(Found, signal, level) for level in calibration.LEVELS] == [1, 1, 2]
     assert [false_units(Found, noise, level) for level in calibration.LEVELS] == [3, 2, 5]
     assert false_units(Found, three, "term") == 1
+    assert [false_units(Found, Setting("straight"), level) for level in calibration.LEVELS] == [1, 1, 4]
 
 
 def test_study_resumes_and_reports_cells_that_are_not_kept(monkeypatch, tmp_path):

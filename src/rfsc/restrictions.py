@@ -112,7 +112,7 @@ def check_number_of_classes(restrictions: Restrictions | None, n_classes: int) -
         return
     field = "increasing" if restrictions.increasing else "decreasing"
     msg = (
-        f"restrictions.{field} is about the log-odds of the second of two classes, but y holds {n_classes} classes. "
+        f"{field} is about the log-odds of the second of two classes, but y holds {n_classes} classes. "
         "Fit one class against the rest, for instance y == 'name of the class', or leave it out."
     )
     raise ValueError(msg)

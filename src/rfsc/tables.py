@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -35,6 +35,7 @@ from .explain.term_table import ReadableTable, per_row
 __all__ = ["ColumnTable", "TableEncoder"]
 
 AS_IT_IS = "used as it is"
+ABBREVIATIONS = {"f": "female", "m": "male", "y": "yes", "n": "no"}  # the same level if a column holds both
 COMMAS: dict[str | None, str | None] = {".": "", ",": ".", None: None}  # the meaning of commas by the decimal sign
 
 
@@ -61,8 +62,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     limit, with an indicator such as ``CRP below limit``; ``45.3%`` and ``12 mg/L`` are numbers if at least half of the
     column has that unit; ``n.d.``, ``-``, ``NA`` and ``?`` are blanks. Blanks become the median, with an indicator such
     as ``CRP missing``. Dates become days, such as ``admitted (days since 2021-03-01)``. Text becomes one indicator for
-    each level, such as ``smokes=current``; levels that differ only in case or blanks are one level, and rare levels are
-    grouped. Columns without information are dropped.
+    each level, such as ``smokes=current``; levels that differ only in case or blanks are one level, and so are ``F``
+    and ``female``, ``m`` and ``male``, ``y`` and ``yes``, ``n`` and ``no``; rare levels are grouped. Columns without
+    information are dropped.
 
     What was done is plain data, `recipe_`: a pipeline with this encoder and an `RFSCClassifier` can be saved, explained
     and exported, and all of these read raw cells in the same way.
@@ -224,16 +226,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rows = []
         formats = []
         for j, column in enumerate(columns):
-            reason, read, doubts = useless(column, self._least(column)), column, []
+            words, read = _abbreviations(column), column
+            if words:
+                read = replace(column, values=np.array([words.get(v, v) for v in column.values], dtype=object))
+            reason, doubts = useless(read, self._least(column)), []
             if column.kind == "date" and not reason:
                 read, is_doubtful = in_days(column)
                 doubts = ["01/02/2026 read as 1 February, but it may be 2 January"] if is_doubtful else []
-            made = {} if reason else self._number(j, read) if read.kind == "number" else self._levels(j, read)
+            made = {} if reason else self._number(j, read) if read.kind == "number" else self._levels(j, read, words)
             names += made
             features += made.values()
             formats.append(read.cells)
             use = f"dropped ({reason})" if reason else description(made)
-            rows.append((column.name, column.kind, use, _changed(read), "; ".join(doubts + _doubtful(read, comma))))
+            doubts += _doubtful(read, comma)
+            rows.append((column.name, column.kind, use, _changed(read, words), "; ".join(doubts)))
         repeated = [repr(name) for name, n in Counter(names).items() if n > 1]
         if repeated:
             msg = f"two features would have the name {repeated[0]}, such as a column 'sex=male' beside a column sex. "
@@ -262,7 +268,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 made[f"{column.name} {word} limit"] = LimitIn(j, word == "above")
         return made
 
-    def _levels(self, j: int, column: Column) -> dict[str, Ingredient]:
+    def _levels(self, j: int, column: Column, words: Mapping[str, str]) -> dict[str, Ingredient]:
         """An indicator for each frequent level, then one for the rare ones; two need one only."""
         counts = Counter(column.values.tolist())
         order = sorted((level for level in counts if level is not None), key=level_key) + [None] * (None in counts)
@@ -270,13 +276,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if len(frequent) + (len(frequent) < len(order)) > self.max_categories:
             ranked = sorted(frequent, key=lambda level: -counts[level])[: self.max_categories - 1]
             frequent = [level for level in frequent if level in ranked]
-        keys = {level: None if level is None else level_key(level) for level in frequent}
+        keys: dict[str | None, tuple[str | None, ...]] = {
+            level: (None if level is None else level_key(level),) for level in frequent
+        }
+        keys |= {word: (level_key(word), level_key(letter)) for letter, word in words.items() if word in keys}
         made: dict[str, Ingredient] = {
-            f"{column.name} missing" if level is None else f"{column.name}={level}": LevelOf(j, (key,))
-            for level, key in keys.items()
+            f"{column.name} missing" if level is None else f"{column.name}={level}": LevelOf(j, own)
+            for level, own in keys.items()
         }
         if len(frequent) < len(order):
-            made[f"{column.name}: other"] = LevelOf(j, tuple(keys.values()), other=True)
+            made[f"{column.name}: other"] = LevelOf(j, sum(keys.values(), ()), other=True)
         return dict(list(made.items())[len(made) == 2 :])
 
 
@@ -293,10 +302,11 @@ def description(made: Mapping[str, Ingredient]) -> str:
     return f"blanks become {numbers[0]:.6g}, with {shown}" if has_blanks else f"{AS_IT_IS}, with {shown}"
 
 
-def _changed(column: Column) -> str:
+def _changed(column: Column, words: Mapping[str, str]) -> str:
     """How cells that are no plain numbers, and levels of several spellings, were read."""
     if column.kind != "number" or column.cells is None:
-        return f"{plural(column.n_merged, 'spelling')} merged with others" if column.n_merged else ""
+        said = [f"{plural(column.n_merged, 'spelling')} merged with others"] if column.n_merged else []
+        return "; ".join(said + [f"{letter} read as {word}" for letter, word in words.items()])
     n_limits = sum(int(limit.sum()) for limit in (column.below, column.above) if limit is not None)
     said = [f"unit {column.cells.unit}"] if column.cells.unit else []
     said += [f"days since {column.cells.since}"] if column.cells.since else []
@@ -323,8 +333,16 @@ def _doubtful(column: Column, comma: str | None) -> list[str]:
     return said + [f"{letter} and {word} may be the same: write them alike" for letter, word in _abbreviated(column)]
 
 
+def _abbreviations(column: Column) -> dict[str, str]:
+    """Levels such as F of a column of text that also holds the word they stand for."""
+    if column.kind != "text":
+        return {}
+    levels = {level_key(level): level for level in column.values.tolist() if level is not None}
+    return {levels[letter]: levels[word] for letter, word in ABBREVIATIONS.items() if {letter, word} <= levels.keys()}
+
+
 def _abbreviated(column: Column) -> list[tuple[str, str]]:
-    """Frequent levels of one letter, each with the only frequent word that begins with it."""
+    """Other frequent levels of one letter, each with the only frequent word that begins with it."""
     counts = Counter(column.values.tolist()) if column.kind == "text" else Counter()
     levels = [text for text, n in counts.items() if text is not None and text.isalpha() and n >= LEAST_ROWS_OF_LEVEL]
     words = {text: [word for word in levels if len(word) > 1 and small(word[0]) == small(text)] for text in levels}

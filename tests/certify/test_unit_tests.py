@@ -14,7 +14,7 @@ from scipy.stats import beta, chi2, t
 from sklearn.metrics import roc_auc_score
 
 from rfsc._terms import monomial
-from rfsc._terms.expression import Condition, Scaled, minus, product
+from rfsc._terms.expression import Condition, Positive, Scaled, minus, product
 from rfsc._terms.radial import bump
 from rfsc._terms.term import Term
 from rfsc.certify.halves import auc_p_value
@@ -123,6 +123,20 @@ def test_passenger_has_to_beat_the_product_without_it(rng):
     assert feature_p_value(frozenset({0}), product_of_both, rows) < 1e-6
     assert feature_p_value(frozenset({1}), product_of_both, rows) > 0.01
     assert term_p_value(product_of_both[1:], product_of_both, rows) > 0.01
+
+
+def test_bend_and_step_have_to_beat_a_straight_effect(rng):
+    table = rng.random((2, 600))
+    bend, step = Term(Positive(minus(Scaled(0), 0.4))), Term(Condition(Scaled(0), ">", 0.4))
+    straight, bent = 5.0 * table[0] - 2.5, 9.0 * np.maximum(table[0] - 0.4, 0.0) - 1.5
+    for term in (bend, step):
+        terms = [monomial([]), term]
+        assert term_p_value([term], terms, unseen(table, straight, rng)) > 0.01
+        assert feature_p_value(frozenset({0}), terms, unseen(table, straight, rng)) < 1e-6
+    assert term_p_value([bend], [monomial([]), bend], unseen(table, bent, rng)) < 0.01
+    indicator = np.array([table[0] > 0.5, table[1]], dtype=float)
+    rows = unseen(indicator, 3.0 * indicator[0] - 1.5, rng)
+    assert term_p_value([step], [monomial([]), step], rows) < 1e-6  # of two values every function is straight
 
 
 def test_feature_of_a_radial_term_has_to_beat_the_distance_without_it(rng):

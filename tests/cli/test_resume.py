@@ -61,7 +61,7 @@ def test_resume(hospital, tmp_path, refused):
     assert "pass --resume to continue from it, or --force to start again" in refused(*quick)
     assert run(*quick, "-o", tmp_path / "n.json", "--resume") == 0
     assert compared_text(load(tmp_path / "n.json")) == compared_text(load(tmp_path / "m.json"))
-    assert "belongs to another fit" in refused(*quick, "--degree", "1", "--resume")
+    assert "belongs to other work" in refused(*quick, "--degree", "1", "--resume")
 
 
 def test_wrong_checkpoints(hospital, tmp_path, refused):

@@ -103,7 +103,7 @@ def certificate_text() -> str:
         classes=("no", "yes"),
         basis="step",
         is_weighted=False,
-        is_grouped=False,
+        n_groups=None,
         cut=0.7,
         random_state=0,
         content="sha256:0",

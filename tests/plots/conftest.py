@@ -143,7 +143,7 @@ def made_up_certificate(n_features=40, seed=0):
         level=0.05,
         n_rows=200,
         is_weighted=False,
-        is_grouped=False,
+        n_groups=None,
         half_rows=100,
         half_events=45,
         n_features=60,

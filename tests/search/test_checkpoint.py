@@ -154,7 +154,7 @@ def test_settings_that_look_the_same(iris, tmp_path):
     path = tmp_path / "fit.checkpoint"
     RFSCClassifier(**QUICK, basis=Shy(degree=1), callbacks=Checkpoint(path)).fit(*iris)
     kept = path.read_bytes()
-    with pytest.raises(CheckpointError, match="belongs to another fit: basis differs"):
+    with pytest.raises(CheckpointError, match="belongs to other work: basis differs"):
         RFSCClassifier(**QUICK, basis=Shy(degree=2), callbacks=Checkpoint(path)).fit(*iris)
     assert path.read_bytes() == kept
 

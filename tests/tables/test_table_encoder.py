@@ -72,11 +72,24 @@ def test_table_of_what_was_done(frame):
     assert rows["age"]["changed"] == rows["age"]["doubtful"] == ""
 
 
-def test_a_letter_and_its_word_are_doubted():
-    sex = pd.DataFrame({"sex": ["F", "female", "m", "M", "other"] * 10, "ward": ["N", "north", "Nook", "?", "s"] * 10})
-    rows = {row["column"]: row["doubtful"] for row in TableEncoder().fit(sex).columns_.rows()}
-    assert rows == {"sex": "F and female may be the same: write them alike", "ward": ""}
-    rare = pd.DataFrame({"sex": ["F"] * 20 + ["female"] * 4})  # rare levels are not shown
+def test_letters_of_known_words_are_those_words():
+    sex = ["F", "female ", "m", "Male", "MALE", "d", "f", None] * 10
+    encoder = TableEncoder().set_output(transform="pandas").fit(pd.DataFrame({"sex": sex}))
+    assert list(encoder.get_feature_names_out()) == ["sex=d", "sex=female", "sex=MALE", "sex missing"]
+    assert "F read as female; m read as MALE" in encoder.columns_.changed[0]
+    found = encoder.transform(pd.DataFrame({"sex": [" f", "FEMALE", "M", "male", "d", "?"]}))
+    assert found.to_numpy().argmax(axis=1).tolist() == [1, 1, 2, 2, 0, 0]
+    assert found.to_numpy().sum(axis=1).tolist() == [1.0] * 5 + [0.0]
+    alone = pd.DataFrame({"sex": ["F", "female"] * 10, "blood": ["A", "AB", "B", "0"] * 5})
+    assert "dropped" in TableEncoder().fit(alone).columns_.use[0]
+    assert "blood=A" in TableEncoder().fit(alone).get_feature_names_out()
+
+
+def test_other_letters_and_their_words_are_doubted():
+    ward = pd.DataFrame({"side": ["L", "left", "r", "R", "other"] * 10, "ward": ["N", "north", "Nook", "?", "s"] * 10})
+    rows = {row["column"]: row["doubtful"] for row in TableEncoder().fit(ward).columns_.rows()}
+    assert rows == {"side": "L and left may be the same: write them alike", "ward": ""}
+    rare = pd.DataFrame({"side": ["L"] * 20 + ["left"] * 4})  # rare levels are not shown
     assert TableEncoder().fit(rare).columns_.doubtful == ("",)
 
 

@@ -216,6 +216,7 @@ def _fingerprint(facts: Sequence[_Facts], encoding: Encoding, head: Any, n_rows:
         "content": hash_of(texts_of(fact.content for fact in facts)),
         "schema": hash_of(texts_of(kinds), texts_of(names)),
         "weights": None if unit else hash_of(texts_of(map(str, weights))),
+        "groups": None,
     }
 
 

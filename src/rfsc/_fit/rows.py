@@ -92,7 +92,7 @@ def _read_large(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Row
 
 
 def group_codes(groups: Any, n_rows: int) -> IntArray | None:
-    """The groups of the rows, numbered."""
+    """The groups of the rows, numbered as they appear."""
     if groups is None:
         return None
     groups = np.asarray(groups)
@@ -103,11 +103,11 @@ def group_codes(groups: Any, n_rows: int) -> IntArray | None:
         msg = "groups holds missing values (NaN). Give these rows a group of their own, or leave them out."
         raise ValueError(msg)
     with sortable("groups mixes values"):
-        distinct, code = np.unique(groups, return_inverse=True)
+        distinct, first, code = np.unique(groups, return_index=True, return_inverse=True)
     if distinct.size == 1:
         msg = "groups must hold at least two groups, but all rows are in one. Leave it out if the rows are independent."
         raise ValueError(msg)
-    return np.asarray(code, dtype=np.int64)
+    return np.argsort(np.argsort(first))[code]
 
 
 def _mixed(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -140,7 +140,7 @@ def _scaled(
 ) -> tuple[Rows, dict[str, Any]]:
     targets, scaling = encode(y), Scaling.from_rows(X)
     names = feature_names(estimator) if hasattr(estimator, "feature_names_in_") else None
-    data = fingerprint(X, targets.classes, targets.code, weight, names)
+    data = fingerprint(X, targets.classes, targets.code, weight, names, groups)
     return _ordered(Rows(targets, scaling, scaling.table(X), weight, groups)), data
 
 

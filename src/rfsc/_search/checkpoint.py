@@ -59,9 +59,9 @@ class Checkpoint:
         differ = sorted(key for key in {*known, *fingerprint} if known.get(key) != fingerprint.get(key))
         if differ:
             msg = (
-                f"the checkpoint {self.path.name} belongs to another fit: {', '.join(differ)} "
-                f"{'differs' if len(differ) == 1 else 'differ'}. Fit with the same data and settings, or delete the "
-                "file to start again; the fits of a cross-validation cannot share one."
+                f"the checkpoint {self.path.name} belongs to other work: {', '.join(differ)} "
+                f"{'differs' if len(differ) == 1 else 'differ'}. Use the same data and settings, or delete the file to "
+                "start again; the fits of a cross-validation cannot share one."
             )
             raise CheckpointError(msg)
         self._finished = found["finished"]

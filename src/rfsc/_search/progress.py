@@ -168,7 +168,7 @@ class ConsoleProgress:
                 return
             hint = "" if self._is_shown else "; set verbose=0 to hide this"
             self._is_shown, self._is_estimated = True, is_estimate
-            self.say(f"This fit will {how_long}{hint}.")
+            self.say(f"This will {how_long}{hint}.")
 
     def _draw(self, text: str, part: float) -> None:
         width = shutil.get_terminal_size().columns - 1

@@ -37,11 +37,16 @@ def versions() -> Mapping[str, str]:
 
 
 def fingerprint(
-    X: FloatArray, classes: np.ndarray[Any, Any], code: IntArray, weight: FloatArray, names: Sequence[str] | None
+    X: FloatArray,
+    classes: np.ndarray[Any, Any],
+    code: IntArray,
+    weight: FloatArray,
+    names: Sequence[str] | None,
+    groups: IntArray | None = None,
 ) -> dict[str, Any]:
     """What a classifier was fitted to, without showing any of it.
 
-    Three hashes (SHA-256) tell apart what may differ. The same numbers give the same hashes whatever the memory layout,
+    Hashes (SHA-256) tell apart what may differ. The same numbers give the same hashes whatever the memory layout,
     the type of float, the row index and the library of the frame; -0 counts as 0. The order of rows and columns counts,
     for the search depends on it.
     """
@@ -57,6 +62,7 @@ def fingerprint(
         "content": content,
         "schema": schema,
         "weights": None if (weight == 1.0).all() else hash_of(numbers_of(weight)),
+        "groups": None if groups is None else hash_of(numbers_of(groups)),
     }
 
 
@@ -87,7 +93,7 @@ def read_manifest(d: Any) -> dict[str, Any]:
         *(type(value) is str for value in (d["engine"], *d["versions"].values(), data["content"], data["schema"])),
         *(set(row) == COLUMN_FIELDS for row in d["columns"]),
         *(type(value) is str for row in d["columns"] for value in row.values()),
-        *(type(value) in (str, type(None)) for value in (d["target"], d["group"], data["weights"])),
+        *(type(value) in (str, type(None)) for value in (d["target"], d["group"], data["weights"], data["groups"])),
         *(type(value) is str for reasons in d["stop_reasons"] for value in reasons),
         *(type(data[name]) is int and data[name] >= 0 for name in ("rows", "features", "classes")),
         type(d["seed"]) in (int, type(None)),

@@ -16,7 +16,7 @@ from .._fit.output import FittedTerms
 from .._model.predictor import Predictor
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.words import listed, paragraphs, plural
-from ..explain.term_table import ReadableTable
+from ..explain.term_table import ReadableTable, events_caution
 from .exploring import Exploration, Support
 from .model_tables import IN_SOME, Disagreement, FeatureUseTable, ModelTable, SwapTable
 from .source import Source
@@ -50,6 +50,7 @@ class OutputMap:
     supports: list[Support]
     fits: list[FittedTerms]
     in_all: frozenset[int] = frozenset()  # features that all models within the tolerance read, also others than these
+    in_each: tuple[frozenset[int], ...] = ()  # clusters of which all these models read a member
     sizes: tuple[int, ...] = ()  # of the models, ascending
     n_fitted: int = 0
     is_closed: bool = False  # whether exchanges of one term lead to no further model
@@ -65,7 +66,8 @@ class Atlas:
     Parameters
     ----------
     models : ModelTable
-        One row for each model, those of the size of the answer first, the best of each size first.
+        One row for each model, those of the size of the answer first; of each size the best of each set of features
+        first.
     features : FeatureUseTable
         Features that are in all, in some or in none of the models, and the range of their importance.
     swaps : SwapTable
@@ -225,8 +227,16 @@ class Atlas:
             if made.is_cut[output]:
                 found.append(f"{of}More models are as good; the best were kept (max_models={made.max_models}).")
         if len(self._maps) == 1:
-            uses = {"In all models": self.features.named(), "In some models": self.features.named(IN_SOME)}
+            names = self._source.names.features
+            either = [" or ".join(names[p] for p in sorted(some)) for some in self._maps[0].in_each]
+            uses = {"In all models": (*self.features.named(), *either), "In some models": self.features.named(IN_SOME)}
             found += [f"{use}: {listed(names, MOST_SHOWN)}." for use, names in uses.items() if names]
+        found += events_caution(self._source.clf, max(max(sizes) for sizes in made.sizes))
+        if self._source.is_grouped:
+            found.append(
+                "Caution: the fit kept the rows of a group together, but here single rows are left out, so standard "
+                "errors and the tolerance are too small."
+            )
         return found
 
     def _tables(self) -> dict[str, ReadableTable]:

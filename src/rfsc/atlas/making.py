@@ -65,11 +65,11 @@ def atlas(
     source = Source(clf, X, y, sample_weight)
     n_outputs = len(source.searches)
     share = max(1, int(max_models) // n_outputs)
-    maps = [_explored(source, output, allowed, share) for output in range(n_outputs)]
+    clusters = correlation_clusters(source.rows.table.T)
+    maps = [_explored(source, output, allowed, share, clusters) for output in range(n_outputs)]
     importance = np.concatenate([_importance(one, len(source.names.features)) for one in maps])
     settings = _settings(source, maps, tolerance if allowed is None else allowed, int(max_models))
     features, swaps = _features(source, maps, importance), _swaps(source, maps)
-    clusters = correlation_clusters(source.rows.table.T)
     models = _models(source, maps)
     return Atlas(models, features, swaps, importance, source.names.features, clusters, settings, source, maps)
 
@@ -114,18 +114,22 @@ def begun(source: Source, output: int, tolerance: float | None) -> tuple[Explora
     return found, pool
 
 
-def _explored(source: Source, output: int, tolerance: float | None, most: int) -> OutputMap:
+def _explored(source: Source, output: int, tolerance: float | None, most: int, clusters: IntArray) -> OutputMap:
     """The models of one output."""
     search, answer = source.searches[output], source.answers[output]
     found, pool = begun(source, output, tolerance)
     found.climb()
     sizes, n_looked = _sizes(found, answer), max(most, LEAST_EXPLORED)
     is_closed = found.complete(sizes, n_looked)
-    in_all = _in_all(found, sizes, n_looked)
     forced = frozenset() if search.requirements is None else search.requirements.forced
-    for p in sorted(in_all - found.features(forced)):  # a model without the feature may be several exchanges away
+    needed = [frozenset(np.flatnonzero(clusters == c).tolist()) for c in np.unique(clusters)]
+    needed += [frozenset({p}) for some in needed if len(some) > 1 for p in some]
+    needed = _read_by_all(needed, found, sizes, n_looked)
+    for some in needed:  # a model without these features may be several exchanges away
+        if some & found.features(forced):
+            continue
         begin = map(found.best, found.sizes)
-        wish = Wish(without=(p,))
+        wish = Wish(without=tuple(sorted(some)))
         other = explored_under(wish, source, found, found.pool, begin, most_work=CHECK_WORK * MOST_WORK)
         found.ask(map(other.best, other.sizes))
     is_closed = found.complete(sizes, n_looked) and is_closed
@@ -134,14 +138,19 @@ def _explored(source: Source, output: int, tolerance: float | None, most: int) -
     if answer not in supports:
         supports = [answer, *supports[: most - 1]]
     is_cut = len(supports) < sum(map(len, good.values()))
-    in_all = _in_all(found, sizes, n_looked) & found.features(answer)
+    needed = [some for some in _read_by_all(needed, found, sizes, n_looked) if some & found.features(answer)]
+    in_all = frozenset().union(*(some for some in needed if len(some) == 1))
+    in_each = tuple(some for some in needed if len(some) > 1 and not some & in_all)
     fits = source.fitted(search, supports)
-    return OutputMap(found, pool, supports, fits, in_all, sizes, found.n_fitted, is_closed, is_cut)
+    return OutputMap(found, pool, supports, fits, in_all, in_each, sizes, found.n_fitted, is_closed, is_cut)
 
 
-def _in_all(found: Exploration, sizes: Sequence[int], most: int) -> frozenset[int]:
-    """Features that all good models read, also those that are not kept."""
-    return frozenset.intersection(*(found.features(one) for size in sizes for one in found.good(size, most)))
+def _read_by_all(
+    some: Sequence[frozenset[int]], found: Exploration, sizes: Sequence[int], most: int
+) -> list[frozenset[int]]:
+    """Sets of features of which every good model reads a member, also those models that are not kept."""
+    read = {found.features(one) for size in sizes for one in found.good(size, most)}
+    return [features for features in some if all(features & own for own in read)]
 
 
 def _sizes(found: Exploration, answer: Support) -> tuple[int, ...]:
@@ -155,11 +164,16 @@ def _sizes(found: Exploration, answer: Support) -> tuple[int, ...]:
 
 
 def _shared(good: dict[int, list[Support]], found: Exploration, most: int) -> list[Support]:
-    """At most so many models, shared by the sizes; largest size first, then by loss."""
+    """At most so many models, shared by the sizes; largest size first, then the best of each set of features."""
     share: dict[int, int] = {}
     for k, size in enumerate(sorted(good, key=lambda size: len(good[size]))):  # what small ones leave goes to others
         share[size] = min(len(good[size]), (most - sum(share.values())) // (len(good) - k))
-    return [one for size in sorted(good, reverse=True) for one in sorted(good[size][: share[size]], key=found.loss)]
+    ordered = []
+    for size in sorted(good, reverse=True):
+        kept = sorted(good[size][: share[size]], key=found.loss)
+        first = {found.features(one): one for one in reversed(kept)}
+        ordered += sorted(kept, key=lambda one: first[found.features(one)] != one)
+    return ordered
 
 
 # ---- tables
@@ -226,7 +240,7 @@ def _features(source: Source, maps: Sequence[OutputMap], importance: FloatArray)
 
 
 def _swaps(source: Source, maps: Sequence[OutputMap]) -> SwapTable:
-    rows: list[tuple[str, str, str, int, float, float]] = []
+    rows: list[tuple[str, bool, str, str, int, float, float]] = []
     for output, (label, own) in enumerate(zip(source.labels, maps, strict=True)):
         beside: dict[Support, list[tuple[float, int]]] = defaultdict(list)  # what completes a rest, by loss
         for support, fit in zip(own.supports, own.fits, strict=True):
@@ -242,15 +256,17 @@ def _swaps(source: Source, maps: Sequence[OutputMap]) -> SwapTable:
         for (j, k), own_prices in prices.items():
             if np.median(own_prices) < 0.0:
                 j, k, own_prices = k, j, [-price for price in own_prices]
-            rows.append((name[j], name[k], label, len(own_prices), min(own_prices), float(np.median(own_prices))))
-    rows.sort(key=lambda row: (row[2], -row[3], row[5], row[0], row[1]))
+            is_same = own.exploration.features([j]) == own.exploration.features([k])  # only the form differs
+            figures = len(own_prices), min(own_prices), float(np.median(own_prices))
+            rows.append((label, is_same, name[j], name[k], *figures))
+    rows.sort(key=lambda row: (row[0], row[1], -row[4], row[6], row[2], row[3]))
     return SwapTable(
-        term=tuple(row[0] for row in rows),
-        replacement=tuple(row[1] for row in rows),
-        label=None if len(maps) == 1 else tuple(row[2] for row in rows),
-        times=np.array([row[3] for row in rows], dtype=np.int64),
-        least=np.array([row[4] for row in rows]),
-        median=np.array([row[5] for row in rows]),
+        term=tuple(row[2] for row in rows),
+        replacement=tuple(row[3] for row in rows),
+        label=None if len(maps) == 1 else tuple(row[0] for row in rows),
+        times=np.array([row[4] for row in rows], dtype=np.int64),
+        least=np.array([row[5] for row in rows]),
+        median=np.array([row[6] for row in rows]),
     )
 
 

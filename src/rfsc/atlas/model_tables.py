@@ -14,7 +14,7 @@ MOST_UNUSED = 15  # features that a note names
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelTable(ReadableTable):
-    """The models of an atlas, the sizes of the answer first, the best of each size first.
+    """The models of an atlas, the size of the answer first; of each size the best of each set of features first.
 
     Parameters
     ----------
@@ -54,8 +54,9 @@ class ModelTable(ReadableTable):
     @property
     def notes(self) -> tuple[str, ...]:
         return (
-            "log-loss: mean of left-out rows (approximate leave-one-out); above best ±: difference from the best model "
-            "of the same size, and its paired standard error.",
+            "log-loss: mean of left-out rows (approximate leave-one-out). The terms were chosen with these rows, so it "
+            "is too low: it compares models, and is no score.",
+            "above best ±: difference from the best model of the same size, and its paired standard error.",
         )
 
 
@@ -105,6 +106,8 @@ class FeatureUseTable(ReadableTable):
 @dataclass(frozen=True, slots=True, eq=False)
 class SwapTable(ReadableTable):
     """Pairs of terms by whose exchange one model of an atlas becomes another, the most frequent first.
+
+    Exchanges of features come before those of one form of a feature for another.
 
     Parameters
     ----------

@@ -84,6 +84,7 @@ class Source:
         if data["weights"] != known["weights"]:
             msg = "the weights of the rows are not those of the fit. Pass its sample_weight, or none if it had none."
             raise ValueError(msg)
+        self.is_grouped = known["groups"] is not None
         self.searches: list[OutputSearch] = revisited(self.clf, self.rows)
         self.answers: list[Support] = [self._answer(output) for output in range(len(self.searches))]
 

@@ -77,7 +77,7 @@ class FoundModel:
         summed = f", summed over {self.n_outputs} classes against the rest" if self.n_outputs > 1 else ""
         error = f"(paired standard error {self.standard_error:.4f})"
         lines = [
-            f"{self.wish}: log-loss {self.log_loss:.4f} on left-out rows{summed}",
+            f"{self.wish}: leave-one-out log-loss {self.log_loss:.4f}{summed}",
             f"Price: {self.price:+.4f} beside the answer {error}, {self._verdict}",
             f"Terms: {', '.join(self.terms) or 'none, the prediction is constant'}",
         ]

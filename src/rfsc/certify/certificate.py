@@ -32,6 +32,8 @@ NOTES = (
     "P: p-value after the selection, valid for all units of a table together (family-wise error). Every unit was "
     "tested on rows that its model had not seen, beside what can be had without it.",
     "halves: share of the half fits whose model holds the unit.",
+    "Terms that differ only in their numbers, such as cut points, are one unit, shown with its most frequent numbers; "
+    "that it is supported says nothing about these.",
 )
 LIMITS = (
     "Limits: rows, or their groups, are independent; the power is that of half the rows, and a half should have about "
@@ -45,7 +47,7 @@ MEANING = {
     BY_CLUSTER: "some member of its cluster matters; these rows do not tell which",
     PASSENGER: "at least half of the fits choose it, but only in products that are as good without it",
     TOO_FEW: "it could not be tested in at least half of those, which says nothing against it",
-    NOT_SETTLED: "these rows do not decide",
+    NOT_SETTLED: "these rows do not tell whether it matters",
     CHANCE: "the models predict unseen rows no better than chance",
 }
 
@@ -115,7 +117,7 @@ class CertificateSettings:
     classes: tuple[str, ...]
     basis: str
     is_weighted: bool  # whether rows had weights
-    is_grouped: bool  # whether groups of rows stayed together
+    n_groups: int | None  # of rows that stayed together; None if every row stood for itself
     cut: float | None  # absolute rank correlation from which features share a cluster; None: given by the user
     random_state: int | None
     content: str  # digest of features and classes, as in the record of a fit
@@ -181,8 +183,9 @@ class Certificate(SavedRecord):
     def lines(self) -> list[str]:
         """What was found, in sentences."""
         made, level = self.settings, self.settings.level
+        groups = "" if made.n_groups is None else f" of {made.n_groups:,} groups, which stayed together"
         found = [
-            f"{made.n_halves} fits to halves of {made.n_rows:,} rows, tested on the other halves.",
+            f"{made.n_halves} fits to halves of {made.n_rows:,} rows{groups}, tested on the other halves.",
             f"Unseen rows: AUC {self.score.auc:.3f}, log-loss {self.score.log_loss:.3f} "
             f"(class shares alone: {self.score.constant_log_loss:.3f}).",
         ]
@@ -190,7 +193,7 @@ class Certificate(SavedRecord):
             found.append(f"No more than chance: the models do not predict unseen rows (P = {self.p_signal:.2g}).")
         for title, table in self._tables.items():
             found.append(f"Supported {title.lower()}: {', '.join(table.named()) or 'none'}.")
-        found.append(f"The probability of any false entry in one of these lists is at most {level:g}.")
+        found.append(f"For each of these lists, the probability that it holds any false entry is at most {level:g}.")
         if self.stability.index is not None:
             found.append(f"The halves agree on the features: {self.stability.index:.2f} ({self.stability.word}).")
         return [*found, *(f"Caution: {caution}" for caution in self.cautions)]
@@ -205,6 +208,15 @@ class Certificate(SavedRecord):
     def notes(self) -> tuple[str, ...]:
         """What a reader must know of the tables."""
         return (*notes_of(self.clusters, self.features, self.terms), LIMITS)
+
+    def of_features(self, names: Sequence[str]) -> str:
+        """The verdicts on the features of a model, in a sentence."""
+        known = dict(zip(self.features.unit, self.features.verdict, strict=True))
+        verdicts: dict[str, list[str]] = {}
+        for name in names:
+            verdicts.setdefault(known.get(name, NOT_SETTLED), []).append(name)
+        parts = [f"{word}: {', '.join(verdicts[word])}" for word in MEANING if word in verdicts]
+        return f"Features of this model: {'; '.join(parts)}." if parts else "This model reads no feature."
 
     def text(self) -> str:
         """Sentences and tables as plain text."""

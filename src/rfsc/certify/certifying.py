@@ -197,7 +197,8 @@ class _Study:
         rng = stream(np.random.SeedSequence(random_state), 0)
         is_upper = split_in_halves(table.targets.code, table.groups, n_pairs, rng)
         self._names, values, fills = _features(estimator, table)
-        self._data = fingerprint(values, table.targets.classes, table.targets.code, table.weight, self._names)
+        targets = table.targets
+        self._data = fingerprint(values, targets.classes, targets.code, table.weight, self._names, table.groups)
         self.cluster_of = _clusters(clusters, self._names, values)
         seeds = rng.integers(2**31, size=2 * n_pairs)
         self._halves = Halves(estimator, table, is_upper, seeds, self.cluster_of, fills=fills)
@@ -257,7 +258,7 @@ class _Study:
             basis=basis if isinstance(basis, str) else repr(basis),
             cut=self._cut,
             is_weighted=bool(np.any(table.weight != 1.0)),
-            is_grouped=table.groups is not None,
+            n_groups=None if table.groups is None else int(table.groups.max()) + 1,
             random_state=self._random_state,
             content=self._data["content"],
             version=__version__,
@@ -371,7 +372,7 @@ def _cautions(settings: CertificateSettings, refused: Sequence[float]) -> tuple[
     """Why the error rate may not hold, or why there is little power."""
     found = []
     if settings.half_events < FEW_EVENTS:
-        what = "groups with" if settings.is_grouped else "rows of"
+        what = "groups with" if settings.n_groups is not None else "rows of"
         events = f"a half has only {settings.half_events} {what} the smallest class"
         found.append(f"{events}; below {FEW_EVENTS} the tests are not reliable.")
     if max(refused) >= REFUSED:

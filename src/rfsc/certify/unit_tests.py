@@ -1,12 +1,13 @@
 """Does the unseen half of the rows need a unit of a model: a cluster of features, a feature, or a term?
 
-A term that reads a unit may be useful without it: on [0, 1], the product of x1 and x6 stands in for x1, and a feature
-stands in for one that it is correlated with. So a unit has to beat what can be had without it: the *reducts* of its
-terms, which lack their factors, or their part of a distance, that read the unit; the *substitutes*, which read other
-members of the cluster in place of a feature of the unit; and its *neighbours*, the other features that are most
-correlated with its terms. All are in the model with the unit and in the model without it, and Rao's score test compares
-the two; it fits only the smaller one, so a unit that separates the classes has a p-value too. If there are too few rows
-for all of them, nothing can be said of the unit: it has no p-value.
+A term that reads a unit may be useful without it: on [0, 1], the product of x1 and x6 stands in for x1, a bend of x1
+for a straight effect, and a feature for one that it is correlated with. So a unit has to beat what can be had without
+it: the *reducts* of its terms, which lack their factors, or their part of a distance, that read the unit, and straight
+effects of the features if the unit is a term; the *substitutes*, which read other members of the cluster in place of a
+feature of the unit; and its *neighbours*, the other features that are most correlated with its terms. All are in the
+model with the unit and in the model without it, and Rao's score test compares the two; it fits only the smaller one, so
+a unit that separates the classes has a p-value too. If there are too few rows for all of them, nothing can be said of
+the unit: it has no p-value.
 
 Of rows in groups, such as visits of a patient, the groups are the observations: the scores of a group are summed, and
 their variance is estimated from these sums, whatever the rows of a group have in common.
@@ -110,8 +111,14 @@ def feature_p_value(features: frozenset[int], terms: Sequence[Term], rows: Unsee
 
 
 def term_p_value(touched: Sequence[Term], terms: Sequence[Term], rows: UnseenRows) -> float | None:
-    """P-value of some of the terms of a model together, or None; a product has to beat its parts."""
+    """P-value of some of the terms of a model together, or None; they have to beat their plainer forms.
+
+    A product has to beat its parts, and a bend, step or wave straight effects of its features.
+    """
     parts = [one for term in touched for one in _sub_products(term.expression)]
+    bent = sorted({feature for term in touched for feature in _bent(term.expression)})
+    # of a feature with two values every function is straight
+    parts += [Scaled(j) for j in bent if np.unique(rows.table[j]).size > 2]
     return _p_value(touched, terms, parts, frozenset().union(*(term.features for term in touched)), rows)
 
 
@@ -217,6 +224,13 @@ def _sub_products(node: Expression) -> list[Expression]:
     """The products of some, but not all, factors of a term."""
     factors = node.parts[:MOST_FACTORS] if isinstance(node, Product) else ()
     return [product(*some) for n in range(1, len(factors)) for some in combinations(factors, n)]
+
+
+def _bent(node: Expression) -> frozenset[int]:
+    """The features that a term reads otherwise than in sums and products."""
+    if isinstance(node, Product | Sum):
+        return frozenset().union(*map(_bent, node.parts))
+    return frozenset() if isinstance(node, Number | Scaled) else frozenset(features_of(node))
 
 
 def _substitutes(tested: Sequence[Expression], features: frozenset[int], rows: UnseenRows) -> list[Expression]:

@@ -79,7 +79,7 @@ def unfitted_in_memory(
         msg = f"the {what} needs the table in memory, but {Path(data).name} is too large for that; use a sample."
         raise CommandError(msg)
     found = unfitted(messages, predictor, data, target, verbose=int(messages.is_live), **given)
-    _check_table(messages, predictor, *found[:3], what)
+    _check_table(messages, predictor, *found, what)
     return found
 
 
@@ -102,12 +102,15 @@ def fitted_again(
     return estimator, X, y, groups
 
 
-def _check_table(messages: Messages, predictor: Predictor, estimator: Any, X: Any, y: Any, what: str) -> None:
+def _check_table(
+    messages: Messages, predictor: Predictor, estimator: Any, X: Any, y: Any, groups: Any, what: str
+) -> None:
     """Refuse other classes than those of the model, and warn if the classifier does not see what it was fitted to."""
     import numpy as np
     from sklearn.base import clone
 
     from .._fit.encoding import encode
+    from .._fit.rows import group_codes
     from .._utils.manifest import fingerprint
 
     targets = encode(y)
@@ -116,10 +119,11 @@ def _check_table(messages: Messages, predictor: Predictor, estimator: Any, X: An
         msg = f"the model knows the classes {known}, but the table holds others; choose their column with --target."
         raise CommandError(msg)
     values = clone(estimator[:-1]).fit_transform(X) if hasattr(estimator, "steps") else X
-    found = fingerprint(np.asarray(values, np.float64), targets.classes, targets.code, np.ones(len(y)), None)
+    values, codes = np.asarray(values, np.float64), group_codes(groups, len(y))
+    found = fingerprint(values, targets.classes, targets.code, np.ones(len(y)), None, codes)
     record = record_of(predictor)["data"]
-    if any(found[key] != record[key] for key in ("content", "weights")):
-        messages.warn(f"the model was fitted to other rows, or with weights; the {what} is about this table")
+    if any(found[key] != record[key] for key in ("content", "weights", "groups")):
+        messages.warn(f"the model was fitted to other rows, weights or groups; the {what} is about this table")
 
 
 def _search(predictor: Predictor, **given: Any) -> RFSCClassifier:

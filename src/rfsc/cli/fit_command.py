@@ -48,7 +48,7 @@ from .fit_again import fit_with_groups
 from .fit_model import fallback_text, model_text, model_with_fallbacks
 from .fit_score import FitTimeLimit
 from .model_commands import REPORT_ENDINGS, model_as_dict, summaries, write_report
-from .refit_commands import Pairs, certificate_of
+from .refit_commands import Pairs, certificate_of, certificate_text
 
 if TYPE_CHECKING:
     from .. import Checkpoint
@@ -259,7 +259,7 @@ def run_fit(job: FitJob) -> None:
     certificate = None
     if job.certify and not was_interrupted:
         try:
-            certificate = _certificate(job, prepared)
+            certificate = _certificate(job, prepared, model)
         except KeyboardInterrupt:
             was_interrupted = True
     if job.as_json:
@@ -400,7 +400,7 @@ def _save(job: FitJob, prepared: Prepared, model: Any, score: Any) -> None:
             job.messages.info(f"{shown}\nFor a score card, fit with --basis hinge, step or rule.")
 
 
-def _certificate(job: FitJob, prepared: Prepared) -> Certificate | None:
+def _certificate(job: FitJob, prepared: Prepared, model: Any) -> Certificate | None:
     """Make and show the certificate; None if there was no time for it."""
     job.messages.info("\nFitting halves of the rows for the certificate ...", "bold")
     options = {"random_state": job.search.random_state, "callbacks": job.time_limit.callbacks(1), "n_pairs": job.pairs}
@@ -411,7 +411,7 @@ def _certificate(job: FitJob, prepared: Prepared) -> Certificate | None:
         job.messages.warn(f"there is no certificate: {error}")
         return None
     if job.prints:
-        print_result(found.text())
+        print_result(certificate_text(found, model))
     return found
 
 

@@ -85,7 +85,7 @@ def certify(
     if as_json or output == "-":
         print_result(found.to_json())
     else:
-        print_result(found.text())
+        print_result(certificate_text(found, predictor))
     if output not in (None, "-"):
         found.save(str(output))
         messages.info(f"Saved the certificate to {output}", "green")
@@ -104,6 +104,14 @@ def certificate_of(messages: Messages, estimator: Any, X: Any, y: Any, **options
     own = clone(estimator)
     search = last_step(own).set_params(verbose=int(messages.is_live), callbacks=None)
     return certify(own, X, y, n_jobs=search.n_jobs, **options)
+
+
+def certificate_text(found: Certificate, model: Any) -> str:
+    """A certificate as text, after its verdicts on the features of a model."""
+    from .._model.access import models_of
+
+    names = dict.fromkeys(one.feature_names[p] for one in models_of(model) for p in one.features)
+    return f"{found.of_features(list(names))}\n\n{found.text()}"
 
 
 # ---- atlas

@@ -18,6 +18,7 @@ TABLES = {
     "content": "the cells or labels differ",
     "schema": "the columns have other names, or the labels are of another kind",
     "weights": "the weights of the rows differ",
+    "groups": "the groups of the rows differ",
 }
 
 

@@ -20,10 +20,10 @@ STRONGEST = 95  # percentile of the importance that has the darkest colour
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AtlasDisplay(Display):
-    """The models of an atlas down, the best of each size first, and the features across, those of a cluster together.
+    """The models of an atlas down, by size, and the features across, those of a cluster together.
 
-    The darker a cell, the more the left-out log-loss of the model rises without the feature; white cells are features
-    that the model does not read.
+    The best model of each set of features comes first. The darker a cell, the more the left-out log-loss of the model
+    rises without the feature; white cells are features that the model does not read.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ from itertools import chain
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.stats import rankdata
 
 from .._model import SparseModel
 from .._utils.arrays import FloatArray, IntArray
@@ -46,6 +47,11 @@ OF_OUTPUTS = {
     ),
     "few_events": ("caution", "Few rows per term", "Fewer than ten for each term: the coefficients may be far off."),
     "collinear": ("note", "Correlated terms", f"Correlation above {HIGH_CORRELATION:g}: interpret them together."),
+    "alike": (
+        "caution",
+        "Nearly the same features",
+        f"Rank correlation above {HIGH_CORRELATION:g}: judge them together; their effects cannot be told apart.",
+    ),
     "not_converged": ("note", "Search not converged", "A larger max_iter in SearchSettings may improve the model."),
 }
 
@@ -72,7 +78,7 @@ def find_cautions(
         *_class_cautions(code, subject.class_names),
         *_range_cautions(subject),
         *_table_cautions(models[0].n_observations, len(features), columns),
-        *(Caution("caution", "warning", "Warning during the fit", _sentence(text)) for text in warnings),
+        *(Caution("caution", "warning", "Warning", _sentence(text)) for text in warnings),
         *(Caution("note", "table", "How the table was read", _sentence(text)) for text in notes),
     ]
     details: dict[str, list[str]] = {}
@@ -204,6 +210,9 @@ def _fit_findings(model: SparseModel, features: FloatArray, target: FloatArray) 
     pairs = _correlated(columns, model.names)
     if pairs:
         yield "collinear", listed(pairs, MAX_PAIRS)
+    read = list(model.features)
+    if alike := _correlated(rankdata(features[:, read], axis=0).T, [model.feature_names[p] for p in read]):
+        yield "alike", listed(alike, MAX_PAIRS)
 
 
 def _correlated(columns: FloatArray, names: Sequence[str]) -> list[str]:

@@ -26,6 +26,7 @@ from .._model.predictor import Predictor
 from .._search.loop import SearchSettings
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.manifest import versions
+from .._utils.validation import fit_params
 from .._utils.words import plural
 from ..atlas import Atlas
 from ..certify import Certificate
@@ -102,7 +103,7 @@ def collect(
         "performance": _performance(score, subject),
         "optimism": _optimism(score, subject),
         "cautions": [asdict(caution) for caution in cautions],
-        "certificate": None if certificate is None else _certificate(certificate),
+        "certificate": None if certificate is None else _certificate(certificate, subject),
         "atlas": None if atlas is None else _atlas(atlas),
         "models": models,
         "features": subject.feature_definitions(),
@@ -232,10 +233,11 @@ def _model(subject: Subject, output: int) -> dict[str, Any]:
     }
 
 
-def _certificate(certificate: Certificate) -> dict[str, Any]:
+def _certificate(certificate: Certificate, subject: Subject) -> dict[str, Any]:
+    names = dict.fromkeys(model.feature_names[p] for model in subject.models for p in model.features)
     kinds = {name: getattr(certificate, name) for name in ("clusters", "features", "terms")}
     return {
-        "lines": certificate.lines(),
+        "lines": [certificate.of_features(list(names)), *certificate.lines()],
         **{name: table.rows() for name, table in kinds.items()},
         "notes": list(certificate.notes),
         "n_supported": len(certificate.features.named()),
@@ -339,12 +341,13 @@ def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
     settings, fitted_to = subject.predictor.settings_, subject.models[0].n_observations
     n_rows = plural(len(subject.code) if fitted_to is None else int(fitted_to), "row")
     estimator, table = subject.estimator, f"{n_rows}, {plural(len(columns), 'column')}"
+    record = (subject.predictor.manifest_ or {}).get("data", {})
     if estimator is None:
         estimator = restored_classifier(settings)
         if subject.predictor.recipe_ is not None:
             table = f"X: the {plural(subject.features.shape[1], 'feature')} that the model makes from a table; {n_rows}"
     return {
-        "code": fit_code(estimator, table),
+        "code": fit_code(estimator, table, [name for name in ("weights", "groups") if record.get(name)]),
         "can_be_fitted_again": subject.estimator is not None,
         "parameters": {name: _as_code(value, set(), indent=0) for name, value in sorted(settings.items())},
         "versions": dict(versions()),
@@ -375,12 +378,14 @@ def _restored(value: Any) -> Any:
     return value
 
 
-def fit_code(estimator: Any, table: str) -> str:
-    """Lines of Python that make an estimator with the same settings and fit it."""
+def fit_code(estimator: Any, table: str, given: Sequence[str]) -> str:
+    """Lines of Python that make an estimator with the same settings and fit it, to rows with weights or groups."""
     used: set[tuple[str, str]] = set()
     made = _as_code(estimator, used, indent=0)
     imports = [f"from {module} import {name}" for module, name in sorted(used)]
-    return "\n".join([*imports, "", f"model = {made}", f"model.fit(X, y)  # {table}"])
+    named = fit_params(estimator, **{{"weights": "sample_weight"}.get(name, name): name for name in given})
+    more = "".join(f", {parameter}={name}" for parameter, name in named.items())
+    return "\n".join([*imports, "", f"model = {made}", f"model.fit(X, y{more})  # {table}"])
 
 
 def _as_code(value: Any, used: set[tuple[str, str]], indent: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._utils.words import fixed, listed, minus_sign, number, percent, plural
+from ..certify.certificate import SUPPORTED
 from .performance import RARE
 
 MAX_NAMES = 6  # of columns in a sentence
@@ -66,6 +67,8 @@ def headline(content: Mapping[str, Any]) -> str:
     rows = "held-out rows" if score["honest"] else "the rows given, which it may have been fitted to"
     found = [f"{one['name']} {one['value']}" for one in content["key_figures"]]
     first = f"A model with {size} has {listed(found)} on {rows}."
+    if score["honest"] and score["n_folds"] > 1:
+        first = f"Models found in the same way as this one of {size} have {listed(found)} on {rows}."
     others = [f"{m['name']} {fixed(m['scores']['auc']['mean'])}" for m in score["methods"][1:]]
     return f"{first} AUC of other methods: {listed(others)}." if others and score["n_folds"] > 1 else first
 
@@ -89,6 +92,7 @@ def methods(content: Mapping[str, Any]) -> list[dict[str, str]]:
         "Model": _search(content),
         "Validation": _validation(score),
         "Performance": _performance(content),
+        **({"Evidence": text} if (text := _evidence(content["certificate"], content["atlas"])) else {}),
     }
     return [{"head": head, "text": text} for head, text in found.items()]
 
@@ -169,6 +173,24 @@ def _validation(score: Mapping[str, Any]) -> str:
         f"Internal validation by cross-validation with {plural(score['n_folds'], 'fit')}{repeated}: "
         f"{FOLDS[score['folds_of']]}. The whole search was repeated in every fold; all figures are of left-out rows."
     )
+
+
+def _evidence(certificate: Mapping[str, Any] | None, atlas: Mapping[str, Any] | None) -> str:
+    """How features were tested, and which other models are as good."""
+    found = []
+    if certificate is not None:
+        made, features = (
+            certificate["settings"],
+            [row["unit"] for row in certificate["features"] if row["verdict"] == SUPPORTED],
+        )
+        found.append(
+            f"The whole search was repeated on {made['n_halves']} random halves of the rows, and what each model read "
+            "was tested on the other half, with score tests that hold after the selection (family-wise error "
+            f"{made['level']:g}). Supported features: {listed(features) or 'none'}."
+        )
+    if atlas is not None:
+        found += atlas["lines"]
+    return " ".join(found)
 
 
 def _performance(content: Mapping[str, Any]) -> str:
