@@ -76,6 +76,9 @@ def test_the_fingerprint_tells_apart_what_differs(iris):
     assert changed(X.to_numpy(), y) == {"schema"}
     assert changed(X, y.astype(str)) == {"content", "schema"}
     assert changed(X, y, sample_weight=np.arange(1, 151)) == {"weights"}
+    visits = np.repeat(np.arange(50), 3)
+    assert changed(X, y, groups=visits) == {"groups"}
+    assert data_of(X, y, groups=visits) == data_of(X, y, groups=[f"p{-k}" for k in visits])
     assert changed(X.iloc[:, :3], y) == {"features", "content", "schema"}
     assert changed(X[y < 2], y[y < 2]) == {"rows", "classes", "content"}
 

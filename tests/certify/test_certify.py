@@ -144,6 +144,19 @@ def test_rows_of_weight_zero_count_for_nothing(table, found):
     assert other.text() == found.text()
 
 
+def test_features_of_a_model_in_a_sentence(found):
+    assert found.of_features(["age"]) == "Features of this model: supported: age."
+    assert found.of_features(["weight", "b"]).endswith("its cluster is supported: b; not settled: weight.")
+    assert found.of_features([]) == "This model reads no feature."
+
+
+def test_groups_are_counted(table):
+    X, y = table
+    made = certify(FAST, X, y, groups=np.arange(240) // 4, n_pairs=1, random_state=0, n_jobs=1)
+    assert made.settings.n_groups == 60
+    assert "2 fits to halves of 240 rows of 60 groups, which stayed together" in made.text()
+
+
 def test_clusters_of_the_user(table):
     X, y = table
     first = certify(FAST, X, y, clusters=[["c", "d"]], n_pairs=2, random_state=0, n_jobs=1)
@@ -181,7 +194,7 @@ def test_checkpoint_continues_with_the_same_result(table, found, tmp_path):
         RFSCClassifier.fit = real
     assert not calls
     assert again.text() == found.text()
-    with pytest.raises(ValueError, match="another fit"):
+    with pytest.raises(ValueError, match="other work"):
         certify(FAST, *table, n_pairs=5, random_state=1, n_jobs=1, callbacks=Checkpoint(path))
 
 

@@ -48,7 +48,7 @@ def test_the_best_model_under_a_wish(atlas, tmp_path, hospital):
     column = answer.recipe_.columns[answer.recipe_.features[answer.models_[0].features[0]].column].name
     out = tmp_path / "other.json"
     said = atlas("--without", column, "--max-terms", "2", "-o", out)
-    assert said.out.startswith(f"Without {column}, with at most 2 terms: log-loss ")
+    assert said.out.startswith(f"Without {column}, with at most 2 terms: leave-one-out log-loss ")
     assert said.err.endswith(f"Saved the model to {out}\n")
     model = load(out)
     used = {model.recipe_.columns[model.recipe_.features[p].column].name for p in model.models_[0].features}

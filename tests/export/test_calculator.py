@@ -19,7 +19,6 @@ from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc._terms import monomial
 from rfsc.export import from_json, to_html, to_json
 from rfsc.export.calculator import fields_of
-from rfsc.export.program import Program
 
 from ..report.test_browser import BROWSER, CONTRAST, DRIVER, browser, show  # noqa: F401  a fixture
 from .random_models import (
@@ -72,7 +71,7 @@ def clinic():
 
 def test_fields():
     predictor = clinic()
-    age, dose, ward, stage, note, sex = fields_of(Program.of(predictor))
+    age, dose, ward, stage, note, sex = fields_of(predictor)
     assert (age.range, age.typical, age.needed) == ("18 to 95", 61.0, False)
     assert age.missing == "A blank counts as 61, and the model takes into account that it is missing."
     assert (dose.range, dose.typical, dose.missing) == ("-2 to 8 mg", 3.0, "Needed.")
@@ -152,8 +151,7 @@ def type_in(browser, predictor, cells):  # noqa: F811
     from selenium.webdriver.common.by import By
     from selenium.webdriver.support.ui import Select
 
-    program = Program.of(predictor)
-    for j, field in enumerate(fields_of(program)):
+    for j, field in enumerate(fields_of(predictor)):
         entry, cell = browser.find_element(By.ID, f"field{j}"), cells[field.name]
         if field.levels is not None:
             known = [value for value, _, _ in field.options]

@@ -13,7 +13,6 @@ from rfsc._model.cells import CellFormat
 from rfsc._model.recipe import MissingIn, NumberOf, RawColumn, Recipe
 from rfsc.export import from_json, to_html, to_json, to_python, to_sql
 from rfsc.export.calculator import fields_of
-from rfsc.export.program import Program
 from rfsc.export.spreadsheet import sheet_cells
 
 from .test_javascript import NODE
@@ -61,6 +60,6 @@ def test_dates_are_read_alike(dialect, month_first, databases, run_javascript):
     assert database.numbers(query)[:, 0].tolist() == expected
     with pytest.raises(ValueError, match="'x' holds dates, which a spreadsheet does not read"):
         sheet_cells(model)
-    (field,) = fields_of(Program.of(model))
+    (field,) = fields_of(model)
     assert (field.is_date, field.low, field.high, field.typical) == (True, "2021-03-01", "2021-03-02", "2021-06-09")
     assert '<input type="date"' in to_html(model)

@@ -64,6 +64,10 @@ def test_rows_of_the_same_kind_are_stable(fitted):
     assert found.deciles.n.min() >= LEAST_ROWS
 
 
+def test_scores_are_compared_with_those_of_the_same_model(fitted):
+    assert monitor(fitted, rows(400, 0)[0]).scores.psi.tolist() == [0.0]  # though its measures are of left-out rows
+
+
 def test_what_moves_is_named(fitted):
     X, _ = rows(300, 2, shift=25.0)
     X.loc[:99, "age"] = np.nan

@@ -159,6 +159,7 @@ def test_correlated_terms_and_models_without_a_feature():
     X, y = rows()
     X["b"] = X["a"] * 2 + 1e-3 * X["c"]
     assert "“a” with “b”" in cautions_of(model_of(X), X, y)["collinear"].text
+    assert "“a” with “b”" in cautions_of(model_of(X), X, y)["alike"].text
     assert cautions_of(model_of(X, ((),)), X, y)["empty"].level == "serious"
 
 

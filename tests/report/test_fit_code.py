@@ -53,6 +53,13 @@ def test_the_code_makes_the_same_estimator(estimator):
     assert max(map(len, code.splitlines())) <= 120
 
 
+def test_rows_with_weights_and_groups():
+    given = ["weights", "groups"]
+    assert fit_code(RFSCClassifier(), "9 rows", given).endswith("fit(X, y, sample_weight=weights, groups=groups)  # 9 rows")
+    code = fit_code(make_pipeline(StandardScaler(), RFSCClassifier()), "9 rows", ["groups"])
+    assert code.endswith("model.fit(X, y, rfscclassifier__groups=groups)  # 9 rows")
+
+
 def test_functions_are_imported_and_lambdas_left_open():
     code = fit_code(OneHotEncoder(feature_name_combiner=useless), "3 rows")
     assert "from rfsc._input.column_checks import useless" in code

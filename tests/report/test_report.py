@@ -62,7 +62,8 @@ def test_first_screen_has_the_question_the_formula_and_three_figures(two_classes
     assert [one["name"] for one in content["key_figures"]] == ["AUC", "log-loss", "accuracy"]
     assert all(one["value"].replace(" ", "\N{NO-BREAK SPACE}") in texts for one in content["key_figures"])
     assert 'class="equation"' in top
-    assert f"A model with {two_classes[0].models_[0].size} term" in content["headline"]
+    size = two_classes[0].models_[0].size
+    assert f"Models found in the same way as this one of {size} term" in content["headline"]
 
 
 def test_the_first_figures_are_those_of_the_table_of_scores(two_classes):

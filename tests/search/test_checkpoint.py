@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
@@ -157,6 +158,14 @@ def test_settings_that_look_the_same(iris, tmp_path):
     with pytest.raises(CheckpointError, match="belongs to other work: basis differs"):
         RFSCClassifier(**QUICK, basis=Shy(degree=2), callbacks=Checkpoint(path)).fit(*iris)
     assert path.read_bytes() == kept
+
+
+def test_other_groups_are_refused(iris, tmp_path):
+    X, y = iris
+    fit = RFSCClassifier(**QUICK, callbacks=Checkpoint(tmp_path / "fit.checkpoint")).fit
+    fit(X, y, groups=np.arange(len(y)) // 2)
+    with pytest.raises(CheckpointError, match="belongs to other work: data differs"):
+        fit(X, y, groups=np.arange(len(y)) // 3)
 
 
 def test_settings_that_cannot_be_pickled(iris, tmp_path):

@@ -77,9 +77,9 @@ def test_letters_of_known_words_are_those_words():
     encoder = TableEncoder().set_output(transform="pandas").fit(pd.DataFrame({"sex": sex}))
     assert list(encoder.get_feature_names_out()) == ["sex=d", "sex=female", "sex=MALE", "sex missing"]
     assert "F read as female; m read as MALE" in encoder.columns_.changed[0]
-    found = encoder.transform(pd.DataFrame({"sex": [" f", "FEMALE", "M", "male", "d", "?"]}))
-    assert found.to_numpy().argmax(axis=1).tolist() == [1, 1, 2, 2, 0, 0]
-    assert found.to_numpy().sum(axis=1).tolist() == [1.0] * 5 + [0.0]
+    found = encoder.transform(pd.DataFrame({"sex": [" f", "FEMALE", "M", "male", "d", "?", "x"]}))
+    assert found.to_numpy()[:6].argmax(axis=1).tolist() == [1, 1, 2, 2, 0, 3]
+    assert found.to_numpy().sum(axis=1).tolist() == [1.0] * 6 + [0.0]
     alone = pd.DataFrame({"sex": ["F", "female"] * 10, "blood": ["A", "AB", "B", "0"] * 5})
     assert "dropped" in TableEncoder().fit(alone).columns_.use[0]
     assert "blood=A" in TableEncoder().fit(alone).get_feature_names_out()

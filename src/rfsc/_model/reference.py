@@ -48,7 +48,7 @@ class Reference:
     """What later rows are compared with."""
 
     n_rows: int  # of which the columns were seen
-    is_left_out: bool  # whether scores and figures are of rows that the predicting model was not fitted to
+    is_left_out: bool  # whether figures are of rows that the predicting model was not fitted to
     scores: tuple[Spread, ...]  # probability of the second of two classes, else of every class
     columns: tuple[Spread, ...]  # that the model reads
     figures: tuple[Measured, ...]  # empty if the classes were not known

@@ -126,8 +126,6 @@ def odd_labels(y: Any) -> str | None:
 
 def labels_of(y: Any, n_samples: int) -> np.ndarray[Any, Any]:
     """The labels as an array, one for each sample."""
-    if (msg := odd_labels(y)) is not None:
-        raise ValueError(msg)
     labels = np.asarray(y)
     if labels.shape != (n_samples,):
         msg = f"y must hold one label for each of the {n_samples} rows of X, got shape {labels.shape}."

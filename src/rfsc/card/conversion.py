@@ -161,7 +161,8 @@ def _fitted(pieces: Pieces, values: FloatArray, weight: FloatArray, max_points: 
         found.append((replace(made, intercept=intercept, slope=slope), totals))
         losses.append(loss)
     made, totals = found[int(np.argmax(np.array(losses) <= min(losses) + TOLERANCE / weight.sum()))]
-    return made.with_totals(*np.unique(totals, return_counts=True))
+    every = made.risks.total
+    return made.with_totals(every, np.bincount(totals - every[0], minlength=every.size))
 
 
 def _line(totals: IntArray, p: FloatArray, weight: FloatArray) -> tuple[float, float, float]:

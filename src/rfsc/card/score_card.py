@@ -72,7 +72,7 @@ class PointTable(ReadableTable):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RiskTable(ReadableTable):
-    """One row for each total that the training rows have, or all that can be had if there are none.
+    """One row for each total, from the lowest to the highest that can be had.
 
     Parameters
     ----------

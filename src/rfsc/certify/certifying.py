@@ -28,7 +28,7 @@ from .._utils.compat import Interval, safe_indexing, validate_parameter_constrai
 from .._utils.determinism import stream
 from .._utils.files import decode, encode
 from .._utils.manifest import fingerprint
-from .._utils.validation import is_large, labels_of
+from .._utils.validation import is_large, labels_of, odd_labels
 from .._utils.words import plural
 from .._version import __version__
 from ..explain.stability import stability_of
@@ -136,6 +136,8 @@ def _read(X: Any, y: Any, sample_weight: Any, groups: Any) -> Table:
         raise ValueError(msg)
     X = X if hasattr(X, "shape") else np.asarray(X)
     n_rows = X.shape[0] if len(X.shape) else 0
+    if (problem := odd_labels(y)) is not None:
+        raise ValueError(problem)
     labels = labels_of(y, n_rows)
     weight = row_weights(sample_weight, None, np.empty((n_rows, 1)), labels)
     codes, used = group_codes(groups, n_rows), np.flatnonzero(weight > 0)

@@ -170,7 +170,8 @@ def score_text(score: Any) -> str:
 
     what = FOLDS[score.folds_of]
     if score.n_folds == 1:
-        how = f"{score.n_rows} rows{what}, ± standard deviation over random resamples"
+        later = "later " if score.folds_of == "time" else ""
+        how = f"{score.n_rows:,} {later}rows, ± standard deviation over random resamples"
     else:
         how = f"{score.n_folds} folds{what}, mean ± standard deviation"
     rows = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._utils.words import listed, plural
@@ -143,7 +144,12 @@ def unusual(predictor: Predictor, X: DataFrame) -> list[str]:
     read = {c: read_cells(objects_of(X[program.columns[c].name]), program.columns[c]) for c in program.read}
     blank = [repr(program.columns[c].name) for c, cells in read.items() if cells.missing.all()]
     texts = [c for c in read if program.columns[c].kind == "text"]
-    foreign = [repr(program.columns[c].name) for c in texts if _has_foreign_levels(program, c, read[c])]
+    spreads = () if predictor.reference_ is None else predictor.reference_.columns
+    levels = {spread.name: spread.levels for spread in spreads}  # also those that are no features of their own
+    names = {c: program.columns[c].name for c in texts}
+    foreign = [
+        repr(name) for c, name in names.items() if _has_foreign_levels(program, c, read[c], levels.get(name, ()))
+    ]
     found = [_out_of_range(program, predictor.features(X))]
     if blank:
         is_one = len(blank) == 1
@@ -178,12 +184,12 @@ def _out_of_range(program: Program, features: Any) -> str:
     )
 
 
-def _has_foreign_levels(program: Program, column: int, read: Cells) -> bool:
+def _has_foreign_levels(program: Program, column: int, read: Cells, levels: Sequence[str]) -> bool:
     """Whether a text column seems to use other words; a few unknown rare levels are normal."""
     from .._model.recipe import LevelOf
 
     made = [f for f in program.features if isinstance(f, LevelOf) and f.column == column]
-    known = {level for feature in made for level in feature.levels}
+    known = {level for feature in made for level in feature.levels} | set(levels)
     cells = Counter(read.values[~read.missing].tolist())
     unknown = {level: n for level, n in cells.items() if level not in known}
     n_unnamed = len(made) == 1  # of two levels a recipe names one

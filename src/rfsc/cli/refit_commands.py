@@ -230,6 +230,9 @@ def card(
         raise CommandError(msg, 2)
     chosen = known.get(label) if label is not None else None
     found = card(predictor, label=chosen, max_points=max_points)  # an error before the fits
+    if predictor.fallbacks_:
+        names = listed(sorted({name for one in predictor.fallbacks_ for name in one.when_missing}))
+        messages.warn(f"the card has no formulas for rows without {names}; it counts a missing value as the median")
     if data is not None:
         check_stdin(model, data)
         with warnings.catch_warnings():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from .javascript import label_literal, literal, to_javascript
 from .program import Program
 
 EMPTY, ANOTHER = "(empty text)", "(another)"
+WITHOUT = "If blank, a formula without it is used."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,12 @@ class Field:
         return [first, *codes, (self.another, code, "Another" if codes else "Known")]
 
 
-def fields_of(program: Program) -> list[Field]:
+def fields_of(predictor: Predictor) -> list[Field]:
     """The columns that the model reads."""
-    return [_field(program, j) for j in program.read]
+    program = Program.of(predictor)
+    without = {name for one in predictor.fallbacks_ for name in one.when_missing}
+    fields = [_field(program, j) for j in program.read]
+    return [replace(one, missing=WITHOUT) if one.name in without else one for one in fields]
 
 
 def _field(program: Program, j: int) -> Field:
@@ -130,7 +134,7 @@ def to_html(source: Any) -> str:
     from markupsafe import Markup
 
     predictor, program = as_predictor(source), Program.of(source)
-    fields = fields_of(program)
+    fields = fields_of(predictor)
     names = class_names(predictor)
     data = {
         "FIELDS": literal([asdict(field) | {"cells": [cell for cell, _, _ in field.options]} for field in fields]),
@@ -196,9 +200,14 @@ def about(predictor: Predictor, program: Program) -> list[str]:
     made = ""
     if manifest:
         made = f" It was fitted to {plural(manifest['data']['rows'], 'row')} by rfsc {manifest['versions']['rfsc']}."
-    size = plural(sum(model.size for model in program.models), "term")
+    models, recipe = predictor.models_, predictor.recipe_
+    size = plural(sum(model.size for model in models), "term")
+    features = {p for model in models for p in model.features}
+    n_columns = len(features if recipe is None else {recipe.features[p].column for p in features})
+    blank = [" and ".join(one.when_missing) for one in predictor.fallbacks_]
+    others = f" If {' or '.join(blank)} is blank, it uses another formula, made without." if blank else ""
     return [
-        f"The model is {what} with {size} over {plural(len(program.read), 'column')} of a table.{made}",
+        f"The model is {what} with {size} over {plural(n_columns, 'column')} of a table.{others}{made}",
         "Its probabilities hold for cases like those that it was fitted to. Check them on cases of your own first. "
         "Outside of the training ranges the formula is extrapolated.",
         "What raises or lowers the probability is a property of the formula. It need not be a cause.",

@@ -58,7 +58,7 @@ def workbook(source: Any) -> Any:
     from openpyxl import Workbook
 
     predictor, program = as_predictor(source), Program.of(source)
-    fields = fields_of(program)
+    fields = fields_of(predictor)
     cells = sheet_cells(predictor)
     book = Workbook()
     form, model = book.active, book.create_sheet("Model")

@@ -42,8 +42,9 @@ def with_reference(source: Any, X: Any, y: Any = None, *, proba: Any = None) -> 
     y : array-like of shape (n_samples,), default=None
         Classes of these rows; None records no measures of the predictions.
     proba : array-like of shape (n_samples, n_classes), default=None
-        Probabilities of left-out rows, for instance from ``cross_val_predict(clf, X, y, method="predict_proba")``; `y`
-        holds the classes of the same rows. None takes what the model predicts for X, which looks better than new rows.
+        Probabilities of left-out rows, for instance from ``cross_val_predict(clf, X, y, method="predict_proba")``, for
+        the measures; `y` holds the classes of the same rows. None takes what the model predicts for X, which looks
+        better than new rows.
 
     Returns
     -------
@@ -52,7 +53,8 @@ def with_reference(source: Any, X: Any, y: Any = None, *, proba: Any = None) -> 
     """
     predictor = as_predictor(source)
     X = _unnamed(predictor, X)
-    values = np.asarray(predictor.predict_proba(X) if proba is None else proba)
+    own = predictor.predict_proba(X)  # new scores are compared with those of the same model
+    values = own if proba is None else np.asarray(proba)
     classes = predictor.classes_.tolist()
     labels = np.asarray(y)
     is_table = values.ndim == 2 and values.shape[1] == len(classes) and values.dtype.kind in NUMERIC_KINDS
@@ -70,7 +72,7 @@ def with_reference(source: Any, X: Any, y: Any = None, *, proba: Any = None) -> 
     columns = [
         spread_of(raw.name, cells, missing, kind=raw.kind) for raw, cells, missing in _cells_read(predictor, X).values()
     ]
-    scores = [spread_of(f"probability of {classes[k]}", values[:, k]) for k in scored_classes(classes)]
+    scores = [spread_of(f"probability of {classes[k]}", own[:, k]) for k in scored_classes(classes)]
     figures = () if y is None else figures_of(codes_of(labels, classes), values, classes)
     return predictor.with_reference(Reference(len(X), proba is not None, tuple(scores), tuple(columns), figures))
 

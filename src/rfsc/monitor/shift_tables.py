@@ -168,7 +168,7 @@ class Monitoring:
     n_labelled : int
         Number of new rows whose class is known.
     is_left_out : bool
-        Whether the scores and measures of the fit are those of rows that were left out of it.
+        Whether the measures of the fit are those of rows that were left out of it.
     """
 
     scores: ShiftTable
@@ -204,9 +204,9 @@ class Monitoring:
         if self.performance is not None:
             rows, what = self.performance.rows(), f"{plural(self.n_labelled, 'row')} with a known class"
             found.append(f"Of {what}: {'; '.join(_in_words(row) for row in rows)}.")
-        if not self.is_left_out:
+        if self.performance is not None and not self.is_left_out:
             found.append(
-                "Scores of the fit are of its own rows, which look better than new ones: no rows were left out."
+                "Measures of the fit are of its own rows, which look better than new ones: no rows were left out."
             )
         if min(self.n_rows, self.n_at_fit) < FEW_ROWS:
             found.append("The PSI of few rows is noisy: look at whether it is more than chance explains.")

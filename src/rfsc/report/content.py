@@ -378,7 +378,7 @@ def _restored(value: Any) -> Any:
     return value
 
 
-def fit_code(estimator: Any, table: str, given: Sequence[str]) -> str:
+def fit_code(estimator: Any, table: str, given: Sequence[str] = ()) -> str:
     """Lines of Python that make an estimator with the same settings and fit it, to rows with weights or groups."""
     used: set[tuple[str, str]] = set()
     made = _as_code(estimator, used, indent=0)

@@ -167,7 +167,8 @@ def _validation(score: Mapping[str, Any]) -> str:
             "The model was scored on the rows given; this is an external validation only if it was not fitted to them."
         )
     if score["n_folds"] == 1:
-        return f"The whole search was repeated without {plural(score['n_predicted'], 'row')}, on which it was scored."
+        later = "later " if score["folds_of"] == "time" else ""
+        return f"The whole search was repeated without {score['n_predicted']:,} {later}rows, on which it was scored."
     repeated = f", every row held out {score['n_repeats']} times" if score["n_repeats"] > 1 else ""
     return (
         f"Internal validation by cross-validation with {plural(score['n_folds'], 'fit')}{repeated}: "

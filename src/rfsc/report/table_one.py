@@ -51,9 +51,13 @@ class _TableOne:
             is_yes[there] = np.asarray(numbers_of(column[there])) == 1.0
             found.append(_line(of.name, "yes, n (%)", self._counts(is_yes, there)))
         elif of.kind == "text":
+            rest = there.copy()
             for level, _ in of.levels:
                 is_level = np.array([str(cell) == level for cell in column], dtype=bool) & there
                 found.append(_line(of.name, level, self._counts(is_level, there)))
+                rest &= ~is_level
+            if of.levels and rest.any():
+                found.append(_line(of.name, "other levels", self._counts(rest, there)))
         if found and missing.any():
             found.append(_line(of.name, "missing, n (%)", self._counts(missing, np.ones(column.size, dtype=bool))))
         return found
