@@ -24,7 +24,7 @@ from .equation import Rendered, equation_lines, formulas_html, legend, units_tha
 from .rounding import six_digits, training_ranges
 
 WIDEST = 48  # of a name in a table of plain text; longer ones keep both ends
-ODDS = "odds ×: what the odds are multiplied by when the term (of a bend: its column) changes as the next column says"
+ODDS = "odds ×: what the odds are multiplied by when the term (of a bend: its column) changes as stated"
 WORTH = "worth: rise of the left-out log-loss without the term, in thousandths"
 EVENTS_PER_TERM = 10  # the usual rule of thumb for logistic regression
 
