@@ -455,7 +455,7 @@ def test_an_estimate_follows_once_it_can_be_made():
         let_pass(clock, timers, 6.0)
         bar.on_choice(k // 5, 2, "linear", 9 - k)
     bar.close()
-    assert [line for line in log.getvalue().splitlines() if "This fit" in line] == [
+    assert [line for line in log.getvalue().splitlines() if "This will" in line] == [
         "This will probably take more than 10 s; set verbose=0 to hide this.",
         "This will take about 60 s.",
     ]

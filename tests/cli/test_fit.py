@@ -170,6 +170,10 @@ def test_decimal_commas_beside_words_for_blanks(hospital, tmp_path, capsys):
     said = " ".join(capsys.readouterr().err.split())  # never the prediction of the median
     assert "'body mass' has decimal commas in de.csv, but decimal points in the table of the fit." in said
     assert "or fit again with --decimal , which reads 1.5 and 1,5 alike" in said
+    patients(160, 5).assign(CRP="1,234").to_csv(tmp_path / "points.csv", index=False)
+    assert main(["predict", model, str(tmp_path / "points.csv"), "--proba"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "'CRP' has cells such as 1,234, which count as 1.234 as in the table of the fit, but points.csv" in said
 
 
 def test_a_text_column_with_many_numbers(tmp_path, capsys):

@@ -55,7 +55,9 @@ def test_the_code_makes_the_same_estimator(estimator):
 
 def test_rows_with_weights_and_groups():
     given = ["weights", "groups"]
-    assert fit_code(RFSCClassifier(), "9 rows", given).endswith("fit(X, y, sample_weight=weights, groups=groups)  # 9 rows")
+    assert fit_code(RFSCClassifier(), "9 rows", given).endswith(
+        "fit(X, y, sample_weight=weights, groups=groups)  # 9 rows"
+    )
     code = fit_code(make_pipeline(StandardScaler(), RFSCClassifier()), "9 rows", ["groups"])
     assert code.endswith("model.fit(X, y, rfscclassifier__groups=groups)  # 9 rows")
 

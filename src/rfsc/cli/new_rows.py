@@ -80,7 +80,7 @@ def _numbers(messages: Messages, raw: RawColumn, table: RawTable) -> Any:
     """The cells of a column of numbers as they are, for the model reads them; and a warning about what it cannot."""
     import numpy as np
 
-    from .._input.column_types import objects_of
+    from .._input.column_types import DOUBTFUL, objects_of
     from .._model.cells import BLANK_NUMBERS, TRUTH, read_numbers, trimmed
 
     cells = objects_of(table.frame[raw.name])
@@ -94,6 +94,11 @@ def _numbers(messages: Messages, raw: RawColumn, table: RawTable) -> Any:
             known, found = ("points", "commas") if sign == "," else ("commas", "points")
             msg = f"{raw.name!r} has decimal {found} in {table.name}, but decimal {known} in the table of the fit."
             raise CommandError(f"{msg} Write its numbers {advice}.")
+    if table.decimal == "." and comma == "." and any(DOUBTFUL[","].fullmatch(text) for text in texts.values()):
+        messages.warn(
+            f"{raw.name!r} has cells such as 1,234, which count as 1.234 as in the table of the fit, but {table.name} "
+            "has decimal points. If the commas separate thousands, write numbers without them"
+        )
     blanks = {text for text, small in texts.items() if small in BLANK_NUMBERS}
     if raw.cells is None:  # numbers as every program writes them
         plain = {text: None if text in blanks else TRUTH.get(small, text) for text, small in texts.items()}
