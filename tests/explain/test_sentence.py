@@ -229,7 +229,7 @@ def test_certainty_is_never_claimed():
     sure = Predictor([model, model, model], np.array([0, 1, 2]))
     assert "is 0.33" in explain(sure, table()[0])
     steep = type(model)(model.terms, model.coef * 1e3, None, model.scaling, NAMES, "yes", 1.0, None)
-    assert re.search(r"is (above 0\.999|below 0\.01)", explain(steep, table()[0]))
+    assert re.search(r"is (above 0\.999|below 0\.001)", explain(steep, table()[0]))
 
 
 @pytest.mark.parametrize(

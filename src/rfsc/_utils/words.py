@@ -53,7 +53,10 @@ def percent(share: float) -> str:
 
 def number(value: float | None, digits: int = 4) -> str:
     """A number with few significant digits; a dash for None and NaN."""
-    return NO_VALUE if value is None or value != value else minus_sign(f"{value:.{digits}g}")
+    if value is None or value != value:
+        return NO_VALUE
+    rounded = float(f"{value:.{digits}g}") + 0.0  # never -0
+    return minus_sign(f"{rounded:,.0f}" if 10.0**digits <= abs(rounded) < 1e9 else f"{rounded:.{digits}g}")
 
 
 def fixed(value: float | None, decimals: int = 3) -> str:

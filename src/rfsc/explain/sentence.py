@@ -84,8 +84,8 @@ class Explanation:
         else:
             other = f"the {'typical' if self.is_typical_known else 'middle'} {reason.typical}"
         verb = "raises" if reason.raises else "lowers"
-        with_that = _probability(reason.probability)
-        return f"{reason.column} {reason.value} {verb} it compared with {other} ({with_that} with that)"
+        would_be = _probability(reason.probability)
+        return f"{reason.column} {reason.value} {verb} it compared with {other} (which would give {would_be})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,9 +136,9 @@ def explain(source: Any, row: Any) -> str:
     >>> y = np.where(y == 1, "versicolor", "other")
     >>> clf = RFSCClassifier(basis="step", size=4, n_restarts=2, random_state=0).fit(X.iloc[:, 2:], y)
     >>> print(textwrap.fill(explain(clf, [6.2, 2.4]), 100))
-    The probability of class versicolor is 0.02, so the model predicts other; it is 0.94 for a typical
-    row. Petal width (cm) 2.4 lowers it compared with the typical 1.3 (0.40 with that) and petal length
-    (cm) 6.2 lowers it compared with the typical 4.3 (0.30 with that).
+    The probability of class versicolor is 0.017, so the model predicts other; it is 0.94 for a typical
+    row. Petal width (cm) 2.4 lowers it compared with the typical 1.3 (which would give 0.40) and petal
+    length (cm) 6.2 lowers it compared with the typical 4.3 (which would give 0.30).
     """
     return explanation(as_predictor(source), row).text()
 
@@ -199,11 +199,13 @@ def _probability(value: float) -> str:
     """Two digits, but never 0 or 1."""
     if value > 0.995:
         return "above 0.99" if value < 0.9995 else "above 0.999"
-    return "below 0.01" if value < 0.005 else f"{value:.2f}"
+    if value < 0.095:
+        return "below 0.001" if value < 0.001 else f"{value:.2g}"
+    return f"{value:.2f}"
 
 
 def _written(cell: Any) -> str:
     """A cell as a person writes it; numbers with at most six digits."""
-    if is_missing(cell):
+    if is_missing(cell) or (isinstance(cell, str) and not cell.strip()):
         return MISSING
     return six_digits(float(cell)) if isinstance(cell, float | np.floating) else str(cell).strip()
