@@ -152,7 +152,7 @@ def test_commas_of_identifiers_that_may_be_decimal():
     cells = [f"{v},{100 + v}" for v in np.arange(100, 220)]
     with pytest.raises(LeakError) as caught:
         training_table(replace(table(x=cells), decimal="."), "diagnosis", ColumnChoice(drop=["patient"]))
-    assert caught.value.reasons["x"].endswith("if its commas are decimal, --decimal , reads them as such")
+    assert caught.value.reasons["x"].endswith("; --decimal , reads its commas as decimal, --decimal . as thousands")
 
 
 def test_classes_that_differ_in_case_or_spaces():

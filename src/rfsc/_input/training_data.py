@@ -214,7 +214,7 @@ def _refuse_leaks(columns: Sequence[Column], code: np.ndarray[Any, Any], nearly:
             reasons[name] += f"; {nearly[name]:.0%} of its cells are numbers: --number reads them as such"
     for column in columns:
         if column.name in reasons and column.doubtful_sign == ",":
-            reasons[column.name] += "; if its commas are decimal, --decimal , reads them as such"
+            reasons[column.name] += "; --decimal , reads its commas as decimal, --decimal . as thousands"
     if reasons:
         raise LeakError(reasons, subjects)
 

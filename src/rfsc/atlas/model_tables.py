@@ -93,8 +93,12 @@ class FeatureUseTable(ReadableTable):
     def notes(self) -> tuple[str, ...]:
         names = f": {listed(self.unused, MOST_UNUSED)}" if self.unused else ""
         unused = f"in none of the models: {plural(len(self.unused), 'feature')}{names}."
-        what = "importance: rise of the left-out log-loss without the terms that read the feature, in thousandths."
-        return (unused, what) if self.feature else (unused,)
+        what = ["importance: rise of the left-out log-loss without the terms that read the feature, in thousandths."]
+        if any(own == IN_SOME and share == 1.0 for own, share in zip(self.use, self.share, strict=True)):
+            what.append(
+                "in some, 100%: every model that was kept reads it, but one without it is within the tolerance."
+            )
+        return (unused, *what) if self.feature else (unused,)
 
     def named(self, use: str = IN_ALL) -> tuple[str, ...]:
         """The features with this use: "in all", "in some" or "in none" of the models."""

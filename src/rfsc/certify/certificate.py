@@ -222,6 +222,8 @@ class Certificate(SavedRecord):
         """Sentences and tables as plain text."""
         shown = []
         for title, table in self._tables.items():
+            if not table.unit:
+                continue
             n_shown = max(MOST_SHOWN, len(table.named()))
             more, rows = len(table.unit) - n_shown, table.first(n_shown).aligned(table.columns)
             shown.append([title, rows, *([f"... and {more} more, not supported"] if more > 0 else [])])

@@ -359,7 +359,11 @@ def _certificate(
     selected = np.array([[half is not None for half in own.halves] for own in features.values()], dtype=np.bool_)
     refused = [[half.is_refused for own in units.values() for half in own.found] for units in levels]
     return Certificate(
-        _table(clusters, signed=False, stand_ins={key: with_shares(own) for key, own in members.items()}),
+        _table(
+            clusters,
+            signed=False,
+            stand_ins={key: with_shares(own) if len(own) > 1 else "" for key, own in members.items()},
+        ),
         _table(features, signed=signed, stand_ins=stand_ins, cluster=cluster),
         _table(terms, signed=signed),
         p_signal,

@@ -211,6 +211,6 @@ def about(predictor: Predictor, program: Program) -> list[str]:
         "Its probabilities hold for cases like those that it was fitted to. Check them on cases of your own first. "
         "Outside of the training ranges the formula is extrapolated.",
         "What raises or lowers the probability is a property of the formula. It need not be a cause.",
-        "The page shows no interval, because the model does not hold what an honest one needs.",
+        "There is no interval, because the model does not hold what an honest one needs.",
         "It is not a medical device: do not base decisions about people on it alone.",
     ]
