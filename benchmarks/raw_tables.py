@@ -331,7 +331,7 @@ def from_onnx(folder: Path, model: Predictor, rows: Rows) -> Any:
 def in_browser(browser: str, folder: Path, model: Predictor, rows: Rows, expected: Any) -> float:
     """The page asked about the first rows without limits, with the values that a person would enter."""
     program, read, found = Program.of(model), cells_of(model, rows), []
-    known = {field.name: field for field in fields_of(program)}
+    known = {field.name: field for field in fields_of(model)}
     places = {program.columns[j].name: j for j in read}
     limits = [
         cells.below | cells.above for cells in read.values() if cells.below is not None and cells.above is not None

@@ -196,12 +196,12 @@ def test_raw_tables_go_through_all_commands_and_agree(tmp_path, monkeypatch):
     """The benchmark of raw files on a small table with units, limits, thousands, dates and several rows of patients."""
     table = raw_tables.TABLES["hospital"]
     small = dataclasses.replace(
-        table, draw=lambda rng: table.draw(rng)[:300], options=(*table.options, "--cv", "0", "--restarts", "1")
+        table, draw=lambda rng: table.draw(rng)[:400], options=(*table.options, "--cv", "0", "--restarts", "1")
     )
     monkeypatch.setitem(raw_tables.TABLES, "hospital", small)
     found = raw_tables.measure("hospital", tmp_path)
-    assert found["shape"] == (300, 12)
+    assert found["shape"] == (400, 12)
     assert {"load", "Python", "SQLite", "DuckDB"} <= set(found["gaps"])
     assert max(found["gaps"].values()) <= raw_tables.TOLERANCE
     assert (tmp_path / "card.html").exists()
-    assert "| hospital | 300 x 12 |" in raw_tables.section({"hospital": found})
+    assert "| hospital | 400 x 12 |" in raw_tables.section({"hospital": found})

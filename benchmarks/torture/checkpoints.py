@@ -135,7 +135,7 @@ def other_fit_fault(name: str, folder: Path) -> str | None:
     path = folder / "fit.checkpoint"
     half_a_fit(path)
     x, y, settings, word = OTHERS[name]
-    return _refusal_fault(path, (f"another fit: {word} differs",), x, y, **settings)
+    return _refusal_fault(path, (f"other work: {word} differs",), x, y, **settings)
 
 
 def other_version_fault(folder: Path) -> str | None:

@@ -112,7 +112,8 @@ class RiskTable(ReadableTable):
         ):
             if rest.any():
                 counts = np.zeros(1, dtype=np.int64) if self.n_rows is None else self.n_rows[rest]
-                rows = f" ({plural(int(counts.sum()), 'training row')})" if counts.all() else ""
+                least = "" if counts.all() else "at least "
+                rows = f" ({least}{plural(int(counts.sum()), 'training row')})" if counts.any() else ""
                 ends.append(f"{words} {NEARLY_SURE if words.startswith('B') else 1 - NEARLY_SURE:.0%}{rows}.")
         n_rows = None if self.n_rows is None else self.n_rows[some]
         return RiskTable(self.total[some], self.risk[some], n_rows), ends
