@@ -250,7 +250,7 @@ def section(outcomes: Sequence[Outcome], folder: Path, link: str = ".", usual: S
         verdict = "**NO**" if not is_kept else "yes" if is_complete else "too few tables"
         rows[-1] += [verdict, *found, f"{signal:.2f}"]
     head = ["cell", "tables", "any false cluster", "any false feature", "any false term", "allowed", "kept"]
-    head += ["true clusters of 4", "true features of 4", "true terms", "a signal at all"]
+    head += ["true clusters", "true features", "true terms", "a signal at all"]
     n_cells = len(cells) + bool(usual)
     about = f"{len(outcomes) + len(usual):,} tables; {n_complete} of {n_cells} cells are complete."
     if missed:

@@ -227,10 +227,10 @@ def draw_error_rates(rates: dict[str, list[float]], allowed: list[float], levels
         axis.plot(values, places + shift, marker, color=colour, ms=4, label=f"any false {level}", clip_on=False)
     axis.axvline(0.05, color="0.4", lw=0.8, ls=":")
     axis.set_yticks(places, names, fontsize=8)
-    axis.invert_yaxis()
+    axis.set_ylim(len(names) - 0.5, -0.7)
     axis.set_xlim(left=0.0)
     axis.set_xlabel("share of tables (grey: allowed, 0.05 plus two standard errors)")
-    axis.legend(frameon=False, fontsize=8, loc="lower right")
+    axis.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.0)
     for side in ("top", "right", "left"):
         axis.spines[side].set_visible(False)
     figure.savefig(path, dpi=DPI, bbox_inches="tight")
