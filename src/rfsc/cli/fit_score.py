@@ -170,8 +170,8 @@ def score_text(score: Any) -> str:
 
     what = FOLDS[score.folds_of]
     if score.n_folds == 1:
-        later = "later " if score.folds_of == "time" else ""
-        how = f"{score.n_rows:,} {later}rows, ± standard deviation over random resamples"
+        which = "later rows" if score.folds_of == "time" else f"rows{what}"
+        how = f"{score.n_rows:,} {which}, ± standard deviation over random resamples"
     else:
         how = f"{score.n_folds} folds{what}, mean ± standard deviation"
     rows = [

@@ -100,7 +100,7 @@ def _numbers(messages: Messages, raw: RawColumn, table: RawTable) -> Any:
             "has decimal points. If the commas separate thousands, write numbers without them"
         )
     blanks = {text for text, small in texts.items() if small in BLANK_NUMBERS}
-    if raw.cells is None:  # numbers as every program writes them
+    if raw.cells is None:  # plain numbers, without units or separators
         plain = {text: None if text in blanks else TRUTH.get(small, text) for text, small in texts.items()}
         return np.array([plain[cell] if isinstance(cell, str) else cell for cell in cells], dtype=object)
     values = read_numbers(cells, raw.cells)[0]

@@ -180,10 +180,8 @@ def _evidence(certificate: Mapping[str, Any] | None, atlas: Mapping[str, Any] | 
     """How features were tested, and which other models are as good."""
     found = []
     if certificate is not None:
-        made, features = (
-            certificate["settings"],
-            [row["unit"] for row in certificate["features"] if row["verdict"] == SUPPORTED],
-        )
+        made = certificate["settings"]
+        features = [row["unit"] for row in certificate["features"] if row["verdict"] == SUPPORTED]
         found.append(
             f"The whole search was repeated on {made['n_halves']} random halves of the rows, and what each model read "
             "was tested on the other half, with score tests that hold after the selection (family-wise error "
