@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -241,6 +242,34 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         other = self.replaced()
         other.reference_ = reference
         return other
+
+    def about(self, label: object) -> Self:
+        """The same predictions by the formula of one of two classes, for texts, reports and exports about this class.
+
+        Parameters
+        ----------
+        label : object
+            A class. Of two it becomes the second in `classes_`, whose order is then not that of scikit-learn's
+            estimators; of more classes each has a formula of its own, and nothing changes.
+
+        Returns
+        -------
+        Predictor
+            Predicts the same, without `reference_`.
+        """
+        classes = self.classes_.tolist()
+        if label not in classes:
+            msg = f"label must be one of {', '.join(map(repr, classes))}, got {label!r}."
+            raise ValueError(msg)
+        if len(classes) > 2 or label == classes[1]:
+            return self
+
+        def turned(models: Sequence[SparseModel]) -> list[SparseModel]:
+            return [replace(model, coef=-model.coef, label=label) for model in models]
+
+        fallbacks = [replace(one, models=tuple(turned(one.models))) for one in self.fallbacks_]
+        other = self.replaced(models=turned(self.models_), classes=self.classes_[::-1], fallbacks=fallbacks)
+        return other.with_reference(None)
 
     def features(self, X: Any) -> FloatArray:
         """The features that the models read, shape (n_samples, n_features), made by the recipe if there is one."""

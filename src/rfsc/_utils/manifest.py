@@ -19,7 +19,7 @@ from .._version import __version__
 from .arrays import FloatArray, IntArray
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
-FIELDS = {"versions", "engine", "seed", "target", "group", "columns", "data", "stop_reasons", "timings"}
+FIELDS = {"versions", "engine", "seed", "target", "class", "group", "columns", "data", "stop_reasons", "timings"}
 COLUMN_FIELDS = {"column", "kind", "use", "changed", "doubtful"}
 CHUNK = 2**20  # numbers that are hashed at once; a long table is not copied as a whole
 
@@ -75,6 +75,7 @@ def manifest_of(
         "engine": engine,
         "seed": int(seed) if isinstance(seed, int | np.integer) else None,
         "target": target if isinstance(target, str) else None,
+        "class": None,
         "group": None,
         "columns": [],
         "data": data,
@@ -93,7 +94,8 @@ def read_manifest(d: Any) -> dict[str, Any]:
         *(type(value) is str for value in (d["engine"], *d["versions"].values(), data["content"], data["schema"])),
         *(set(row) == COLUMN_FIELDS for row in d["columns"]),
         *(type(value) is str for row in d["columns"] for value in row.values()),
-        *(type(value) in (str, type(None)) for value in (d["target"], d["group"], data["weights"], data["groups"])),
+        *(type(value) in (str, type(None)) for value in (d["target"], d["class"], d["group"])),
+        *(type(value) in (str, type(None)) for value in (data["weights"], data["groups"])),
         *(type(value) is str for reasons in d["stop_reasons"] for value in reasons),
         *(type(data[name]) is int and data[name] >= 0 for name in ("rows", "features", "classes")),
         type(d["seed"]) in (int, type(None)),

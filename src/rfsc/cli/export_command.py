@@ -13,7 +13,7 @@ import typer
 from .arguments import Force, Model, Output, Quiet
 from .console import STDOUT_NAMES, CommandError, Messages, check_writable, write_result
 from .model_commands import definition_lines
-from .new_rows import load_model
+from .new_rows import load_model, shown
 
 # the options of each format
 FORMATS: dict[str, tuple[str, ...]] = {
@@ -62,7 +62,7 @@ def export(
         msg = f"{to} is a binary format; pass -o FILE."
         raise CommandError(msg, 2)
     path = check_writable(output or "-", force=force, inputs={"the model file": model})
-    content = _content(to, load_model(model), options)
+    content = _content(to, shown(load_model(model)), options)
     write_result(content if isinstance(content, bytes) or content.endswith("\n") else content + "\n", path)
     if path != "-":
         Messages(quiet=quiet).info(f"Wrote {path}", "green")

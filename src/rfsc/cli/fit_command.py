@@ -33,6 +33,7 @@ from .arguments import (
     configured_search,
     file_option,
     sign_restrictions,
+    turned,
 )
 from .column_table import describe_columns, dropped_columns, plain_columns, refusal, show_columns
 from .console import (
@@ -48,6 +49,7 @@ from .fit_again import fit_with_groups
 from .fit_model import fallback_text, model_text, model_with_fallbacks
 from .fit_score import FitTimeLimit
 from .model_commands import REPORT_ENDINGS, model_as_dict, summaries, write_report
+from .new_rows import asked_class, shown
 from .refit_commands import Pairs, certificate_of, certificate_text
 
 if TYPE_CHECKING:
@@ -107,6 +109,7 @@ class FitJob:
     test_size: float | None = None
     output: str | None = None
     report: str | None = None
+    label: str | None = None  # the class that the model is about
     certify: bool = False
     pairs: int = 50
     fallback: bool = False
@@ -131,8 +134,14 @@ def fit(
     group: Annotated[str | None, column_option("Rows with the same value stay together, such as visits.")] = None,
     site: Annotated[str | None, column_option("Score on each of these places after a fit to the others.")] = None,
     when: Annotated[str | None, column_option("Score on rows later than those of the fit.", "--time")] = None,
-    increasing: Annotated[Columns, column_option("The odds of the second class never fall with this column.")] = None,
-    decreasing: Annotated[Columns, column_option("The odds of the second class never rise with this column.")] = None,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            "--class", metavar="CLASS", help="Which of two classes the model is about.", show_default="the second"
+        ),
+    ] = None,
+    increasing: Annotated[Columns, column_option("The odds of this class never fall with this column.")] = None,
+    decreasing: Annotated[Columns, column_option("The odds of this class never rise with this column.")] = None,
     basis: Basis = "auto",
     degree: Degree = None,
     size: Size = "best",
@@ -177,6 +186,7 @@ def fit(
         messages=Messages(quiet=quiet),
         time_limit=FitTimeLimit(time_limit),
         checkpoint=checkpoint_at(checkpoint, resume=resume, force=force, inputs=files),
+        label=label,
         certify=certify,
         pairs=pairs,
         fallback=fallback,
@@ -254,7 +264,7 @@ def run_fit(job: FitJob) -> None:
             was_interrupted = True
     job.search.set_params(verbose=None, callbacks=None)  # not part of the model file
     model = model_with_fallbacks(prepared.estimator, prepared.table, wanted=job.fallback and not was_interrupted)
-    _show(job, model, score)
+    _show(job, shown(model), score)
     _save(job, prepared, model, score)
     certificate = None
     if job.certify and not was_interrupted:
@@ -263,7 +273,7 @@ def run_fit(job: FitJob) -> None:
         except KeyboardInterrupt:
             was_interrupted = True
     if job.as_json:
-        print_json(_as_dict(job, prepared, score, certificate) | model_as_dict(model))
+        print_json(_as_dict(job, prepared, score, certificate) | model_as_dict(shown(model)))
     if was_interrupted:
         missing = {"score": score is None, "certificate": job.certify and certificate is None, "report": job.report}
         msg = f"interrupted: the model has {listed([f'no {what}' for what in missing if missing[what]])}."
@@ -275,6 +285,7 @@ def run_fit(job: FitJob) -> None:
         more: dict[str, Any] = {"cv": score, "certificate": certificate, "target": job.target}
         more |= {"source": Path(job.data).name, "warnings": [*job.messages.warned, *LIBRARY_WARNINGS]}
         more |= {"notes": job.messages.notes, "groups": prepared.groups, "fallbacks": model.fallbacks_}
+        more["label"] = asked_class(model)
         X, y = prepared.table.X, prepared.table.y
         write_report(Report.from_estimator(prepared.estimator, X, y, **more), job.report)
         job.messages.info(f"Wrote {job.report}", "green")
@@ -305,6 +316,7 @@ def _prepare(job: FitJob) -> Prepared:
             for name, rows in table.doubtful.items()
         ]
         job.messages.warn(f"values far from all others in {listed(where, MOST_DOUBTFUL)}; check them for mistakes")
+    _choose_class(job, table.y)
     folds = fit_score.choose_folds(table, job.cv, job.test_size, job.search.random_state, job.time_limit)
     pipeline = make_pipeline(table.encoder, job.search)
     columns = describe_columns(table)
@@ -315,11 +327,26 @@ def _prepare(job: FitJob) -> Prepared:
     return Prepared(pipeline, table, columns, n_scored, score)
 
 
+def _choose_class(job: FitJob, y: Any) -> None:
+    """Check the class that the model is to be about; signs are those of its odds."""
+    if job.label is None:
+        return
+    known = sorted(set(y.tolist()))
+    if len(known) != 2:
+        msg = f"--class chooses one of two classes, but {job.target!r} holds {len(known)}. Leave it out."
+        raise CommandError(msg)
+    if job.label not in map(str, known):
+        msg = f"--class must be {known[0]} or {known[1]}, the classes of {job.target!r}, got {job.label}."
+        raise CommandError(msg)
+    if job.search.restrictions is not None and job.label == str(known[0]):
+        job.search.set_params(restrictions=turned(job.search.restrictions))
+
+
 def _prepare_chunked(job: FitJob) -> Prepared:
     from .._input.training_data import chunked_table
 
     given = {"--report": job.report, "--number": job.columns.number, "--cv": job.cv, "--certify": job.certify}
-    given["--fallback"] = job.fallback
+    given |= {"--fallback": job.fallback, "--class": job.label}
     given |= {f"--{role}": name for role, name in job.columns.roles.items()}
     for option, value in given.items():
         if value:
@@ -346,6 +373,7 @@ def _fit(job: FitJob, prepared: Prepared) -> bool:
     fit_with_groups(prepared.estimator, table.X, table.y, prepared.groups)
     search.set_params(verbose=0, callbacks=limit.callbacks(n_more) or None)
     search.manifest_["target"] = job.target  # labels are an array without a name
+    search.manifest_["class"] = job.label
     search.manifest_["group"] = job.columns.roles.get("group")
     search.manifest_["columns"] = prepared.columns
     if search.stop_reason_ == "time_limit":

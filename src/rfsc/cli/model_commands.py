@@ -26,7 +26,7 @@ from .console import (
 )
 from .fit_again import fitted_again
 from .fit_model import fallback_text
-from .new_rows import labels_for_model, load_model, read_model_and_table, rows_for_model, unusual
+from .new_rows import asked_class, labels_for_model, load_model, read_model_and_table, rows_for_model, shown, unusual
 
 if TYPE_CHECKING:
     from .._input.table_files import RawTable
@@ -161,6 +161,7 @@ def explain(
     """
     messages = Messages(quiet=quiet)
     predictor, table = read_model_and_table(messages, model, data)
+    predictor = shown(predictor)
     wanted = list(row or range(1, len(table.frame) + 1))
     if max(wanted) > len(table.frame):
         msg = f"{table.name} has {plural(len(table.frame), 'row')}, but row {max(wanted)} was asked for."
@@ -222,6 +223,7 @@ def report(
     good = None if again is None else atlas_of(*again[:3])
     more: dict[str, Any] = {"target": target, "title": title, "source": Path(data).name}
     more |= {"warnings": messages.warned, "notes": messages.notes, "groups": _groups(predictor, table, rows)}
+    more["label"] = asked_class(predictor)
     made = Report.from_estimator(predictor, X, labels, cv=None, certificate=evidence, atlas=good, **more)
     write_report(made, output)
     if output != "-":
@@ -244,7 +246,7 @@ def write_report(made: Any, path: str) -> None:
 
 def info(model: Model, as_json: Json = False) -> None:
     """Show what is in a model file: classes, columns that the model reads, equations, settings."""
-    predictor = load_model(model)
+    predictor = shown(load_model(model))
     facts = model_as_dict(predictor)
     if as_json:
         print_json(facts)

@@ -33,6 +33,18 @@ def load_model(path: str) -> Predictor:
         raise CommandError(str(error).replace("rfsc.export.save wrote", "rfsc fit -o wrote")) from None
 
 
+def asked_class(predictor: Predictor) -> Any:
+    """The class that --class of `rfsc fit` named; None if there was none."""
+    name = (predictor.manifest_ or {}).get("class")
+    return next((label for label in predictor.classes_.tolist() if str(label) == name), None)
+
+
+def shown(predictor: Predictor) -> Predictor:
+    """A model with the formula of the class that --class of `rfsc fit` named."""
+    label = asked_class(predictor)
+    return predictor if label is None else predictor.about(label)
+
+
 def read_model_and_table(messages: Messages, model: str, data: str) -> tuple[Predictor, RawTable]:
     """Read both, at most one of them from stdin; a model of an array reads columns x0, x1, ..."""
     from .._input.table_files import read_table

@@ -28,7 +28,7 @@ from .arguments import (
 from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
 from .fit_again import fit_with_groups, fitted_again, record_of, unfitted, unfitted_in_memory
 from .fit_score import FitTimeLimit
-from .new_rows import check_stdin, load_model
+from .new_rows import asked_class, check_stdin, load_model
 
 if TYPE_CHECKING:
     from .._model.predictor import Predictor
@@ -159,6 +159,9 @@ def atlas(
         FeatureNames(predictor).find(which, names)  # wrong names are an error before the fit
     estimator, X, y, _ = fitted_again(messages, predictor, data, target, "atlas", n_jobs=jobs)
     made = atlas(estimator, X, y, allowed, max_models)
+    if asked_class(predictor) == predictor.classes_[0]:  # signs are those of the odds of this class
+        opposite = {"increasing": "decreasing", "decreasing": "increasing"}
+        named = {opposite.get(which, which): names for which, names in named.items()}
     if not is_wish:
         print_result(made.to_json() if as_json else made.text())
         return
@@ -196,7 +199,7 @@ def card(
     ] = None,
     target: ModelTarget = None,
     label: Annotated[
-        str | None, typer.Option("--class", metavar="CLASS", help="Which class.", show_default="the second of two")
+        str | None, typer.Option("--class", metavar="CLASS", help="Which class.", show_default="that of the fit")
     ] = None,
     max_points: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Most points of one row.")] = 10,
     cv: Annotated[int, typer.Option(metavar="N", min=0, help="Folds that measure the cost; 0: none.")] = 5,
@@ -228,7 +231,7 @@ def card(
     if label not in (None, *known):
         msg = f"--class must be one of {listed(list(known), MOST_LABELS)}, got {label}."
         raise CommandError(msg, 2)
-    chosen = known.get(label) if label is not None else None
+    chosen = asked_class(predictor) if label is None else known[label]
     found = card(predictor, label=chosen, max_points=max_points)  # an error before the fits
     if predictor.fallbacks_:
         names = listed(sorted({name for one in predictor.fallbacks_ for name in one.when_missing}))

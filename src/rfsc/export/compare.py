@@ -27,7 +27,7 @@ def compared_text(source: Any) -> str:
     document = json.loads(to_json(source, history=False, timings=False))
     document["settings"] = {key: value for key, value in document["settings"].items() if key not in IDLE}
     document |= {"reference": None, "fallbacks": []}  # made beside the fit
-    idle: dict[str, Any] = {"versions": {}, "target": None, "group": None, "columns": []}
+    idle: dict[str, Any] = {"versions": {}, "target": None, "class": None, "group": None, "columns": []}
     document["manifest"] = (document["manifest"] or {}) | idle
     return json.dumps(document)
 

@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from .. import __all__ as rfsc_names
 from .. import bases
 from .._model import SparseModel
-from .._model.access import models_of
+from .._model.access import one_model
 from .._model.fallback import Fallback
 from .._model.predictor import Predictor
 from .._search.loop import SearchSettings
@@ -312,7 +312,7 @@ def _equation_at(subject: Subject, output: int, n_terms: int) -> str | None:
     except (AttributeError, ValueError):  # ValueError: another output has no model as small as this
         return None
     source = Pipeline([*steps[:-1], ("model", other)]) if len(steps) > 1 else other
-    return str(equation(models_of(source)[output], digits=DIGITS))
+    return str(equation(one_model(source, subject.models[output].label), digits=DIGITS))
 
 
 def _sites(score: HonestScore) -> list[dict[str, Any]]:

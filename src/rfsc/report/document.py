@@ -76,6 +76,7 @@ class Report:
         baselines: Mapping[str, Any] | None = None,
         sample_weight: Any = None,
         groups: Any = None,
+        label: object = None,
         target: str | None = None,
         title: str | None = None,
         source: str | None = None,
@@ -105,6 +106,8 @@ class Report:
             Methods to compare with, after the same preprocessing. None takes `default_baselines`, {} none.
         sample_weight, groups : array-like of shape (n_samples,), default=None
             Those of the fit, for the fits and scores of `cv`; intervals resample whole groups.
+        label : object, default=None
+            Which of two classes the report is about, by default the second.
         target, title : str or None, default=None
             Name of what is predicted, None takes that of y if it has one; and title of the page.
         source : str or None, default=None
@@ -124,10 +127,12 @@ class Report:
             The report.
         """
         require("A report", ["jinja2", "matplotlib"], "report")  # now, not after minutes of cross-validation
-        subject = Subject.read(estimator, X, y, sample_weight)
+        subject = Subject.read(estimator, X, y, sample_weight, label)
         baselines = default_baselines(random_state) if baselines is None else baselines
         options = {"baselines": baselines, "cv": cv, "groups": groups, "random_state": random_state}
         score = _score(subject, X, progress=partial(print, file=sys.stderr) if verbose else None, **options)
+        if subject.is_turned and score.is_honest:
+            score = score.turned()
         target = target or str(getattr(y, "name", None) or "the target")
         title = title or f"Model report: {target}"
         fallbacks = subject.predictor.fallbacks_ if fallbacks is None else fallbacks
@@ -213,7 +218,7 @@ def _score(subject: Subject, X: Any, *, cv: Any, groups: Any, random_state: int 
         more: dict[str, Any] = {"weight": subject.weight, "groups": groups, "random_state": random_state}
         return on_given_rows(subject.proba, subject.code, **more)
     options |= {"cv": cv, "sample_weight": subject.weight, "random_state": random_state}
-    return cross_validated(subject.estimator, X, subject.labels, subject.predictor.classes_, **options)
+    return cross_validated(subject.estimator, X, subject.labels, subject.estimator.classes_, **options)
 
 
 def no_break(sentence: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,10 @@ class HonestScore:
     folds_of: str = "rows"
     groups: np.ndarray[Any, Any] | None = None
     folds: tuple[tuple[str, int], ...] = ()
+
+    def turned(self) -> HonestScore:
+        """The same with the two classes in the opposite order."""
+        return replace(self, code=1 - self.code, proba=self.proba[:, ::-1])
 
     @property
     def is_honest(self) -> bool:

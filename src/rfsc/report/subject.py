@@ -38,6 +38,7 @@ class Subject:
     labels: np.ndarray[Any, Any]
     reads_table: bool  # whether the features are made from the columns of the table in a known way
     weight: FloatArray | None = None  # of the rows
+    is_turned: bool = False  # whether the first of two classes became the second
 
     @property
     def models(self) -> list[SparseModel]:
@@ -53,8 +54,8 @@ class Subject:
         return sorted({p for model in self.models for p in model.features})
 
     @classmethod
-    def read(cls, source: Any, X: Any, y: Any, weight: Any = None) -> Subject:
-        """Predict the rows of a table by an estimator or a model."""
+    def read(cls, source: Any, X: Any, y: Any, weight: Any = None, label: object = None) -> Subject:
+        """Predict the rows of a table by an estimator or a model; `label` becomes the second of two classes."""
         predictor, features, reads_table = _read_features(source, X)
         msg = odd_labels(y)
         if msg is not None:
@@ -64,9 +65,11 @@ class Subject:
             labels = np.where(labels == source.label, str(source.label), f"not {source.label}").astype(object)
         estimator = source if isinstance(source, BaseEstimator) and not isinstance(source, Predictor) else None
         proba = (predictor if estimator is None else estimator).predict_proba(X)
+        about = predictor if label is None else predictor.about(label)
+        is_turned = about is not predictor
         weight = None if weight is None else np.asarray(weight, dtype=np.float64)
-        code = codes_of(labels, predictor.classes_)
-        return cls(estimator, predictor, features, proba, code, labels, reads_table, weight)
+        proba, code = proba[:, ::-1] if is_turned else proba, codes_of(labels, about.classes_)
+        return cls(estimator, about, features, proba, code, labels, reads_table, weight, is_turned)
 
     def column_names(self) -> list[str] | None:
         """Names of the columns of the raw table; None if they are not known."""
