@@ -39,8 +39,8 @@ test-all: test  ## the same, then those with processes, clusters, kills, a brows
 house: $(VENV)/extra-test $(VENV)/extra-lint  ## measure the package against its limits: lines, files, layers, names
 	$(BIN)/python -m benchmarks.house
 
-# the exports are tested in PostgreSQL and as compiled C, the report in a real browser; without root they are skipped
-DEBIAN := postgresql chromium chromium-driver gcc libc6-dev fonts-dejavu-core
+# exports are tested in PostgreSQL, LibreOffice and as compiled C, reports in a real browser; without root they are skipped
+DEBIAN := postgresql libreoffice-calc chromium chromium-driver gcc libc6-dev fonts-dejavu-core
 system:  ## Debian packages for the tests of exports and reports (as root)
 	test "$$(id -u)" = 0
 	dpkg -s $(DEBIAN) > /dev/null 2>&1 || ( apt-get update -qq && \

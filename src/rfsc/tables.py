@@ -59,12 +59,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn a table with text, categories, blanks and laboratory values into named columns of numbers.
 
     Every column is looked at as a whole. Numbers may be written as laboratories do: ``<0.5`` and ``>1000`` count as the
-    limit, with an indicator such as ``CRP below limit``; ``45.3%`` and ``12 mg/L`` are numbers if at least half of the
-    column has that unit; ``n.d.``, ``-``, ``NA`` and ``?`` are blanks. Blanks become the median, with an indicator such
-    as ``CRP missing``. Dates become days, such as ``admitted (days since 2021-03-01)``. Text becomes one indicator for
-    each level, such as ``smokes=current``; levels that differ only in case or blanks are one level, and so are ``F``
-    and ``female``, ``m`` and ``male``, ``y`` and ``yes``, ``n`` and ``no``; rare levels are grouped. Columns without
-    information are dropped.
+    limit, with an indicator such as ``CRP below limit``; ``45.3%``, ``12 mg/L`` and ``CHF 5'859.50`` are numbers if at
+    least half of the column has that unit; ``n.d.``, ``-``, ``NA`` and ``?`` are blanks. Blanks become the median, with
+    an indicator such as ``CRP missing``. Dates become days, such as ``admitted (days since 2021-03-01)``. Text becomes
+    one indicator for each level, such as ``smokes=current``; levels that differ only in case or blanks are one level,
+    and so are ``F`` and ``female``, ``m`` and ``male``, ``y`` and ``yes``, ``n`` and ``no``; rare levels are grouped.
+    Columns without information are dropped.
 
     What was done is plain data, `recipe_`: a pipeline with this encoder and an `RFSCClassifier` can be saved, explained
     and exported, and all of these read raw cells in the same way.

@@ -36,6 +36,20 @@ NEW = {
     "glucose": ["22,7", "22.7", "1.234,5", "5,", ",5", "1e2", "1e-3", "e5", "1_000", "inf", "0x10", "\u00a07,5\u00a0"],
     "sex": ["F", "f", " Female", "FEMALE\u00a0", "male", "M", "x", "NA", "", None, "n/a", "femme"],
     "ward": ["Nord  1", "nord 1", "NORD 1", "süd", "SÜD", "Sud", "?", "west", "\tnord 1\n", None, "Süd 2", ""],
+    "loan": [
+        "CHF 5'859.50",
+        "chf1200",
+        "1'200.00 CHF",
+        "< CHF 500",
+        "CHF",
+        "EUR 5",
+        "CHF CHF 5",
+        "CHF 5 CHF",
+        "-CHF 5",
+        "CHF -5",
+        "5859.5",
+        "> chf  12",
+    ],
     "age": [40, 41.5, 42, None, 55, 60, 61, 62, 63, 64, 65, 66],
 }
 
@@ -51,6 +65,7 @@ def training_table():
             "glucose": [f"{v:.1f}".replace(".", ",") for v in rng.normal(20, 5, N_ROWS)],
             "sex": rng.choice(["F", "f ", "female", "Female", "m"], N_ROWS, p=[0.3, 0.1, 0.3, 0.1, 0.2]),
             "ward": rng.choice(["Nord 1", "nord  1", "Süd", "SÜD", "ost"], N_ROWS, p=[0.3, 0.1, 0.3, 0.1, 0.2]),
+            "loan": [f"CHF {v:,.2f}".replace(",", "'") for v in np.geomspace(200, 90000, N_ROWS)],
             "age": rng.integers(20, 90, N_ROWS).astype(float),
         }
     )
@@ -89,6 +104,7 @@ def test_features_of_the_training_table(encoder):
     assert {"sex=female", "sex=m", "sex missing", "ward=Nord 1", "ward=Süd", "age missing"} <= set(names)
     raw = {column.name: column for column in encoder.recipe_.columns}
     assert (raw["CRP"].cells.unit, raw["CRP"].cells.comma) == ("mg/L", ".")
+    assert (raw["loan"].cells.unit, raw["loan"].cells.comma) == ("CHF", ".")
     assert raw["age"].cells == CellFormat()  # plain numbers are read by the same rule
 
 
@@ -102,6 +118,9 @@ def test_new_cells(encoder, rows):
     np.testing.assert_array_equal(table["sex=female"], [1, 1, 1, 1, *[0] * 8])
     np.testing.assert_array_equal(table["ward=Süd"], [0, 0, 0, 1, 1, *[0] * 7])
     np.testing.assert_array_equal(table["ward=Nord 1"], [1, 1, 1, *[0] * 5, 1, 0, 0, 0])
+    loan = encoder.recipe_.features[list(encoder.recipe_.names).index("loan")].fill
+    found = [5859.5, 1200, 1200, 500, *[loan] * 3, 5, loan, -5, 5859.5, 12]
+    np.testing.assert_array_equal(table["loan"], found)
     glucose = encoder.recipe_.features[list(encoder.recipe_.names).index("glucose")].fill
     np.testing.assert_array_equal(table["glucose"], [22.7, 22.7, glucose, 5, 0.5, 100, 0.001, *[glucose] * 4, 7.5])
 
@@ -140,7 +159,7 @@ def test_sql(dialect, predictor, rows, databases):
 def test_columns_of_numbers_in_a_database_are_read_as_they_are(dialect, predictor, databases):
     database = databases(dialect)
     values = np.random.default_rng(1).normal(20, 5, (20, 3))
-    rows = [[*numbers, "f", "ost", 50.0] for numbers in values.tolist()]
+    rows = [[*numbers, "f", "ost", 1200.0, 50.0] for numbers in values.tolist()]
     rows[3][0] = None
     kinds = [(name, "text" if name in ("sex", "ward") else "number") for name in NEW]
     database.load(rows, kinds)

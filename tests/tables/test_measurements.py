@@ -29,6 +29,10 @@ def column(cells):
         ("37.2°C", "°C", 37.2),
         (".5kg", "kg", 0.5),
         ("12", "mg/L", 12.0),
+        ("CHF 5'859.50", "CHF", 5859.5),
+        ("$1200", "$", 1200.0),
+        ("< 12.50 €", "€", 12.5),
+        ("-$5", "$", None),
         ("12 g/L", "mg/L", None),
         ("12 mg/L", "", None),
         ("18-65", "", None),
@@ -96,6 +100,21 @@ def test_a_few_cells_in_another_unit_are_counted_as_blank():
     found = column(["3 mg/L"] * 30 + ["4"] * 9 + ["0.1 g/L"])
     assert (found.kind, found.cells.unit, found.n_not_numbers) == ("number", "mg/L", 1)
     assert np.isnan(found.values[-1])
+
+
+@pytest.mark.parametrize(
+    ("cells", "unit"),
+    [
+        (["CHF 5'859.50", "CHF 120.00"], "CHF"),
+        (["€ 12.50", "€14"], "€"),
+        (["12.50 €", "14 €"], "€"),
+        (["US$ 3", "US$4.5"], "US$"),
+        (["ABC 12", "ABC 14"], ""),
+    ],
+)
+def test_currencies_are_units_before_or_behind_a_number(cells, unit):
+    found = column(cells * 9)
+    assert (found.kind, found.cells.unit) == ("number" if unit else "text", unit)
 
 
 def test_the_unit_of_a_saved_model_decides():

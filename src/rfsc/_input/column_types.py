@@ -40,7 +40,9 @@ YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(.*)", re.DOTALL)
 YEAR_LAST = re.compile(r"(\d{1,2})([./-])(\d{1,2})[./-](\d{4}|\d{2})(.*)", re.DOTALL)
 CENTURY = 69  # from which on years of two digits are those of the last century
 NUMBER = r"[+-]?[0-9.,](?:[0-9.,' ]*[0-9.,])?(?:[eE][+-]?\d+)?"
-MEASUREMENT = re.compile(rf"(?:[<>]=?|[≤≥])?\s*{NUMBER}\s*(?P<unit>%|[°µμ]?[A-Za-z][\w^/.·]{{0,15}})?")
+CURRENCY = r"(?:US)?[$€£¥]|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|INR|JPY|MXN|NOK|NZD|PLN|SEK|SGD|USD|ZAR"
+UNIT = rf"%|{CURRENCY}|[°µμ]?[A-Za-z][\w^/.·]{{0,15}}"
+MEASUREMENT = re.compile(rf"(?:[<>]=?|[≤≥])?\s*(?P<currency>{CURRENCY})?\s*{NUMBER}\s*(?P<unit>{UNIT})?")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 ONE_COMMA = re.compile(r"[^,.]*\d,\d+[^,.\d]*")
 DOUBTFUL = {sign: re.compile(rf"(?:[^,.]*[^,.\d])?[1-9]\d{{0,2}}[{sign}]\d{{3}}[^,.\d]*") for sign in ",."}
@@ -134,7 +136,7 @@ def common_unit(counts: Counter[str]) -> str:
     units: Counter[str] = Counter()
     for text, n in counts.items():
         if found := MEASUREMENT.fullmatch(text.translate(AS_TYPED).replace("\xa0", " ").strip()):
-            units[found["unit"] or ""] += n
+            units[found["unit"] or found["currency"] or ""] += n
     unit, n_with = units.most_common(1)[0] if units else ("", 0)
     return unit if 2 * n_with >= units.total() else ""
 

@@ -60,7 +60,7 @@ SMALL_LETTERS = {
 class CellFormat:
     """How the cells of a column are written where they are texts."""
 
-    unit: str = ""  # that may stand behind a number
+    unit: str = ""  # that may stand before or behind a number
     # of numbers: "." if commas are decimal, "swap" if moreover points stand between thousands, "" if commas do
     comma: str | None = None
     blanks: tuple[str, ...] = ()  # words for a missing level, in small letters
@@ -132,8 +132,7 @@ def number_in(text: str, cells: CellFormat) -> tuple[float, str]:
         return TRUTH[text], ""
     sign, rest = split_limit(text.translate(AS_TYPED))
     unit = trimmed(cells.unit)
-    if unit and rest.endswith(unit):
-        rest = rest[: -len(unit)].rstrip(" ")
+    rest = rest.removeprefix(unit).lstrip(" ").removesuffix(unit).rstrip(" ")
     if not READ[cells.comma].fullmatch(rest):
         return math.nan, ""
     value = float(rest.translate({ord(sign): None for sign in cells.separators}).replace(",", "."))

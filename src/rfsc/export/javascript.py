@@ -59,6 +59,7 @@ function _measured(cell, unit, pattern, separators) {{
   const found = /^({LIMIT}) */.exec(text);
   const sign = !found ? "" : "{BELOW}".includes(text[0]) ? "<" : ">";
   if (found) text = text.slice(found[0].length);
+  if (text.startsWith(unit)) text = text.slice(unit.length).replace(/^ +/, "");
   if (unit && text.endsWith(unit)) text = text.slice(0, -unit.length).replace(/ +$/, "");
   if (!pattern.test(text)) return [null, ""];
   const number = Number([...text].filter((one) => !separators.includes(one)).join("").replace(",", "."));

@@ -52,8 +52,7 @@ def _measured(value, unit, pattern, separators):
     found = re.match("({LIMIT}) *", text)
     sign = "" if not found else "<" if text[0] in "{BELOW}" else ">"
     text = text[found.end() :] if found else text
-    if unit and text.endswith(unit):
-        text = text[: -len(unit)].rstrip(" ")
+    text = text.removeprefix(unit).lstrip(" ").removesuffix(unit).rstrip(" ")
     if not re.fullmatch(pattern, text):
         return None, ""
     number = float("".join(sign for sign in text if sign not in separators).replace(",", "."))

@@ -98,6 +98,8 @@ class Sheet(CodePrinter):
         sign = f'IF(OR(LEFT({text},2)="<=",LEFT({text},2)=">="),2,IF(OR({one}),1,0))'
         end = f"-IF(RIGHT({text},{len(unit)})={_text(unit)},{len(unit)},0)" if unit else ""
         out = f"TRIM(MID({text},1+{sign},MAX(0,LEN({text})-{sign}{end})))"
+        if unit:
+            out = f"TRIM(MID({out},1+IF(LEFT({out},{len(unit)})={_text(unit)},{len(unit)},0),LEN({text})))"
         for sign in form.separators.replace("'", ""):
             out = f'SUBSTITUTE({out},"{sign}","\'")'
         return f'SUBSTITUTE({out},",",".")' if form.has_decimal_comma else out

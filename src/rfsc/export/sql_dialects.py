@@ -145,8 +145,10 @@ class SQLite(CodePrinter):
         rest = [f"WHEN substr({t}, 1, {k}) IN ({{}}) THEN ltrim(substr({t}, {k + 1}), ' ')" for k in (2, 1)]
         signs = [", ".join(f"'{sign}'" for sign in signs) for signs in (("<=", ">="), BELOW + ABOVE)]
         without = " ".join(part.format(some) for part, some in zip(rest, signs, strict=True))
-        has_unit, k = f"substr({n}, {-len(unit)}) = {self.literal(unit)}", len(unit)
-        digits = f"CASE WHEN {has_unit} THEN rtrim(substr({n}, 1, length({n}) - {k}), ' ') ELSE {n} END" if unit else n
+        before, behind = (
+            f"{len(unit)} * (substr({n}, {place}) = {self.literal(unit)})" for place in (f"1, {len(unit)}", -len(unit))
+        )
+        digits = f"trim(substr({n}, 1 + {before}, max(0, length({n}) - {before} - {behind})), ' ')" if unit else n
         digits = self.single_spaced(digits)
         for sign in form.separators.replace("'", ""):
             digits = f"replace({digits}, '{sign}', {QUOTE})"
@@ -266,7 +268,8 @@ class DuckDB(SQLite):
     def number_in(self, t: str, form: CellFormat) -> str:
         """The digits of a number as laboratories write it; no number if there is none."""
         unit = re.escape(trimmed(form.unit))
-        found = self.group(t, f"^(?:(?:{LIMIT}) *)?({form.pattern}){f'(?: *{unit})?' if unit else ''}$", 1)
+        before, behind = (f"(?:{unit} *)?", f"(?: *{unit})?") if unit else ("", "")
+        found = self.group(t, f"^(?:(?:{LIMIT}) *)?{before}({form.pattern}){behind}$", 1)
         digits = f"translate({found}, {self.literal(form.separators)}, '')"
         digits = f"replace({digits}, ',', '.')" if form.has_decimal_comma else digits
         truth = " ".join(f"WHEN '{word}' THEN '{value:g}'" for word, value in TRUTH.items())
