@@ -181,7 +181,7 @@ def test_cost_is_that_of_cards_made_without_the_rows(hinges):
     gap = losses[0] - losses[1]
     assert cost.difference == pytest.approx(gap.mean())
     assert cost.standard_error == pytest.approx(gap.std(ddof=1) / np.sqrt(len(gap)))
-    assert f"{cost.difference:+.4f} ± {cost.standard_error:.4f} in left-out log-loss" in found.text()
+    assert f"left-out log-loss by {cost.difference:+.4f} ± {cost.standard_error:.4f}:" in found.text()
 
 
 def test_rows_of_a_group_stay_together(monkeypatch):

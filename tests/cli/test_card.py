@@ -36,7 +36,7 @@ def test_with_its_table(run, hospital, model, tmp_path):
     out = tmp_path / "card.json"
     found = run(hospital / "patients.csv", "--cv", "2", "--jobs", "1", "-o", out, "--max-points", "5")
     assert found.out.startswith("Points for class sick\n")
-    assert "in left-out log-loss" in found.out
+    assert "changes the left-out log-loss by" in found.out
     assert "training rows" in found.out
     assert found.err.splitlines() == ["Fitting again ...", f"Saved the card to {out}"]
     card = ScoreCard.load(out)
@@ -66,7 +66,7 @@ def test_errors_come_before_any_fit(refused, hospital, model, tmp_path):
 def test_either_of_two_classes(run, hospital):
     sick, healthy = (run(hospital / "patients.csv", "--cv", "2", "--class", one).out for one in ("sick", "healthy"))
     assert healthy.startswith("Points for class healthy\n")
-    assert "in left-out log-loss" in healthy
+    assert "changes the left-out log-loss by" in healthy
     assert sick != healthy
 
 

@@ -122,7 +122,11 @@ def test_cells_that_are_not_numbers_count_as_blank(hospital, tmp_path, capsys):
     run("predict", hospital / "model.json", tmp_path / "odd.csv", "--proba")
     found = capsys.readouterr()
     assert found.out == wanted.out
-    assert found.err == "Warning: 30 cells of 'haemoglobin' are not numbers and count as blank\n" + wanted.err
+    assert (
+        found.err
+        == "Warning: 30 cells of 'haemoglobin' are not numbers and count as blank: rows 1, 2, 3, 4, 5 and 25 more\n"
+        + wanted.err
+    )
 
 
 def test_one_cell_that_is_not_a_number(hospital, tmp_path, capsys):
@@ -130,7 +134,7 @@ def test_one_cell_that_is_not_a_number(hospital, tmp_path, capsys):
     table.loc[3, "haemoglobin"] = "broken"
     table.to_csv(tmp_path / "odd.csv", index=False)
     run("predict", hospital / "model.json", tmp_path / "odd.csv")
-    assert "Warning: 1 cell of 'haemoglobin' is not a number and counts as blank\n" in capsys.readouterr().err
+    assert "Warning: 1 cell of 'haemoglobin' is not a number and counts as blank: row 4\n" in capsys.readouterr().err
 
 
 def warnings_of(model, table, path, capsys):

@@ -22,6 +22,11 @@ def listed(items: Sequence[str], most: int | None = None) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
+def rows_text(rows: Sequence[int], most: int = 5) -> str:
+    """Positions of rows as their numbers: "row 1", or "rows 1, 5 and 3 more"."""
+    return f"row{'s' * (len(rows) != 1)} {listed([f'{row + 1:,}' for row in rows], most)}"
+
+
 def shortened(name: str, width: int) -> str:
     """A name of at most `width` characters; a long one loses its middle."""
     if len(name) <= width:

@@ -240,7 +240,7 @@ class ScoreCard(SavedRecord):
             return [*head, f"What rounding costs is not known: {self.why_no_cost}"]
         return [
             *head,
-            f"Rounding costs {cost.difference:+.4f} ± {cost.standard_error:.4f} in left-out log-loss: "
+            f"Rounding changes the left-out log-loss by {cost.difference:+.4f} ± {cost.standard_error:.4f}: "
             f"{cost.log_loss:.4f} with points, {cost.formula_log_loss:.4f} with the formula "
             f"({cost.n_folds} folds; formula and points both made without the rows of the fold).",
         ]

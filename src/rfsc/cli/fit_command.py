@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._utils.words import listed, plural
+from .._utils.words import listed, plural, rows_text
 from . import fit_score
 from .arguments import (
     BASIS_NAMES,
@@ -311,10 +311,7 @@ def _prepare(job: FitJob) -> Prepared:
     for text in table.doubts:
         job.messages.warn(text)
     if table.doubtful:
-        where = [
-            f"{name!r} ({'row' if rows.size == 1 else 'rows'} {listed([str(row + 1) for row in rows], MOST_DOUBTFUL)})"
-            for name, rows in table.doubtful.items()
-        ]
+        where = [f"{name!r} ({rows_text(rows.tolist())})" for name, rows in table.doubtful.items()]
         job.messages.warn(f"values far from all others in {listed(where, MOST_DOUBTFUL)}; check them for mistakes")
     _choose_class(job, table.y)
     folds = fit_score.choose_folds(table, job.cv, job.test_size, job.search.random_state, job.time_limit)

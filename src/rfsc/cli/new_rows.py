@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._utils.words import listed, plural
+from .._utils.words import listed, plural, rows_text
 from .console import CommandError, Messages
 
 if TYPE_CHECKING:
@@ -117,11 +117,14 @@ def _numbers(messages: Messages, raw: RawColumn, table: RawTable) -> Any:
         return np.array([plain[cell] if isinstance(cell, str) else cell for cell in cells], dtype=object)
     values = read_numbers(cells, raw.cells)[0]
     is_blank = np.array([cell is None or (isinstance(cell, str) and cell in blanks) for cell in cells], dtype=bool)
-    if n := int((np.isnan(values) & ~is_blank).sum()):
+    rows = np.flatnonzero(np.isnan(values) & ~is_blank).tolist()
+    if n := len(rows):
         what = "is not a number and counts" if n == 1 else "are not numbers and count"
         of_fit = f" in {raw.cells.unit}, the unit of the fit," if raw.cells.unit else ""
         what = what.replace("a number", "a date").replace("numbers", "dates") if raw.cells.since else what
-        messages.warn(f"{plural(n, 'cell')} of {raw.name!r} {what.replace(' and', f'{of_fit} and')} as blank")
+        messages.warn(
+            f"{plural(n, 'cell')} of {raw.name!r} {what.replace(' and', f'{of_fit} and')} as blank: {rows_text(rows)}"
+        )
     return cells
 
 
