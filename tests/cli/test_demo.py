@@ -8,7 +8,7 @@ import pandas as pd
 
 from rfsc import RFSCClassifier, SearchSettings
 from rfsc._input.example_table import patients
-from rfsc.cli import fit_command, main
+from rfsc.cli import arguments, main
 
 from .conftest import QUICK
 
@@ -31,7 +31,7 @@ def test_demo(capsys, monkeypatch):
         settings = SearchSettings(max_iter=60, n_models=30)
         return RFSCClassifier(basis="polynomial", n_restarts=1, search=settings, random_state=0)
 
-    monkeypatch.setattr(fit_command, "configured_search", quick_search)
+    monkeypatch.setattr(arguments, "configured_search", quick_search)
     assert main(["demo"]) == 0
     found = capsys.readouterr()
     for words in ["f > 0 predicts class sick", "majority class"]:

@@ -61,6 +61,45 @@ TimeLimit = Annotated[
 CheckpointFile = Annotated[str | None, file_option("Save finished fits here.", "--checkpoint")]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint if it exists.")]
 
+# of `rfsc fit`
+Columns = list[str] | None
+ModelFile = Annotated[str | None, file_option("Model file to write; - is stdout.", "-o", "--output")]
+ReportFile = Annotated[str | None, file_option("Report to write (.html or .json).", "--report")]
+Basis = Annotated[
+    str, typer.Option(metavar="NAMES", help=f"Families of terms, separated by commas: {', '.join(BASIS_NAMES)}.")
+]
+Degree = Annotated[
+    int | None, typer.Option(metavar="N", min=1, max=5, help="Degree of polynomial terms.", show_default="2")
+]
+Restarts = Annotated[int, typer.Option(metavar="N", min=1, help="Number of independent searches.")]
+Size = Annotated[str, typer.Option(metavar="N", help="Number of terms of the model: best, 1se or a number.")]
+Decimal = Annotated[
+    str | None, typer.Option("--decimal", metavar="SIGN", help="Decimal sign of the table, if in doubt: . or ,")
+]
+MaxTerms = Annotated[int, typer.Option(metavar="N", min=1, help="Largest size that best and 1se may choose.")]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of RFSCClassifier.", show_default=False),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        "--cv", metavar="N", help="Folds of the cross-validation; 0 for no score.", show_default="5 up to 5000 rows"
+    ),
+]
+TestSize = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="Score on this share of the rows instead.", show_default="0.2 above 5000 rows"),
+]
+Certify = Annotated[bool, typer.Option("--certify", help="Test which features can be believed; takes many fits.")]
+Fallback = Annotated[bool, typer.Option("--fallback", help="Also find models without what is most often blank.")]
+FittedClass = Annotated[
+    str | None,
+    typer.Option(
+        "--class", metavar="CLASS", help="Which of two classes the model is about.", show_default="the second"
+    ),
+]
+
 
 # ---- checkpoints
 

@@ -14,27 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._utils.words import listed, plural, rows_text
-from . import fit_score
-from .arguments import (
-    BASIS_NAMES,
-    CheckpointFile,
-    Data,
-    Force,
-    Jobs,
-    Json,
-    Quiet,
-    Resume,
-    Seed,
-    Target,
-    TimeLimit,
-    checkpoint_at,
-    column_choice,
-    column_option,
-    configured_search,
-    file_option,
-    sign_restrictions,
-    turned,
-)
+from . import arguments, fit_score
+from .arguments import Columns, column_option, file_option
 from .column_table import describe_columns, dropped_columns, plain_columns, refusal, show_columns
 from .console import (
     LIBRARY_WARNINGS,
@@ -59,39 +40,6 @@ if TYPE_CHECKING:
     from ..classifier import RFSCClassifier
 
 MOST_DOUBTFUL = 5  # in a message
-
-Columns = list[str] | None
-ModelFile = Annotated[str | None, file_option("Model file to write; - is stdout.", "-o", "--output")]
-ReportFile = Annotated[str | None, file_option("Report to write (.html or .json).", "--report")]
-Basis = Annotated[
-    str, typer.Option(metavar="NAMES", help=f"Families of terms, separated by commas: {', '.join(BASIS_NAMES)}.")
-]
-Degree = Annotated[
-    int | None, typer.Option(metavar="N", min=1, max=5, help="Degree of polynomial terms.", show_default="2")
-]
-Restarts = Annotated[int, typer.Option(metavar="N", min=1, help="Number of independent searches.")]
-Size = Annotated[str, typer.Option(metavar="N", help="Number of terms of the model: best, 1se or a number.")]
-Decimal = Annotated[
-    str | None, typer.Option("--decimal", metavar="SIGN", help="Decimal sign of the table, if in doubt: . or ,")
-]
-MaxTerms = Annotated[int, typer.Option(metavar="N", min=1, help="Largest size that best and 1se may choose.")]
-Setting = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of RFSCClassifier.", show_default=False),
-]
-Folds = Annotated[
-    int | None,
-    typer.Option(
-        "--cv", metavar="N", help="Folds of the cross-validation; 0 for no score.", show_default="5 up to 5000 rows"
-    ),
-]
-TestSize = Annotated[
-    float | None,
-    typer.Option(metavar="SHARE", help="Score on this share of the rows instead.", show_default="0.2 above 5000 rows"),
-]
-Certify = Annotated[bool, typer.Option("--certify", help="Test which features can be believed; takes many fits.")]
-
-Fallback = Annotated[bool, typer.Option("--fallback", help="Also find models without what is most often blank.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,45 +70,40 @@ class FitJob:
 
 
 def fit(
-    data: Data,
-    target: Target,
-    output: ModelFile = None,
-    report: ReportFile = None,
+    data: arguments.Data,
+    target: arguments.Target,
+    output: arguments.ModelFile = None,
+    report: arguments.ReportFile = None,
     drop: Annotated[Columns, column_option("Do not use this column; repeat the option for more columns.")] = None,
     keep: Annotated[Columns, column_option("Use this column although it looks suspicious.")] = None,
     only: Annotated[Columns, column_option("Use only this column (and others given by --only).")] = None,
     number: Annotated[Columns, column_option("Read this column as numbers; other cells count as blank.")] = None,
-    decimal: Decimal = None,
+    decimal: arguments.Decimal = None,
     group: Annotated[str | None, column_option("Rows with the same value stay together, such as visits.")] = None,
     site: Annotated[str | None, column_option("Score on each of these places after a fit to the others.")] = None,
     when: Annotated[str | None, column_option("Score on rows later than those of the fit.", "--time")] = None,
-    label: Annotated[
-        str | None,
-        typer.Option(
-            "--class", metavar="CLASS", help="Which of two classes the model is about.", show_default="the second"
-        ),
-    ] = None,
+    label: arguments.FittedClass = None,
     increasing: Annotated[Columns, column_option("The odds of this class never fall with this column.")] = None,
     decreasing: Annotated[Columns, column_option("The odds of this class never rise with this column.")] = None,
-    basis: Basis = "auto",
-    degree: Degree = None,
-    size: Size = "best",
-    max_terms: MaxTerms = 8,
-    restarts: Restarts = 3,
-    setting: Setting = None,
-    cv: Folds = None,
-    test_size: TestSize = None,
-    time_limit: TimeLimit = None,
-    checkpoint: CheckpointFile = None,
-    resume: Resume = False,
-    certify: Certify = False,
+    basis: arguments.Basis = "auto",
+    degree: arguments.Degree = None,
+    size: arguments.Size = "best",
+    max_terms: arguments.MaxTerms = 8,
+    restarts: arguments.Restarts = 3,
+    setting: arguments.Setting = None,
+    cv: arguments.Folds = None,
+    test_size: arguments.TestSize = None,
+    time_limit: arguments.TimeLimit = None,
+    checkpoint: arguments.CheckpointFile = None,
+    resume: arguments.Resume = False,
+    certify: arguments.Certify = False,
     pairs: Pairs = 50,
-    fallback: Fallback = False,
-    seed: Seed = 0,
-    jobs: Jobs = -1,
-    force: Force = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    fallback: arguments.Fallback = False,
+    seed: arguments.Seed = 0,
+    jobs: arguments.Jobs = -1,
+    force: arguments.Force = False,
+    quiet: arguments.Quiet = False,
+    as_json: arguments.Json = False,
 ) -> None:
     """Fit a small, readable model to a table, and score it on held-out rows.
 
@@ -176,16 +119,16 @@ def fit(
     output, report = _checked_results(data, output, report, force=force, as_json=as_json)
     files = {"the table": data, "the model": output, "the report": report}
     chosen = {"size": _size(size), "max_terms": max_terms, "n_restarts": restarts, "random_state": seed, "n_jobs": jobs}
-    signs, roles = sign_restrictions(increasing or (), decreasing or ()), _roles(group, site, when, test_size)
+    signs, roles = arguments.sign_restrictions(increasing or (), decreasing or ()), _roles(group, site, when, test_size)
     more: dict[str, Any] = {"cv": cv, "test_size": test_size, "output": output, "report": report, "as_json": as_json}
     job = FitJob(
         data=data,
         target=target,
-        columns=column_choice(signs, roles, decimal, drop=drop, keep=keep, only=only, number=number),
-        search=configured_search(basis, degree, setting or (), restrictions=signs, **chosen),
+        columns=arguments.column_choice(signs, roles, decimal, drop=drop, keep=keep, only=only, number=number),
+        search=arguments.configured_search(basis, degree, setting or (), restrictions=signs, **chosen),
         messages=Messages(quiet=quiet),
         time_limit=FitTimeLimit(time_limit),
-        checkpoint=checkpoint_at(checkpoint, resume=resume, force=force, inputs=files),
+        checkpoint=arguments.checkpoint_at(checkpoint, resume=resume, force=force, inputs=files),
         label=label,
         certify=certify,
         pairs=pairs,
@@ -336,7 +279,7 @@ def _choose_class(job: FitJob, y: Any) -> None:
         msg = f"--class must be {known[0]} or {known[1]}, the classes of {job.target!r}, got {job.label}."
         raise CommandError(msg)
     if job.search.restrictions is not None and job.label == str(known[0]):
-        job.search.set_params(restrictions=turned(job.search.restrictions))
+        job.search.set_params(restrictions=arguments.turned(job.search.restrictions))
 
 
 def _prepare_chunked(job: FitJob) -> Prepared:
@@ -446,8 +389,8 @@ def _certificate(job: FitJob, prepared: Prepared, model: Any) -> Certificate | N
 def demo(
     data: Annotated[str | None, file_option("Only write the example table to this file.", "--data")] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Other patients for every number.")] = 0,
-    force: Force = False,
-    quiet: Quiet = False,
+    force: arguments.Force = False,
+    quiet: arguments.Quiet = False,
 ) -> None:
     """Fit a model to an example table and show the result; or write the table, to try the other commands on it.
 

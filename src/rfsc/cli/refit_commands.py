@@ -11,6 +11,7 @@ import typer
 from .._utils.words import listed
 from .arguments import (
     CheckpointFile,
+    Columns,
     Data,
     Force,
     Jobs,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 CARD_ENDINGS = (".html", ".htm", ".json", ".txt")
 MOST_LABELS = 10  # in a message
-Columns = list[str] | None
 Pairs = Annotated[
     int, typer.Option("--pairs", metavar="N", min=1, help="Random splits for a certificate; each takes two fits.")
 ]
