@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 
+from scipy.stats import norm, t
+
 from rfsc import RFSCClassifier, SearchSettings
 
 from .cells import Cell, Task, finished_cells
@@ -30,6 +32,10 @@ VARIANTS: dict[str, RFSCClassifier] = {
     "paper settings, no filter": RFSCClassifier.paper(),
     "paper settings, ridge 0.01": RFSCClassifier.paper(search=paper_search(ridge=0.01)),
     "paper settings, unseen kept": RFSCClassifier.paper(search=_UNSEEN_KEPT),
+    "paper settings, 30 restarts": RFSCClassifier.paper(n_restarts=30),
+    "paper settings, unseen kept, 30 restarts": RFSCClassifier.paper(search=_UNSEEN_KEPT, n_restarts=30),
+    # what the normal distribution in place of t with the rows of Sonar's folds does to a level of 0.01
+    "paper settings, normal instead of t": RFSCClassifier.paper(significance=float(2 * t.sf(norm.isf(0.005), 187))),
     "paper settings, unseen kept, significance 0.03": RFSCClassifier.paper(search=_UNSEEN_KEPT, significance=0.03),
 }
 
