@@ -29,7 +29,7 @@ from rfsc.atlas import atlas, exploring
 from rfsc.certify import certify
 
 from .measuring import Outcomes, memory, verdict
-from .report import processor
+from .report import machine_and_date
 
 N_CORES = 2
 N_PAIRS, MOST_FITS = 50, 20  # half fits are twice the pairs; they may take the time of so many default fits
@@ -153,7 +153,7 @@ def sections(outcomes: Outcomes, n_pairs: int, n_tables: int) -> dict[str, str]:
         n_good, n_held = (sum(one[name] for one in found) for name in ("good", "held"))
         counts += f" Small spaces{how}: {n_held:,.0f} of {n_good:,.0f} good models held."
     head = ["", "measured", "bar", ""]
-    machine = f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}."
+    machine = f"{machine_and_date()}, {os.cpu_count()} cores, Python {platform.python_version()}."
     texts = {"cost": (of_certificate, about), "measured": (of_atlas, counts)}
     return {name: f"{markdown_table(head, rows)}\n\n{text} {machine}" for name, (rows, text) in texts.items()}
 

@@ -18,7 +18,7 @@ from paper.tables import markdown_table, replace_section
 
 from .long_data import make_long
 from .measuring import ROOT, Outcomes, memory, verdict
-from .report import processor
+from .report import machine_and_date
 
 KEPT = ROOT / "docs" / "scale" / "dask_rows.json"
 N_FEATURES = 20
@@ -96,8 +96,8 @@ def section(found: dict[str, Any]) -> str:
         ["largest memory of the process that searches", f"{found['peak_here'] / 1e9:.2f} GB", "", ""],
     ]
     notes = [
-        f"{processor()}, load {found['load']:.1f} at the end: other programs lengthen the time. Every worker is a "
-        "process with one thread and makes its rows itself (`benchmarks/dask_rows.py`), degree 2.",
+        f"{machine_and_date()}, load {found['load']:.1f} at the end: other programs lengthen the time. Every "
+        "worker is a process with one thread and makes its rows itself (`benchmarks/dask_rows.py`), degree 2.",
         f"The model has {found['n_terms']} terms and a log-loss of {found['log_loss']:.4f} on 200,000 rows that "
         "nothing else saw.",
         f"Processor time: {found['processor_workers']:.0f} s of the workers together, {found['processor_here']:.0f} s "

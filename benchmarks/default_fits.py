@@ -40,7 +40,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from rfsc import RFSCClassifier
 
 from .measuring import Outcomes, run_python, verdict
-from .report import processor
+from .report import machine_and_date
 
 CORES, N_RUNS = 2, 3
 RFSC, LASSO, FOREST = METHODS = ("RFSC", "lasso", "random forest")
@@ -273,7 +273,7 @@ def conditions(found: Found, n_runs: int) -> str:
     runs = "one run" if n_runs == 1 else f"median of {n_runs} runs"
     return (
         f"Wall time on {CORES} cores, {runs} in turns, after a small fit that loads compiled code "
-        f"(`benchmarks/default_fits.py`). {processor()}, Python {platform.python_version()}, scikit-learn "
+        f"(`benchmarks/default_fits.py`). {machine_and_date()}, Python {platform.python_version()}, scikit-learn "
         f"{importlib.metadata.version('scikit-learn')}, load {min(loads):.1f} to {max(loads):.1f} after the runs; "
         f"above {CORES}, other programs have lengthened the times."
     )

@@ -40,7 +40,7 @@ from rfsc.export.calculator import fields_of
 from rfsc.export.program import Program
 
 from .measuring import verdict
-from .report import processor
+from .report import machine_and_date
 
 BAR = 60.0  # seconds of one command
 TOLERANCE = 1e-9  # of a probability
@@ -372,7 +372,7 @@ def section(found: dict[str, dict[str, Any]]) -> str:
     head = ["", "rows x columns", "fit, s", "card, s", "slowest export, s", f"each ≤ {BAR:.0f} s"]
     head += ["terms", "largest gap", "compared"]
     loads = [one["load"] for one in found.values()]
-    return f"""Wall time of commands, one run (`make raw-tables`). {processor()}, \
+    return f"""Wall time of commands, one run (`make raw-tables`). {machine_and_date()}, \
 {os.cpu_count()} cores, Python {platform.python_version()}, load {min(loads)} to {max(loads)} after the runs;
 above 2, other programs have lengthened the times.
 

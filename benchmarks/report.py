@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 
@@ -68,8 +69,8 @@ def quantity(value: float, unit: str) -> str:
     return f"{value * 1e6:.3g} µs"
 
 
-def processor() -> str:
-    """What the processor calls itself."""
+def machine_and_date() -> str:
+    """What the processor calls itself, and when the page was made."""
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     named = (line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())
+    return f"{next(named, platform.processor() or platform.machine())}, {datetime.now(UTC):%Y-%m-%d}"

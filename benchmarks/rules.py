@@ -31,7 +31,7 @@ from rfsc._terms.score_tests import ScoreTest, strongest
 
 from .default_fits import CASES, CORES, N_RUNS, Case, simulated
 from .measuring import Outcomes, memory, verdict
-from .report import processor
+from .report import machine_and_date
 
 TABLES = [name for name, case in CASES.items() if case.data in ("wdbc", "simulated")]
 MOST_RATIO = 1.3  # of the default's time to that without rules
@@ -135,7 +135,7 @@ def section(found: dict[tuple[str, str], list[dict[str, Any]]]) -> str:
     loads = [one["load"] for runs in found.values() for one in runs]
     about = (
         f"Wall time on {CORES} cores, medians of {N_RUNS} runs in turns, after a small fit (`benchmarks/rules.py`). "
-        f"{processor()}, load {min(loads):.1f} to {max(loads):.1f} after the runs."
+        f"{machine_and_date()}, load {min(loads):.1f} to {max(loads):.1f} after the runs."
     )
     head = ["table of the default fits", "default, s", "without rules, s", "ratio", "bar", "", ""]
     of_screening = ["screening", "rows x features", "rules", "s", "MB above the table", "bar", ""]

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from rfsc import __version__
 
-from .report import Section, processor
+from .report import Section, machine_and_date
 from .speed_fits import filter_section, fits_section, peak_section, scaling_section
 from .speed_searches import experiment_section, search_section, startup_section
 
@@ -30,7 +30,7 @@ def machine() -> str:
     versions = ", ".join(f"{p} {importlib.metadata.version(p)}" for p in packages)
     load = f", load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
     return (
-        f"{processor()}, {os.cpu_count()} cores{load}; {platform.system()}, "
+        f"{machine_and_date()}, {os.cpu_count()} cores{load}; {platform.system()}, "
         f"Python {platform.python_version()}, rfsc {__version__}, {versions}."
     )
 

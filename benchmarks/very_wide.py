@@ -24,7 +24,7 @@ from scipy.special import expit
 
 from .measuring import ROOT, Outcomes, make_classifier, processor_seconds, run_python
 from .relatives import SCRIPT, VERSIONS, relative_python
-from .report import processor
+from .report import machine_and_date
 
 KEPT = ROOT / "docs" / "scale" / "very_wide.json"
 BLOCK, CORRELATION = 20, 0.5  # features that move together, and how much
@@ -162,8 +162,8 @@ def section(found: Fits, limit: float) -> str:
         f"Normal features in blocks of {BLOCK} with correlation {CORRELATION} within a block; planted terms are in "
         "blocks of their own and have the same weight. F1 is the balance of what is found and what else is in the "
         f"model. Accuracy is that on {N_TEST} new rows; the best possible one is that of the planted formula. Made by "
-        f"`benchmarks/very_wide.py` on {processor()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"NumPy {np.__version__}, load {min(loads):.1f} to {max(loads):.1f}: other programs lengthen wall times.",
+        f"`benchmarks/very_wide.py` on {machine_and_date()}, {os.cpu_count()} cores, Python "
+        f"{platform.python_version()}, NumPy {np.__version__}, load {min(loads):.1f} to {max(loads):.1f}: other programs lengthen wall times.",
         recovery_table(found),
         "The relatives on the first data set of each size, in bins of about "
         f"{FEATURES_PER_BIN:,} features, with five rounds and at most {limit:.0f} s of wall time; larger tables are "

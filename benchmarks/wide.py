@@ -22,7 +22,7 @@ from paper.tables import markdown_table, replace_section
 from scipy.special import expit
 
 from .measuring import Outcomes, make_classifier, memory, verdict
-from .report import processor
+from .report import machine_and_date
 
 N_ROWS, N_FEATURES, N_TEST = 500, 10_000, 2000
 PLANTED = ((0,), (1,), (2,), (3, 4), (5, 6))  # three main effects, two pure interactions
@@ -272,7 +272,7 @@ def draw(points: Sequence[dict[str, Any]], path: Path) -> None:
 
 def machine() -> str:
     """Where this ran."""
-    return f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}"
+    return f"{machine_and_date()}, {os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}"
 
 
 def section(outcomes: Outcomes, plot: Path, page: Path | None, most: int) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
-
-from rfsc import __version__
 
 from . import printed
 from .figures import Illustration
@@ -94,13 +95,15 @@ def write_page(
 
 def _opening(plan: Plan) -> str:
     keel = [data for data in plan.sets if has_keel_folds(data)] if "keel" in plan.protocols else []
+    versions = ", ".join(f"{name} {version(name)}" for name in ("rfsc", "numpy", "scikit-learn", "numba"))
     lines = [
         "# The paper, reproduced",
         "",
         "Brankovic, Falsone, Prandini and Piroddi, *Randomised Algorithm for Feature Selection and Classification*, "
         "arXiv 1607.08400.",
         "",
-        f"Made by `make reproduce`, rfsc {__version__}. Stratified {N_FOLDS}-fold cross-validation, seeds "
+        f"Made by `make reproduce` on {datetime.now(UTC):%Y-%m-%d} with {versions}, load "
+        f"{os.getloadavg()[0]:.1f} at the end. Stratified {N_FOLDS}-fold cross-validation, seeds "
         f"{', '.join(map(str, plan.seeds))}; protocols {', '.join(plan.protocols)}; "
         + (f"KEEL's folds on {', '.join(keel)}." if keel else "KEEL's folds were not run."),
         "",

@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ def run(name: str, *, quick: bool) -> dict[str, Any]:
         rows = [(f"{name} (failed)", 1, 1, 0)]
     seconds = round(time.perf_counter() - began)
     print(f"{name}: {seconds} s", file=sys.stderr, flush=True)
-    return {"rows": rows, "seconds": seconds, "versions": f"rfsc {__version__}, Python {platform.python_version()}"}
+    versions = f"rfsc {__version__}, Python {platform.python_version()}, {datetime.now(UTC):%Y-%m-%d}"
+    return {"rows": rows, "seconds": seconds, "versions": versions}
 
 
 def page_table(found: dict[str, Any]) -> str:

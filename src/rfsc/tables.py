@@ -29,12 +29,13 @@ from ._model.recipe import (
 from ._utils.arrays import FloatArray
 from ._utils.compat import Interval, RealNotInt, StrOptions
 from ._utils.validation import check_cells, check_columns
-from ._utils.words import plural
+from ._utils.words import listed, plural
 from .explain.term_table import ReadableTable, per_row
 
 __all__ = ["ColumnTable", "TableEncoder"]
 
 AS_IT_IS = "used as it is"
+MOST_INDICATORS = 5  # in a description
 ABBREVIATIONS = {"f": "female", "m": "male", "y": "yes", "n": "no"}  # the same level if a column holds both
 COMMAS: dict[str | None, str | None] = {".": "", ",": ".", None: None}  # the meaning of commas by the decimal sign
 
@@ -293,7 +294,7 @@ def description(made: Mapping[str, Ingredient]) -> str:
     """How a column is used, for the user."""
     flags = [name for name, feature in made.items() if not isinstance(feature, NumberOf)]
     numbers = [feature.fill for feature in made.values() if isinstance(feature, NumberOf)]
-    shown = f"indicator{'s' if len(flags) > 1 else ''} {', '.join(flags)}"
+    shown = f"indicator{'s' if len(flags) > 1 else ''} {listed(flags, MOST_INDICATORS)}"
     if not numbers:
         return shown
     if not flags:

@@ -62,9 +62,9 @@ def test_table_of_what_was_done(frame):
     assert {name: row["use"] for name, row in rows.items()} == {
         "age": "blanks become 37.5, with indicator age missing",
         "sex": "indicator sex=m",
-        "job": "indicators job=cook, job=nurse, job: other",
-        "ward": "indicators ward=a, ward=b, ward missing",
-        "crp": "blanks become 2, with indicators crp missing, crp below limit",
+        "job": "indicators job=cook, job=nurse and job: other",
+        "ward": "indicators ward=a, ward=b and ward missing",
+        "crp": "blanks become 2, with indicators crp missing and crp below limit",
     }
     assert rows["crp"]["changed"] == "unit mg/L; 7 cells with < or > count as the limit"
     assert rows["crp"]["doubtful"] == "1 cell without a number in mg/L counts as blank"
