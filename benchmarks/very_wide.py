@@ -163,7 +163,8 @@ def section(found: Fits, limit: float) -> str:
         "blocks of their own and have the same weight. F1 is the balance of what is found and what else is in the "
         f"model. Accuracy is that on {N_TEST} new rows; the best possible one is that of the planted formula. Made by "
         f"`benchmarks/very_wide.py` on {machine_and_date()}, {os.cpu_count()} cores, Python "
-        f"{platform.python_version()}, NumPy {np.__version__}, load {min(loads):.1f} to {max(loads):.1f}: other programs lengthen wall times.",
+        f"{platform.python_version()}, NumPy {np.__version__}, load {min(loads):.1f} to {max(loads):.1f}: "
+        "other programs lengthen wall times.",
         recovery_table(found),
         "The relatives on the first data set of each size, in bins of about "
         f"{FEATURES_PER_BIN:,} features, with five rounds and at most {limit:.0f} s of wall time; larger tables are "
