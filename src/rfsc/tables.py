@@ -78,7 +78,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     decimal : {".", ","}, default=None
         The decimal sign; with ``"."`` commas may separate thousands, but in a column of cells such as ``1,5`` they are
         decimal, and with ``","`` points in one of cells such as ``1.234,5``. With None, a single cell such as ``1,5``
-        anywhere in the table shows that commas are decimal; without one, texts with commas are no numbers.
+        anywhere in the table shows that commas are decimal, or else one such as ``1.5`` that they separate thousands;
+        without either, texts with commas are no numbers.
     min_frequency : int or float, default=None
         Least number of rows, or share of the rows, of a level or limit that becomes a feature. None is 5 rows, or 1 %
         of the rows if that is more.
@@ -162,11 +163,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             got = f"no column {unknown[0]}" if unknown else "another kind"
             msg = f"kinds must name columns of the table as 'number', 'text' or 'date', got {got}."
             raise ValueError(msg)
-        comma = COMMAS[self.decimal] if self.decimal else comma_meaning(cells)
+        known = comma_meaning(cells)
+        comma = COMMAS[self.decimal] if self.decimal else known
         columns = [
             column_of_kind(name, column, kinds[name], comma) if name in kinds else infer_column(name, column, comma)
             for name, column in zip(names, cells, strict=True)
         ]
+        if known == "":  # 1,234 has one meaning only
+            columns = [replace(one, doubtful_sign=one.doubtful_sign.replace(",", "")) for one in columns]
         self._decide(columns, comma)
         return self
 

@@ -296,3 +296,20 @@ def test_single_values_have_rows_of_their_own():
     f = clf.models_[0].decision(np.arange(4.0)[:, None])
     assert all(len(one) == 1 for one in values.values())
     assert np.argmin([min(one) for one in values.values()]) == f.argmin() == 2
+
+
+def test_of_few_values_each_gets_its_own_points():
+    """A range ends at one of the values, so that each of them has exactly the points that its effect is worth."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"delays": rng.integers(0, 6, 500), "age": rng.normal(50, 10, 500)})
+    y = rng.random(500) < expit(0.6 * X["delays"] + 0.05 * (X["age"] - 50) - 1.5)
+    clf = RFSCClassifier(basis="hinge", **QUICK).fit(X, y)
+    found = card(clf, X, y, cv=None)
+    few = pd.DataFrame({"delays": np.arange(6), "age": 50.0})
+    effect = clf.decision_function(few)
+    (piece,) = (one for one in pieces_of(clf, None, X.to_numpy(float)).pieces if one.name == "delays")
+    np.testing.assert_allclose(np.ptp(effect), piece.span, atol=1e-9)
+    points = found.total(few) - found.total(few).min()
+    assert np.abs(points - (effect - effect.min()) * points.max() / np.ptp(effect)).max() < 1.0
+    ends = {found.points.condition[k] for k, name in enumerate(found.points.feature) if name == "delays"}
+    assert ends <= {"up to 0", "0 to 1", "1 to 2", "2 to 3", "3 to 4", "above 4"}

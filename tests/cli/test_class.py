@@ -7,7 +7,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 
+from rfsc._model.measures import calibration_intercept
 from rfsc.cli import main
 from rfsc.export import load
 
@@ -84,6 +86,18 @@ def test_the_report_is_about_the_class(asked, hospital, run, tmp_path):
     assert json.loads(out.read_text())["performance"][0]["label"] == "healthy"
 
 
+def test_monitor_is_about_the_class(asked, hospital, run):
+    found = json.loads(run("monitor", hospital / "new.csv", "-t", "diagnosis", "--json"))
+    text = run("monitor", hospital / "new.csv", "-t", "diagnosis")
+    assert "probability of healthy" in text
+    assert "probability of sick" not in text
+    rows = pd.read_csv(hospital / "new.csv")
+    healthy, proba = rows["diagnosis"] == "healthy", load(asked[0]).predict_proba(rows)[:, 0]
+    now = {row["measure"]: row["now"] for row in found["performance"]}
+    assert now["AUC"] == pytest.approx(roc_auc_score(healthy, proba))
+    assert now["calibration intercept"] == pytest.approx(calibration_intercept(healthy, proba, np.ones(len(rows)))[0])
+
+
 def test_signs_are_those_of_the_class(hospital, tmp_path):
     """The risk of being sick rises with age, so the odds of the healthy may only fall with it."""
     line = ["fit", str(hospital / "patients.csv"), "-t", "diagnosis", "--drop", "patient", *QUICK, "--quiet"]
@@ -115,13 +129,19 @@ def test_card_and_atlas_are_about_the_class(hospital, capsys):
     assert main(["card", str(path)]) == 0
     assert "Points for class healthy" in capsys.readouterr().out
     assert main(["atlas", str(path), str(hospital / "patients.csv"), "--decreasing", "age", "--json", "--quiet"]) == 0
-    assert json.loads(capsys.readouterr().out)["price"] == 0.0  # the model itself has this sign
+    found = json.loads(capsys.readouterr().out)
+    assert found["price"] == 0.0  # the model itself has this sign
+    assert found["wish"].startswith("Never rising with age")
+    without = hospital / "without.json"
+    line = ["atlas", str(path), str(hospital / "patients.csv"), "--without", "age", "-o", str(without), "--quiet"]
+    assert main(line) == 0
+    assert load(without).classes_.tolist() == ["sick", "healthy"]
 
 
 def test_classes_that_are_not_there(refused, hospital, tmp_path):
     line = ["fit", hospital / "patients.csv", "-t", "diagnosis", "--drop", "patient", "--quiet"]
-    assert "must be healthy or sick, the classes of 'diagnosis', got ill" in refused(*line, "--class", "ill")
+    assert "must be healthy or sick, the classes of 'diagnosis', got ill" in refused(*line, "--class", "ill", status=2)
     table = pd.DataFrame({"x": np.arange(60) % 7 + 0.5, "y": list("abc") * 20})
     table.to_csv(tmp_path / "three.csv", index=False)
-    said = refused("fit", tmp_path / "three.csv", "-t", "y", "--class", "a", "--quiet")
+    said = refused("fit", tmp_path / "three.csv", "-t", "y", "--class", "a", "--quiet", status=2)
     assert "--class chooses one of two classes, but 'y' holds 3" in said

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 from rfsc._input.column_checks import far_from_others
-from rfsc._input.column_types import column_of_kind, infer_column, share_of_numbers
+from rfsc._input.column_types import column_of_kind, comma_meaning, infer_column, share_of_numbers
 from rfsc._model.cells import CellFormat, number_in, read_numbers
 from rfsc.cli import main
+from rfsc.tables import TableEncoder
 
 
 def column(cells):
@@ -224,3 +225,25 @@ def test_mistakes_are_named_before_the_fit(tmp_path, capsys):
     assert main(["fit", str(tmp_path / "t.csv"), "-t", "out", "--keep", "age", "--cv", "0", "--size", "1"]) == 0
     said = " ".join(capsys.readouterr().err.split())
     assert "values far from all others in 'age' (row 18); check them for mistakes" in said
+
+
+@pytest.mark.parametrize(
+    ("others", "meaning"),
+    [
+        (["22.7", "1.25"], ""),
+        (["CHF 8'294.26"], ""),
+        (["1.234", "2.345"], None),
+        (["31.12.2024"], None),
+        (["22.7", "1,5"], "."),
+        (["3", "a.b"], None),
+    ],
+)
+def test_other_columns_show_what_a_comma_means(others, meaning):
+    """A number such as 1.5 settles that 1,234 is no decimal number, unless there is one such as 1,5."""
+    cells = [["$35,131", "$1,200"] * 9, others * 9]
+    assert comma_meaning(cells) == meaning
+    frame = pd.DataFrame({"amount": ["$35,131", "$1,200", "$2,300"] * 9, "rate": (others * 27)[:27]})
+    rows = {row["column"]: row for row in TableEncoder().fit(frame).columns_.rows()}
+    assert (rows["amount"]["kind"] == "number") == (meaning is not None)
+    if meaning == "":
+        assert rows["amount"]["doubtful"] == ""

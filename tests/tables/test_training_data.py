@@ -13,6 +13,8 @@ from rfsc._input.example_table import patients
 from rfsc._input.table_files import RawTable
 from rfsc._input.training_data import ColumnChoice, LeakError, training_table
 
+WHOLE = {name: [str(v % 40) for v in range(120)] for name in ("body mass", "CRP", "haemoglobin")}  # without decimals
+
 
 def table(**changes):
     return RawTable(patients(120, 1).assign(**changes), "patients.csv")
@@ -131,8 +133,9 @@ def test_commas_that_may_be_decimal():
     rng = np.random.default_rng(0)
     cells = [f"{v:.3f}".replace(".", ",") for v in rng.uniform(1, 100, 120)]
     choice = ColumnChoice(drop=["patient"], keep=["x"])
+    assert training_table(table(x=cells), "diagnosis", choice).doubts == ()  # other columns have decimal points
     for decimal, kind in ((".", "number"), (None, "text")):
-        raw = replace(table(x=cells), decimal=decimal)
+        raw = replace(table(x=cells, **WHOLE), decimal=decimal)
         training = training_table(raw, "diagnosis", choice)
         assert training.doubts == (
             "the commas of 'x' may be decimal or separate thousands. Pass --decimal , or --decimal . to say which",
@@ -151,7 +154,7 @@ def test_commas_that_may_be_decimal():
 def test_commas_of_identifiers_that_may_be_decimal():
     cells = [f"{v},{100 + v}" for v in np.arange(100, 220)]
     with pytest.raises(LeakError) as caught:
-        training_table(replace(table(x=cells), decimal="."), "diagnosis", ColumnChoice(drop=["patient"]))
+        training_table(replace(table(x=cells, **WHOLE), decimal="."), "diagnosis", ColumnChoice(drop=["patient"]))
     assert caught.value.reasons["x"].endswith("; --decimal , reads its commas as decimal, --decimal . as thousands")
 
 

@@ -193,7 +193,7 @@ def check_names(names: Sequence[str], wanted: Collection[str], source: str) -> N
     raise ValueError(msg)
 
 
-def check_target(name: str, sizes: IntArray, *, is_number: bool) -> None:
+def check_target(name: str, sizes: IntArray, *, is_number: bool, alike: Sequence[str] = ()) -> None:
     """Raise ValueError if a column with classes of these sizes cannot be the target."""
     if len(sizes) < 2:
         got = "a single class" if len(sizes) else "only blanks"
@@ -212,4 +212,5 @@ def check_target(name: str, sizes: IntArray, *, is_number: bool) -> None:
             f"the target {name!r} {'has' if n_small == 1 else 'have'} fewer (the smallest {sizes.min()}). Merge "
             "classes, or drop those rows."
         )
+        msg = " ".join([msg, *(f"{doubt[0].upper()}{doubt[1:]}." for doubt in alike)])
         raise ValueError(msg)

@@ -38,12 +38,14 @@ CODE = re.compile(r"0\d+")  # a post code rather than a number: the leading zero
 DATE = re.compile(r"(?:\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2}))(?:[T ].*)?")
 YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(.*)", re.DOTALL)
 YEAR_LAST = re.compile(r"(\d{1,2})([./-])(\d{1,2})[./-](\d{4}|\d{2})(.*)", re.DOTALL)
+DECIMAL_SIGNS = {".": ",", "": ".", None: None}  # by what replaces a comma in a number
 CENTURY = 69  # from which on years of two digits are those of the last century
 NUMBER = r"[+-]?[0-9.,](?:[0-9.,' ]*[0-9.,])?(?:[eE][+-]?\d+)?"
 CURRENCY = r"(?:US)?[$€£¥]|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|INR|JPY|MXN|NOK|NZD|PLN|SEK|SGD|USD|ZAR"
 UNIT = rf"%|{CURRENCY}|[°µμ]?[A-Za-z][\w^/.·]{{0,15}}"
 MEASUREMENT = re.compile(rf"(?:[<>]=?|[≤≥])?\s*(?P<currency>{CURRENCY})?\s*{NUMBER}\s*(?P<unit>{UNIT})?")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+DECIMAL_POINT = re.compile(r"[^.,]*\d\.(?:\d{1,2}|\d{4,})(?!\d)[^.,]*")
 ONE_COMMA = re.compile(r"[^,.]*\d,\d+[^,.\d]*")
 DOUBTFUL = {sign: re.compile(rf"(?:[^,.]*[^,.\d])?[1-9]\d{{0,2}}[{sign}]\d{{3}}[^,.\d]*") for sign in ",."}
 THOUSANDS = re.compile(GROUPS.format(".", ","))
@@ -142,14 +144,19 @@ def common_unit(counts: Counter[str]) -> str:
 
 
 def comma_meaning(columns: Iterable[Iterable[Any]]) -> str | None:
-    """What replaces a comma in a number: "." if a single 1,5 shows that it is decimal; None if that is unknown."""
+    """What replaces a comma in a number: "." if a single 1,5 shows that it is decimal; None if that is unknown.
+
+    It separates thousands, and nothing replaces it, if there is none such, but one such as 1.5.
+    """
+    has_points = False
     for column in columns:
-        for text in {cell for cell in column if isinstance(cell, str) and "," in cell}:
-            number = MEASUREMENT.fullmatch(text.strip())
-            found = DECIMAL_COMMA.search(text) if number else None
-            if found and not THOUSANDS.fullmatch(found[0]):
-                return "."
-    return None
+        for text in {cell for cell in column if isinstance(cell, str) and ("," in cell or "." in cell)}:
+            if not (has_points and "," not in text) and MEASUREMENT.fullmatch(text.strip()):
+                found = DECIMAL_COMMA.search(text)
+                if found and not THOUSANDS.fullmatch(found[0]):
+                    return "."
+                has_points = has_points or DECIMAL_POINT.fullmatch(text) is not None
+    return "" if has_points else None
 
 
 def share_of_numbers(column: Column, comma: str | None) -> float:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from .._model.cells import PLAIN, trimmed
 from .._utils.optional import require
 from .._utils.words import listed, plural
-from .column_types import comma_meaning
+from .column_types import DECIMAL_SIGNS, comma_meaning
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -120,7 +120,7 @@ def _from_csv(path: Path, text: str, notes: list[str]) -> RawTable:
     if not columns:
         msg = f"{path.name}: expected several columns, got one without a name. Check the delimiter."
         raise ValueError(msg)
-    decimal = "." if delimiter == "," else "," if comma_meaning(columns.values()) else None
+    decimal = "." if delimiter == "," else DECIMAL_SIGNS[comma_meaning(columns.values())]
     if decimal == ",":
         notes.append("read with decimal commas")
     return RawTable(DataFrame(columns, dtype=object), path.name, tuple(notes), decimal)

@@ -17,6 +17,7 @@ from .._utils.words import listed, plural
 from ..tables import COMMAS, TableEncoder
 from .column_checks import check_names, check_target, far_from_others, repeated_subjects, suspicion, useless
 from .column_types import (
+    DECIMAL_SIGNS,
     Column,
     column_of_kind,
     comma_meaning,
@@ -101,8 +102,9 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
     choice = choice or ColumnChoice()
     if choice.decimal:
         table = replace(table, decimal=choice.decimal)
-    elif table.decimal is None and comma_meaning(table.frame[name] for name in table.frame.columns):
-        table = replace(table, decimal=",")
+    else:
+        known = comma_meaning(table.frame[name] for name in table.frame.columns)
+        table = replace(table, decimal=table.decimal or DECIMAL_SIGNS[known])
     names = [str(name) for name in table.frame.columns]
     check_names(names, [target, *choice.names], table.name)
     for role, name in choice.roles.items():
@@ -113,16 +115,19 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
     rows = ~label_column.blank
     labels = label_column.values[rows].astype(str)
     _, code, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    check_target(target, sizes, is_number=infer_column(target, table.frame[target]).kind == "number")
+    doubts = _alike(target, np.unique(labels).tolist())
+    is_number = infer_column(target, table.frame[target]).kind == "number"
+    check_target(target, sizes, is_number=is_number, alike=doubts)
     features = [name for name in names if name != target]
     dropped = choice.dropped(features)
-    doubts = _alike(target, np.unique(labels).tolist())
     roles = {role: _role(table, name, role, doubts)[rows] for role, name in choice.roles.items()}
     columns = [_read_column(table, name, choice) for name in features if name not in dropped]
+    if choice.decimal or known == "":  # so that 1,234 has one meaning only
+        columns = [replace(one, doubtful_sign=one.doubtful_sign.replace(",", "")) for one in columns]
     doubtful = {column.name: far for column in columns if (far := far_from_others(column)).size}
     columns = [column.take(rows) for column in columns]
     nearly = {column.name: share_of_numbers(column, COMMAS[table.decimal]) for column in columns}
-    commas = {column.name for column in columns if column.doubtful_sign == "," and not choice.decimal}
+    commas = {column.name for column in columns if column.doubtful_sign == ","}
     nearly = {name: share for name, share in nearly.items() if share and name not in commas}
     doubts += [
         f"the commas of {name!r} may be decimal or separate thousands. Pass --decimal , or --decimal . to say which"

@@ -261,6 +261,7 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         if label not in classes:
             msg = f"label must be one of {', '.join(map(repr, classes))}, got {label!r}."
             raise ValueError(msg)
+        label = classes[classes.index(label)]  # 1 and 1.0 are the same class
         if len(classes) > 2 or label == classes[1]:
             return self
 

@@ -127,6 +127,7 @@ class Atlas:
         max_terms: int | None = None,
         increasing: Sequence[str] = (),
         decreasing: Sequence[str] = (),
+        label: object = None,
     ) -> FoundModel:
         """The best model under a wish, searched for among all candidate terms that were tried.
 
@@ -141,8 +142,10 @@ class Atlas:
         max_terms : int or None, default=None
             Its largest number of terms, the intercept not counted; None takes that of the answer.
         increasing, decreasing : list of str, default=()
-            Features with which the probability of the second class must not fall, or not rise, while the others stay
-            the same, within the range of the training rows. For two classes only.
+            Features with which the probability of a class must not fall, or not rise, while the others stay the same,
+            within the range of the training rows. For two classes only.
+        label : object, default=None
+            This class, by default the second.
 
         Returns
         -------
@@ -161,6 +164,8 @@ class Atlas:
             raise ValueError(msg)
         required = tuple(map(tuple, known.pop("require")))
         features = {which: tuple(chain.from_iterable(own)) for which, own in known.items()}
+        if label is not None and label == self._source.rows.targets.classes[0]:  # signs are those of the second
+            features |= {"increasing": features["decreasing"], "decreasing": features["increasing"]}
         wish = Wish(required=required, max_terms=None if max_terms is None else int(max_terms), **features)
         most = max(own.exploration.max_size for own in self._maps) if max_terms is None else max_terms
         words = in_words(list(without), list(require), (list(increasing), list(decreasing)), most)

@@ -103,7 +103,7 @@ def card(
     rows = _read(predictor, X, y, label, sample_weight, groups)
     found = _fitted(pieces_of(predictor, label, rows.values), rows.values, rows.weight, int(max_points))
     if y is None or cv is None:
-        return replace(found, why_no_cost="no labels were given." if y is None else "no fold was left out (cv=None).")
+        return replace(found, why_no_cost="no labels were given." if y is None else "no fold was left out.")
     if not isinstance(estimator, RFSCClassifier | Pipeline):
         return replace(found, why_no_cost="a finished model cannot be fitted again without the rows of a fold.")
     return _with_cost(found, estimator, rows, int(max_points), int(cv))

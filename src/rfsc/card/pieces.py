@@ -20,6 +20,7 @@ from .._utils.arrays import BoolArray, FloatArray
 from ..explain.effects import Curve, curves_of
 
 TAIL = 0.01  # of the distinct values of a feature at either end, beyond which its points no longer change
+MOST_VALUES = 10  # of a feature whose points are found at these values alone
 REACH = 0.1  # of the narrower of two ranges, by which the cut between them may move to a number with fewer digits
 HALF = 0.5  # between no and yes
 
@@ -90,6 +91,7 @@ class Ranges:
     curve: Curve
     u: FloatArray  # places on the [0, 1] scale, ascending, with every bend and both ends of every jump
     f: FloatArray  # what the curve adds there
+    has_few_values: bool = False  # whether the places are all values that the feature has
 
     @property
     def name(self) -> str:
@@ -126,7 +128,8 @@ class Ranges:
         width = np.diff(edges)
         width[[0, -1]] = np.inf if len(last) > 1 else width.min()  # the outer ranges have no end
         room = REACH * np.minimum(width[:-1], width[1:])
-        short = readable(user, user - room, user + room)
+        # no row with one of few values may change its range
+        short = readable(user, user if self.has_few_values else user - room, user + room)
         single, knots = curve.levels(), curve.knots()
         for k, u in enumerate(at.tolist()):
             above = float(np.nextafter(u, 2.0))
@@ -216,6 +219,9 @@ def _ranges(curve: Curve, values: FloatArray | None) -> Ranges:
     u = np.union1d(curve.grid(), list(curve.levels()))
     if values is not None:
         distinct = np.unique(values)
+        if distinct.size <= MOST_VALUES:
+            u = curve.model.scaling.to_scaled(np.full(distinct.size, curve.feature), distinct)
+            return Ranges(curve, u, curve.values(u), has_few_values=True)
         ends = [np.quantile(distinct, TAIL, method="lower"), np.quantile(distinct, 1.0 - TAIL, method="higher")]
         low, high = curve.model.scaling.to_scaled(np.array([curve.feature] * 2), np.array(ends))
         u = u[(u >= low) & (u <= high)] if high > low else u

@@ -229,8 +229,9 @@ class _Study:
                     break
         pairs = [item for item in range(0, n_halves, 2) if item in found and item + 1 in found]
         if not pairs:
-            why = "interrupted before" if context.stop_reason == "interrupted" else "the time ended before"
-            msg = f"{why} the first pair of halves was fitted. Allow more time, or continue from a checkpoint."
+            if context.stop_reason == "interrupted":
+                raise KeyboardInterrupt
+            msg = "the time ended before the first pair of halves was fitted. Allow more time."
             raise TimeoutError(msg)
         return [found[item + side] for item in pairs for side in (0, 1)]
 

@@ -274,10 +274,10 @@ def _choose_class(job: FitJob, y: Any) -> None:
     known = sorted(set(y.tolist()))
     if len(known) != 2:
         msg = f"--class chooses one of two classes, but {job.target!r} holds {len(known)}. Leave it out."
-        raise CommandError(msg)
+        raise CommandError(msg, 2)
     if job.label not in map(str, known):
         msg = f"--class must be {known[0]} or {known[1]}, the classes of {job.target!r}, got {job.label}."
-        raise CommandError(msg)
+        raise CommandError(msg, 2)
     if job.search.restrictions is not None and job.label == str(known[0]):
         job.search.set_params(restrictions=arguments.turned(job.search.restrictions))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._utils.words import listed
 from .console import CommandError
+from .new_rows import shown
 
 if TYPE_CHECKING:
     from .._input.training_data import ChunkedTable, TrainingTable
@@ -50,16 +51,21 @@ def fallback_text(model: Predictor) -> str:
 
 def model_text(model: Predictor, table: TrainingTable | ChunkedTable, score: Any) -> str:
     """The text of a model file, after a check that it predicts the same as the model."""
+    import numpy as np
+
     from .._input.training_data import TrainingTable
     from ..export import from_json, to_json
     from ..export.json_file import is_too_large
     from ..monitor import with_reference
 
+    about = shown(model)
     if score is not None:
         code, proba = score.code[: score.n_rows], score.proba[: score.n_rows]
-        whole = with_reference(model, table.sample, model.classes_[code], proba=proba)
+        order = np.argsort(np.argsort(about.classes_))  # of the score, whose classes are sorted
+        found = with_reference(about, table.sample, model.classes_[code], proba=proba[:, order])
     else:  # of chunks only a sample is in memory
-        whole = with_reference(model, table.sample, table.y if isinstance(table, TrainingTable) else None)
+        found = with_reference(about, table.sample, table.y if isinstance(table, TrainingTable) else None)
+    whole = model.with_reference(found.reference_)
     text = to_json(whole)
     if is_too_large(text):
         text = to_json(whole, history=False)  # the course of a thousand searches is too long for a file

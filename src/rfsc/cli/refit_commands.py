@@ -29,7 +29,7 @@ from .arguments import (
 from .console import CommandError, Messages, check_writable, print_json, print_result, write_result
 from .fit_again import fit_with_groups, fitted_again, record_of, unfitted, unfitted_in_memory
 from .fit_score import FitTimeLimit
-from .new_rows import asked_class, check_stdin, load_model
+from .new_rows import asked_class, check_stdin, load_model, shown
 
 if TYPE_CHECKING:
     from .._model.predictor import Predictor
@@ -140,6 +140,7 @@ def atlas(
     --without, --require, --max-terms, --increasing or --decreasing, the best model under this wish and its price in
     log-loss are shown instead.
     """
+    from .._model.access import as_predictor
     from ..atlas import atlas
     from ..atlas.source import FeatureNames
     from ..export import save
@@ -159,20 +160,18 @@ def atlas(
         FeatureNames(predictor).find(which, names)  # wrong names are an error before the fit
     estimator, X, y, _ = fitted_again(messages, predictor, data, target, "atlas", n_jobs=jobs)
     made = atlas(estimator, X, y, allowed, max_models)
-    if asked_class(predictor) == predictor.classes_[0]:  # signs are those of the odds of this class
-        opposite = {"increasing": "decreasing", "decreasing": "increasing"}
-        named = {opposite.get(which, which): names for which, names in named.items()}
     if not is_wish:
         print_result(made.to_json() if as_json else made.text())
         return
-    found = made.find(max_terms=max_terms, **named)
+    label = asked_class(predictor)
+    found = made.find(max_terms=max_terms, label=label, **named)
     facts = ("wish", "terms", "log_loss", "price", "standard_error")
     if as_json:
         print_json(json.loads(made.to_json())["settings"] | {name: getattr(found, name) for name in facts})
     else:
         print_result(str(found))
     if output is not None:
-        save(found.model, output)
+        save(found.model if label is None else as_predictor(found.model).about(label), output)
         messages.info(f"Saved the model to {output}", "green")
 
 
@@ -304,13 +303,13 @@ def _comparison(predictor: Predictor, again: Any, tolerance: float) -> dict[str,
     from ..export.compare import compared_text, differences, largest_difference
 
     again = from_json(to_json(again, history=False))  # settings as texts, as in the file
-    identical = compared_text(predictor) == compared_text(again)
+    asked, identical = asked_class(predictor), compared_text(predictor) == compared_text(again)
     distance = largest_difference(predictor, again)
     return {
         "same": identical or distance <= tolerance > 0.0,
         "identical": identical,
         "largest_difference": distance if distance < float("inf") else None,
-        "differences": differences(predictor, again),
+        "differences": differences(shown(predictor), again if asked is None else again.about(asked)),
     }
 
 

@@ -212,5 +212,5 @@ def about(predictor: Predictor, program: Program) -> list[str]:
         "Outside of the training ranges the formula is extrapolated.",
         "What raises or lowers the probability is a property of the formula. It need not be a cause.",
         "There is no interval, because the model does not hold what an honest one needs.",
-        "It is not a medical device: do not base decisions about people on it alone.",
+        "Do not base decisions about people on it alone. It is not a medical device.",
     ]

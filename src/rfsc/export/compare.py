@@ -16,7 +16,7 @@ from .json_file import to_json
 IDLE = frozenset({"n_jobs", "verbose", "callbacks"})
 TABLES = {
     "content": "the cells or labels differ",
-    "schema": "the columns have other names, or the labels are of another kind",
+    "schema": "the features have other names, or the labels are of another kind",
     "weights": "the weights of the rows differ",
     "groups": "the groups of the rows differ",
 }

@@ -112,6 +112,11 @@ def monitor(model: Any, X: Any, y: Any = None) -> Monitoring:
     reference = predictor.reference_
     if reference is None:
         raise ValueError(NO_REFERENCE)
+    first, *others = predictor.classes_.tolist()
+    if (
+        len(others) == 1 and reference.scores and reference.scores[0].name == f"probability of {first}"
+    ):  # by rfsc fit --class
+        predictor = predictor.about(first)
     X = _unnamed(predictor, X)
     if hasattr(X, "__len__") and not len(X):
         msg = "the table has no rows, so there is nothing to compare with the fit."

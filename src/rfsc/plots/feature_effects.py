@@ -16,6 +16,7 @@ from .drawing import FOR, GREY, SMALL, TITLE_SIZE, Display, class_name, make_pan
 
 N_COLUMNS = 3
 PANEL = (2.7, 2.3)  # inches
+TAIL, MOST_REACH = 0.01, 0.5  # of the rows at either end, and how far beyond them the axis may reach, in ranges
 N_BINS = 30
 DRAWABLE = 1e300  # a wider range is more than an axis can hold
 BARS = 0.14  # height of the bars below the curves, of that of a panel
@@ -123,8 +124,7 @@ class FeatureEffectsDisplay(Display):
             axes[0].set_axis_off()
             axes[0].text(0.5, 0.5, "no term reads a feature alone", ha="center", color=GREY, fontsize=SMALL)
             return
-        every = np.concatenate([f for pairs in (self.curves, self.knots) for _, f in pairs])
-        low, high = float(every.min()), float(every.max())
+        low, high = self._heights()
         margin = 0.06 * (high - low or 1.0)
         room = 0.0 if self.samples is None else (BARS + 0.04) * (high - low + 2 * margin)
         for k, (ax, name) in enumerate(zip(axes, shorten_all(self.names, 26), strict=True)):
@@ -138,8 +138,28 @@ class FeatureEffectsDisplay(Display):
             else:
                 ax.tick_params(labelleft=False)
 
+    def _ends(self, k: int) -> tuple[float, float]:
+        """Where nearly all rows are: a few far values would leave no room for all others."""
+        x = self.curves[k][0]
+        if self.samples is None or self.yes_or_no[k]:
+            return float(x[0]), float(x[-1])
+        low, high = np.quantile(self.samples[k], (TAIL, 1.0 - TAIL))
+        reach = MOST_REACH * (high - low)
+        ends = max(float(x[0]), low - reach), min(float(x[-1]), high + reach)
+        return ends if ends[0] < ends[1] else (float(x[0]), float(x[-1]))
+
+    def _heights(self) -> tuple[float, float]:
+        """Lowest and highest value that is drawn."""
+        drawn = []
+        for k, pairs in enumerate(zip(self.curves, self.knots, strict=True)):
+            low, high = self._ends(k)
+            drawn += [np.interp([low, high], *pairs[0]), *(f[(x >= low) & (x <= high)] for x, f in pairs)]
+        every = np.concatenate(drawn)
+        return float(every.min()), float(every.max())
+
     def _draw_panel(self, ax: Any, k: int) -> None:
         x, f = self.curves[k]
+        low, high = self._ends(k)
         ax.axhline(0, color="0.8", lw=0.8)
         if self.yes_or_no[k]:
             ax.plot(x[[0, -1]], f[[0, -1]], "o-", color=FOR, lw=1)
@@ -149,12 +169,12 @@ class FeatureEffectsDisplay(Display):
             ax.plot(*self.knots[k], "o", color=FOR, mfc="w", ms=5, mew=1.4)
             ax.xaxis.get_major_locator().set_params(nbins=4)
         if self.samples is not None:
-            count, edges = np.histogram(self.samples[k], N_BINS, (x[0], x[-1]))
+            count, edges = np.histogram(self.samples[k], N_BINS, (low, high))
             height = np.where(count < self.least, 0.0, BARS * count / max(count.max(), 1))
             place = {"align": "edge", "transform": ax.get_xaxis_transform()}
             ax.bar(edges[:-1], height, np.diff(edges), color="0.75", **place)
-        reach = 0.04 * (x[-1] - x[0])
-        ax.set_xlim(x[0] - reach, x[-1] + reach)
+        reach = 0.04 * (high - low)
+        ax.set_xlim(low - reach, high + reach)
 
 
 def _points(curve: Curve, u: FloatArray) -> Points:

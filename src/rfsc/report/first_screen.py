@@ -82,7 +82,8 @@ def methods(content: Mapping[str, Any]) -> list[dict[str, str]]:
     found = {
         "Source of data": f"The data are {source}{_structure(content)}.",
         "Outcome": f"The outcome is {task['target']}, with {plural(len(task['classes']), 'class', 'classes')}: "
-        f"{listed([c['label'] for c in task['classes']], MAX_NAMES)}.",
+        f"{listed([c['label'] for c in task['classes']], MAX_NAMES)}."
+        + (f" The model gives the probability of {task['classes'][1]['label']}." if len(task["classes"]) == 2 else ""),
         "Predictors": f"{plural(task['n_columns'], 'column')} were candidate predictors"
         + (f", which gave {plural(task['n_features'], 'feature')}" if task["n_features"] != task["n_columns"] else "")
         + (f"; the final model reads {listed(used, MAX_NAMES)}." if used else "."),
