@@ -102,7 +102,7 @@ def test_warnings(clinic):
     with pytest.raises(AssertionError, match="#VALUE! from 'fifty'"):  # an error, never the number of a blank
         said("fifty", "West", 1.0)
     name = book["Calculator"]["A4"].value
-    assert (name, Book(book).value("Calculator", "D4")) == ("=age", "Not a plain number.")
+    assert (name, Book(book).value("Calculator", "D4")) == ("=age", "Text: counts as missing unless it is a number.")
 
 
 def test_the_file(clinic, tmp_path):

@@ -153,7 +153,7 @@ def _check(place: str, field: Field, levels: str, doubt: str) -> str:
     inside, number = '""', Sheet({}).number
     if isinstance(field.low, float) and isinstance(field.high, float):
         inside = f'IF(OR({place}<{number(field.low)},{place}>{number(field.high)}),"{doubt}","")'
-    return f'IF(ISNUMBER({place}),{inside},"Not a plain number.")'
+    return f'IF(ISNUMBER({place}),{inside},"Text: counts as missing unless it is a number.")'
 
 
 def _put_answer(form: Any, row: int, names: list[str], cells: list[SheetCell]) -> None:

@@ -346,8 +346,11 @@ def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:
         estimator = restored_classifier(settings)
         if subject.predictor.recipe_ is not None:
             table = f"X: the {plural(subject.features.shape[1], 'feature')} that the model makes from a table; {n_rows}"
+    code = fit_code(estimator, table, [name for name in ("weights", "groups") if record.get(name)])
+    if subject.is_turned:
+        code += f"\n# its formula is that of {subject.class_names[0]}, which has the opposite signs"
     return {
-        "code": fit_code(estimator, table, [name for name in ("weights", "groups") if record.get(name)]),
+        "code": code,
         "can_be_fitted_again": subject.estimator is not None,
         "parameters": {name: _as_code(value, set(), indent=0) for name, value in sorted(settings.items())},
         "versions": dict(versions()),
