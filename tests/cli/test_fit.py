@@ -193,7 +193,7 @@ def test_a_text_column_with_many_numbers(tmp_path, capsys):
 
 
 def test_doubts_are_warnings(hospital, tmp_path, capsys):
-    table = patients(160, 5)
+    table = patients(160, 5).drop(columns=["body mass", "CRP", "haemoglobin"])  # whose points would settle the commas
     table["dose"] = [f"{1 + i % 4},{i:03d}" for i in range(160)]
     table["when"] = [f"{1 + i % 12:02d}/{1 + i % 7:02d}/2021" for i in range(160)]
     table["diagnosis"] = table["diagnosis"].where(np.arange(160) % 2 > 0, table["diagnosis"].str.upper())

@@ -147,6 +147,8 @@ def test_mistakes_are_found_and_skewed_columns_are_left_alone():
     age[[3, 8]], pressure[7] = [673, 0], 0
     assert far_from_others(column(age)).tolist() == [3, 8]
     assert far_from_others(column(pressure)).tolist() == [7]
+    age[5] = -4
+    assert far_from_others(column(age)).tolist() == [3, 5, 8]
     for plain in (rng.lognormal(0, 2, 400), rng.exponential(size=400), rng.poisson(3, 400), rng.normal(size=400)):
         assert not far_from_others(column(plain.astype(float))).size
 

@@ -36,7 +36,7 @@ SINGLE_COLUMN = "It has a single column: cells must be separated by commas, semi
 
 
 def far_from_others(column: Column) -> IntArray:
-    """Rows of a column of numbers with an unlikely value: far from all others, or 0 where the others are well above."""
+    """Rows of a column of numbers with an unlikely value: far from all others, or at most 0 and these well above."""
     rows = np.flatnonzero(~column.blank) if column.kind == "number" else np.empty(0, dtype=np.int64)
     values = np.asarray(column.values[rows], dtype=np.float64)
     if column.kind != "number" or column.n_distinct <= 10:
@@ -45,11 +45,10 @@ def far_from_others(column: Column) -> IntArray:
     if third <= first:
         return rows[:0]
     bottom, top = middle - FAR * (third - first), middle + FAR * (third - first)
-    is_far = values < bottom
-    if values.min() >= 0.0:
-        positive = values > 0.0
-        if 0.0 < 1.0 - positive.mean() <= MOST_FAR and 4.0 * values[positive].min() > middle:
-            is_far |= ~positive
+    is_far, positive = values < bottom, values > 0.0
+    if 0.0 < 1.0 - positive.mean() <= MOST_FAR and 4.0 * values[positive].min() > middle:
+        is_far |= ~positive
+    if values[~is_far].min(initial=0.0) >= 0.0:
         for scale, back in ((lambda x: x**0.25, lambda x: x**4), (np.log, np.exp)):  # amounts may differ by factors
             if high - middle <= SKEWED * (middle - low):
                 break
