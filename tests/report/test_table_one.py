@@ -123,6 +123,9 @@ def test_the_worked_example_adds_up(people, report_two):
     assert json.loads(report.json())["models"][0]["example"] == example
 
 
-@pytest.mark.parametrize(("value", "unit"), [(17.0, 20.0), (9.0, 10.0), (0.23, 0.2), (400.0, 500.0), (1.2, 1.0)])
+@pytest.mark.parametrize(
+    ("value", "unit"), [(17.0, 20.0), (9.0, 10.0), (0.23, 0.2), (400.0, 500.0), (1.2, 1.0), (5e-324, 5e-324)]
+)
 def test_units_are_round(value, unit):
     assert nice(value) == pytest.approx(unit)
+    assert nice(5e-324) == 5e-324

@@ -25,7 +25,8 @@ STEPS = 10  # between the quartiles, to whose multiples these are rounded
 def nice(value: float) -> float:
     """The nearest of 1, 2 or 5 times a power of ten, on a logarithmic scale."""
     power = 10.0 ** math.floor(math.log10(value))
-    return min((digit * power for digit in NICE), key=lambda unit: abs(math.log(unit / value)))
+    units = [digit * power for digit in NICE if digit * power > 0.0]  # of subnormal numbers the power is 0
+    return min(units, key=lambda unit: abs(math.log(unit / value)), default=value)
 
 
 def odds_ratios(subject: Subject, model: SparseModel, *, intervals: bool) -> list[dict[str, Any]]:
