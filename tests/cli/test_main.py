@@ -11,7 +11,7 @@ import pytest
 
 import rfsc
 from rfsc._utils import optional
-from rfsc.cli import main
+from rfsc.cli import main, model_commands
 from rfsc.cli.console import Messages, print_result
 
 # ---- help
@@ -133,6 +133,29 @@ def test_a_late_ctrl_c_does_not_undo_what_is_done():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_a_ctrl_c_that_python_would_drop_comes_again(monkeypatch, capsys):
+    """One that arrives while an unfinished generator is closed is printed and forgotten by Python."""
+
+    def unfinished():
+        try:
+            yield 1
+        finally:
+            raise KeyboardInterrupt
+
+    def load_model(_):
+        next(unfinished())  # closed at once
+        for _ in range(10**7):
+            pass
+
+    monkeypatch.setattr(model_commands, "load_model", load_model)
+    usual = sys.unraisablehook
+    assert main(["info", "model.json"]) == 130
+    assert sys.unraisablehook is usual
+    err = capsys.readouterr().err
+    assert "interrupted" in err
+    assert "Traceback" not in err
+
+
 def test_a_full_disk_behind_stdout_is_an_error():
     with open("/dev/full", "w") as full:
         done = subprocess.run(

@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from _thread import interrupt_main
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Timer
 from typing import Annotated, Any
 
 import typer
@@ -53,7 +57,7 @@ def run(arguments: list[str]) -> int:
     WRITTEN.clear()
     LIBRARY_WARNINGS.clear()
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _heard_interrupts():
             warnings.showwarning = _one_line
             warnings.filterwarnings("ignore", "No term of output")  # names parameters of Python; fit warns itself
             warnings.filterwarnings("ignore", "(overflow|invalid value) encountered", RuntimeWarning)  # of huge numbers
@@ -76,6 +80,26 @@ def run(arguments: list[str]) -> int:
             raise
         sys.stderr.write(f"rfsc: {shortened(printable(_error_text(error)), LONGEST)}\n")
         return error.status if isinstance(error, CommandError) else 1
+
+
+@contextmanager
+def _heard_interrupts() -> Iterator[None]:
+    """Ctrl-C at a moment when Python would drop it, such as in the end of a generator, comes again."""
+    usual = sys.unraisablehook
+
+    def hook(unraisable: Any) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            again = Timer(0.01, interrupt_main)  # not now: what is raised in a hook is dropped, too
+            again.daemon = True
+            again.start()
+        else:
+            usual(unraisable)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
 
 
 def _finished(status: int) -> int:

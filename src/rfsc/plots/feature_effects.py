@@ -169,7 +169,8 @@ class FeatureEffectsDisplay(Display):
             ax.plot(*self.knots[k], "o", color=FOR, mfc="w", ms=5, mew=1.4)
             ax.xaxis.get_major_locator().set_params(nbins=4)
         if self.samples is not None:
-            count, edges = np.histogram(self.samples[k], N_BINS, (low, high))
+            edges = np.unique(np.linspace(low, high, N_BINS + 1))  # there may be fewer numbers between the ends
+            count, _ = np.histogram(self.samples[k], edges)
             height = np.where(count < self.least, 0.0, BARS * count / max(count.max(), 1))
             place = {"align": "edge", "transform": ax.get_xaxis_transform()}
             ax.bar(edges[:-1], height, np.diff(edges), color="0.75", **place)
