@@ -10,7 +10,9 @@ from dataclasses import replace
 from urllib.parse import urlencode
 
 import numpy as np
+import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from rfsc import RFSCClassifier, SearchSettings
 from rfsc._model import Predictor, SparseModel
@@ -18,7 +20,8 @@ from rfsc._model.cells import CellFormat
 from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc._terms import monomial
 from rfsc.export import from_json, to_html, to_json
-from rfsc.export.calculator import fields_of
+from rfsc.export.calculator import fields_of, observed_of
+from rfsc.monitor import with_reference
 
 from ..report.test_browser import BROWSER, CONTRAST, DRIVER, browser, show  # noqa: F401  a fixture
 from .random_models import (
@@ -343,3 +346,60 @@ def test_keyboard_and_print(browser, opened):  # noqa: F811
     assert browser.execute_script("return document.getElementById('probability').checkVisibility()")
     assert base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"]).startswith(b"%PDF")
     show(browser, 1100)
+
+
+# ---- how often similar rows had the class
+
+
+def with_left_out_rows(predictor, n_rows=300):
+    """The same model with a reference: rows, their classes, and probabilities as if they had been left out."""
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame(
+        {
+            "age": rng.integers(18, 95, n_rows).astype(float),
+            "dose": rng.uniform(-2, 8, n_rows),
+            "ward": rng.choice(["north", "south", "west"], n_rows),
+            "stage": rng.choice([1.0, 2.0, 3.0], n_rows),
+            "note": rng.choice(["x", "y"], n_rows),
+            "sex": rng.choice(["f", "m"], n_rows),
+            "not read": 0.0,
+        }
+    )
+    proba = predictor.predict_proba(rows)
+    sick = rng.random(n_rows) < 0.8 * proba[:, 1]
+    return with_reference(predictor, rows, np.where(sick, "sick", "healthy"), proba=proba), proba[:, 1], sick
+
+
+def test_similar_rows_have_an_interval():
+    predictor, proba, sick = with_left_out_rows(clinic())
+    found = observed_of(from_json(to_json(predictor)))
+    assert [row[0] for row in found] == sorted(row[0] for row in found)
+    assert found[-1][0] == 1.0
+    before = -1.0
+    for highest, n_rows, share, low, high in found:
+        similar = sick[(proba > before) & (proba <= highest)]
+        assert (n_rows, share) == (similar.size, pytest.approx(similar.mean()))
+        np.testing.assert_allclose([low, high], proportion_confint(similar.sum(), similar.size, method="wilson"))
+        before = highest
+    assert sum(row[1] for row in found) == proba.size
+    turned = observed_of(predictor.about("healthy"))
+    assert turned == []  # the reference is that of the sick
+    assert "There is no interval" in to_html(clinic())
+    assert "There is no interval" not in to_html(predictor)
+
+
+@in_browser
+@pytest.mark.slow
+def test_the_page_says_how_often_similar_rows_had_the_class(browser, opened):  # noqa: F811
+    predictor, *_ = with_left_out_rows(clinic())
+    opened(predictor)
+    for age in (20, 50, 90):
+        cells = {"age": age, "dose": 1.5, "ward": "south", "stage": 2.0, "note": "x", "sex": "f", "not read": 0.0}
+        type_in(browser, predictor, cells)
+        probability = predictor.predict_proba(pd.DataFrame([cells]))[0, 1]
+        _, n_rows, share, low, high = next(row for row in observed_of(predictor) if probability <= row[0])
+        said = browser.find_element("id", "observed").text.replace("\xa0", " ")
+        ends = f"95 % interval {100 * low:.1f} % to {100 * high:.1f} %"
+        assert said == (
+            f"Of {n_rows} left-out rows with a similar probability, {100 * share:.1f} % were “sick” ({ends})."
+        )

@@ -255,7 +255,7 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         Returns
         -------
         Predictor
-            Predicts the same, without `reference_`.
+            Predicts the same.
         """
         classes = self.classes_.tolist()
         if label not in classes:
@@ -269,8 +269,7 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
             return [replace(model, coef=-model.coef, label=label) for model in models]
 
         fallbacks = [replace(one, models=tuple(turned(one.models))) for one in self.fallbacks_]
-        other = self.replaced(models=turned(self.models_), classes=self.classes_[::-1], fallbacks=fallbacks)
-        return other.with_reference(None)
+        return self.replaced(models=turned(self.models_), classes=self.classes_[::-1], fallbacks=fallbacks)
 
     def features(self, X: Any) -> FloatArray:
         """The features that the models read, shape (n_samples, n_features), made by the recipe if there is one."""

@@ -44,6 +44,20 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class Observed:
+    """How often the second of two classes was true among rows with similar predictions."""
+
+    highest: float  # probability of the bin
+    n_rows: int
+    share: float
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.highest <= 1.0 and 0.0 <= self.share <= 1.0 and 1 <= self.n_rows <= MOST_ROWS):
+            msg = "shares and probabilities of a reference are from 0 to 1, and its bins hold rows"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True)
 class Reference:
     """What later rows are compared with."""
 
@@ -52,3 +66,4 @@ class Reference:
     scores: tuple[Spread, ...]  # probability of the second of two classes, else of every class
     columns: tuple[Spread, ...]  # that the model reads
     figures: tuple[Measured, ...]  # empty if the classes were not known
+    observed: tuple[Observed, ...]  # by deciles of the predictions; empty as the figures, and for several classes

@@ -69,6 +69,14 @@ function showReasons(id, found) {
   list.closest("div").hidden = found.length === 0;
 }
 
+// how often the class was true of rows with a similar probability, or nothing
+function observed(share) {
+  const bin = OBSERVED.find(([highest]) => share <= highest) ?? OBSERVED.at(-1);
+  if (!bin) return "";
+  const [, rows, happened, low, high] = bin;
+  return `Of ${rows} left-out rows with a similar probability, ${percent(happened)} were “${NAMES[1]}” (95\u00a0% interval ${percent(low)} to ${percent(high)}).`;
+}
+
 function showClasses(answer) {
   const list = byId("classes");
   list.replaceChildren();
@@ -102,6 +110,7 @@ function update() {
   byId("probability").dataset.value = answer ? share : "";
   const names = lacking.map((field) => field.name).join(", ");
   byId("state").textContent = answer ? `Predicted class: ${NAMES[predicted]}` : `Enter ${names || "at least one value"}.`;
+  byId("observed").textContent = answer ? observed(share) : "";
   byId("details").hidden = !answer;
   if (answer) {
     const found = reasons(row, label);

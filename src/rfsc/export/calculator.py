@@ -116,8 +116,10 @@ def to_html(source: Any) -> str:
 
     The page has a field for each raw column that the model reads, and shows the probability of every class, what raises
     and lowers it, warnings of values outside of the training range, and the formula. What is entered stays on the page;
-    a link keeps it in the part behind ``#``, which browsers do not send. It shows no interval, because models do not
-    hold the covariances of their coefficients.
+    a link keeps it in the part behind ``#``, which browsers do not send. For a model of two classes by `rfsc fit`,
+    or with a reference of left-out rows by `rfsc.monitor.with_reference`, it says how often the class was true among
+    rows with a similar probability, with a 95 % interval. There is none for a single case: models do not hold the
+    covariances of their coefficients, and these would not allow for the search.
 
     Parameters
     ----------
@@ -140,6 +142,7 @@ def to_html(source: Any) -> str:
         "FIELDS": literal([asdict(field) | {"cells": [cell for cell, _, _ in field.options]} for field in fields]),
         "LABELS": f"[{', '.join(map(label_literal, program.classes))}]",
         "NAMES": literal(names),
+        "OBSERVED": literal(observed_of(predictor)),
     }
     constants = "".join(f"const {name} = {text};\n" for name, text in data.items())
     script = to_javascript(source) + constants + _file("calculator.js")
@@ -173,6 +176,21 @@ def _file(name: str) -> str:
 def _digest(text: str) -> str:
     """The hash by which a page allows one script or style and no other."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def observed_of(predictor: Predictor) -> list[list[float]]:
+    """For rising probabilities of the second class: how often it was true of left-out rows, with a 95 % interval."""
+    from scipy.stats import binomtest
+
+    found, classes = predictor.reference_, predictor.classes_.tolist()
+    is_known = found is not None and found.is_left_out and len(classes) == 2
+    if found is None or not is_known or found.scores[0].name != f"probability of {classes[1]}":
+        return []
+    rows = []
+    for one in found.observed:
+        ends = binomtest(round(one.share * one.n_rows), one.n_rows).proportion_ci(0.95, "wilson")
+        rows.append([one.highest, one.n_rows, one.share, *map(float, ends)])
+    return rows
 
 
 def title_of(predictor: Predictor) -> str:
@@ -211,6 +229,9 @@ def about(predictor: Predictor, program: Program) -> list[str]:
         "Its probabilities hold for cases like those that it was fitted to. Check them on cases of your own first. "
         "Outside of the training ranges the formula is extrapolated.",
         "What raises or lowers the probability is a property of the formula. It need not be a cause.",
-        "There is no interval, because the model does not hold what an honest one needs.",
+        "The interval is that of the share of the class among rows that were left out of the fit and got a similar "
+        "probability. It is no interval for a single case."
+        if observed_of(predictor)
+        else "There is no interval, because the model does not hold what an honest one needs.",
         "Do not base decisions about people on it alone. It is not a medical device.",
     ]

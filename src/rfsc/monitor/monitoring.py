@@ -12,7 +12,7 @@ from scipy import stats
 from .._model import Predictor
 from .._model.access import as_predictor
 from .._model.recipe import NUMERIC_KINDS, NumberOf, Recipe, is_missing
-from .._model.reference import Measured, Reference, Spread
+from .._model.reference import Measured, Observed, Reference, Spread
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.validation import codes_of, labels_of
 from .measured import AUC, INTERCEPT, LOG_LOSS, SLOPE, figures_of, scored_classes
@@ -73,8 +73,18 @@ def with_reference(source: Any, X: Any, y: Any = None, *, proba: Any = None) -> 
         spread_of(raw.name, cells, missing, kind=raw.kind) for raw, cells, missing in _cells_read(predictor, X).values()
     ]
     scores = [spread_of(f"probability of {classes[k]}", own[:, k]) for k in scored_classes(classes)]
-    figures = () if y is None else figures_of(codes_of(labels, classes), values, classes)
-    return predictor.with_reference(Reference(len(X), proba is not None, tuple(scores), tuple(columns), figures))
+    code = None if y is None else codes_of(labels, classes)
+    figures = () if code is None else figures_of(code, values, classes)
+    observed = () if code is None or len(classes) > 2 else _observed(code == 1, values[:, 1])
+    found = Reference(len(X), proba is not None, tuple(scores), tuple(columns), figures, observed)
+    return predictor.with_reference(found)
+
+
+def _observed(happened: BoolArray, proba: FloatArray) -> tuple[Observed, ...]:
+    """How often a class was true, by deciles of its probability with at least five rows."""
+    cuts = (*spread_of("", proba).cuts, 1.0)
+    bins = np.searchsorted(cuts[:-1], proba, side="left")
+    return tuple(Observed(cuts[j], int((bins == j).sum()), float(happened[bins == j].mean())) for j in np.unique(bins))
 
 
 def monitor(model: Any, X: Any, y: Any = None) -> Monitoring:
