@@ -85,8 +85,9 @@ def _change(subject: Subject, p: int, *, is_line: bool, yes_or_no: bool) -> tupl
     if is_line:
         unit = nice(high - low)
         return (low, low + unit), f"per {number(unit, 6)}"
-    step = nice((high - low) / STEPS)
-    low, high = (round(end / step) * step for end in (low, high))
+    if (high - low) / STEPS > 0.0:  # of subnormal numbers it is 0
+        step = nice((high - low) / STEPS)
+        low, high = (round(end / step) * step for end in (low, high))
     return (low, high), minus_sign(f"{six_digits(high)} vs {six_digits(low)}")
 
 
