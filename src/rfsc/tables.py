@@ -13,7 +13,16 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._input.column_checks import far_from_others, useless
-from ._input.column_types import Column, column_of_kind, comma_meaning, in_days, infer_column, share_of_numbers
+from ._input.column_types import (
+    COMMAS,
+    Column,
+    column_of_kind,
+    comma_meaning,
+    in_days,
+    infer_column,
+    settled,
+    share_of_numbers,
+)
 from ._model.cells import level_key, small
 from ._model.recipe import (
     LEAST_ROWS_OF_LEVEL,
@@ -37,7 +46,6 @@ __all__ = ["ColumnTable", "TableEncoder"]
 AS_IT_IS = "used as it is"
 MOST_INDICATORS = 5  # in a description
 ABBREVIATIONS = {"f": "female", "m": "male", "y": "yes", "n": "no"}  # the same level if a column holds both
-COMMAS: dict[str | None, str | None] = {".": "", ",": ".", None: None}  # the meaning of commas by the decimal sign
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,9 +177,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             column_of_kind(name, column, kinds[name], comma) if name in kinds else infer_column(name, column, comma)
             for name, column in zip(names, cells, strict=True)
         ]
-        if known == "":  # 1,234 has one meaning only
-            columns = [replace(one, doubtful_sign=one.doubtful_sign.replace(",", "")) for one in columns]
-        self._decide(columns, comma)
+        self._decide(settled(columns) if known == "" else columns, comma)
         return self
 
     def transform(self, X: Any) -> FloatArray:

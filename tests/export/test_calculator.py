@@ -21,6 +21,7 @@ from rfsc._model.recipe import LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 from rfsc._terms import monomial
 from rfsc.export import from_json, to_html, to_json
 from rfsc.export.calculator import fields_of, observed_of
+from rfsc.export.workbook import workbook
 from rfsc.monitor import with_reference
 
 from ..report.test_browser import BROWSER, CONTRAST, DRIVER, browser, show  # noqa: F401  a fixture
@@ -386,6 +387,8 @@ def test_similar_rows_have_an_interval():
     assert turned == []  # the reference is that of the sick
     assert "There is no interval" in to_html(clinic())
     assert "There is no interval" not in to_html(predictor)
+    said = [cell.value for row in workbook(predictor)["Model"].iter_rows() for cell in row if cell.value]
+    assert any("There is no interval" in str(text) for text in said)  # the workbook has none
 
 
 @in_browser

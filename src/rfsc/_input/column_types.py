@@ -38,7 +38,8 @@ CODE = re.compile(r"0\d+")  # a post code rather than a number: the leading zero
 DATE = re.compile(r"(?:\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2}))(?:[T ].*)?")
 YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(.*)", re.DOTALL)
 YEAR_LAST = re.compile(r"(\d{1,2})([./-])(\d{1,2})[./-](\d{4}|\d{2})(.*)", re.DOTALL)
-DECIMAL_SIGNS = {".": ",", "": ".", None: None}  # by what replaces a comma in a number
+COMMAS: dict[str | None, str | None] = {".": "", ",": ".", None: None}  # the meaning of commas by the decimal sign
+DECIMAL_SIGNS = {comma: sign for sign, comma in COMMAS.items()}
 CENTURY = 69  # from which on years of two digits are those of the last century
 NUMBER = r"[+-]?[0-9.,](?:[0-9.,' ]*[0-9.,])?(?:[eE][+-]?\d+)?"
 CURRENCY = r"(?:US)?[$€£¥]|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|INR|JPY|MXN|NOK|NZD|PLN|SEK|SGD|USD|ZAR"
@@ -150,13 +151,19 @@ def comma_meaning(columns: Iterable[Iterable[Any]]) -> str | None:
     """
     has_points = False
     for column in columns:
-        for text in {cell for cell in column if isinstance(cell, str) and ("," in cell or "." in cell)}:
-            if not (has_points and "," not in text) and MEASUREMENT.fullmatch(text.strip()):
+        signs = "," if has_points else ",."
+        for text in {cell for cell in column if isinstance(cell, str) and any(sign in cell for sign in signs)}:
+            if MEASUREMENT.fullmatch(text.strip()):
                 found = DECIMAL_COMMA.search(text)
                 if found and not THOUSANDS.fullmatch(found[0]):
                     return "."
                 has_points = has_points or DECIMAL_POINT.fullmatch(text) is not None
     return "" if has_points else None
+
+
+def settled(columns: Iterable[Column]) -> list[Column]:
+    """The same columns in a table in which 1,234 has one meaning only."""
+    return [replace(column, doubtful_sign=column.doubtful_sign.replace(",", "")) for column in columns]
 
 
 def share_of_numbers(column: Column, comma: str | None) -> float:

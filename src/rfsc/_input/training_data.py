@@ -14,15 +14,17 @@ from .._model.cells import level_key
 from .._utils.arrays import IntArray
 from .._utils.optional import require
 from .._utils.words import listed, plural
-from ..tables import COMMAS, TableEncoder
+from ..tables import TableEncoder
 from .column_checks import check_names, check_target, far_from_others, repeated_subjects, suspicion, useless
 from .column_types import (
+    COMMAS,
     DECIMAL_SIGNS,
     Column,
     column_of_kind,
     comma_meaning,
     infer_column,
     objects_of,
+    settled,
     share_of_numbers,
     text_column,
     times,
@@ -122,8 +124,7 @@ def training_table(table: RawTable, target: str, choice: ColumnChoice | None = N
     dropped = choice.dropped(features)
     roles = {role: _role(table, name, role, doubts)[rows] for role, name in choice.roles.items()}
     columns = [_read_column(table, name, choice) for name in features if name not in dropped]
-    if choice.decimal or known == "":  # so that 1,234 has one meaning only
-        columns = [replace(one, doubtful_sign=one.doubtful_sign.replace(",", "")) for one in columns]
+    columns = settled(columns) if choice.decimal or known == "" else columns
     doubtful = {column.name: far for column in columns if (far := far_from_others(column)).size}
     columns = [column.take(rows) for column in columns]
     nearly = {column.name: share_of_numbers(column, COMMAS[table.decimal]) for column in columns}

@@ -93,7 +93,7 @@ def one_model(source: Any, label: object = None, *, or_else: str = "") -> Sparse
     found = [model for model in models if label is not None and model.label == label]
     classes = as_predictor(source[-1] if isinstance(source, Pipeline) else source).classes_.tolist()
     if len(models) == 1 and not found and label in classes:
-        found = [replace(models[0], coef=-models[0].coef, label=label)]
+        found = [models[0].opposite(label)]
     if len(found) != 1:
         labels = ", ".join(map(repr, classes))
         msg = f"label must be one of {labels}, got {label!r}."

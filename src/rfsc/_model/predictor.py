@@ -264,12 +264,11 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         label = classes[classes.index(label)]  # 1 and 1.0 are the same class
         if len(classes) > 2 or label == classes[1]:
             return self
-
-        def turned(models: Sequence[SparseModel]) -> list[SparseModel]:
-            return [replace(model, coef=-model.coef, label=label) for model in models]
-
-        fallbacks = [replace(one, models=tuple(turned(one.models))) for one in self.fallbacks_]
-        return self.replaced(models=turned(self.models_), classes=self.classes_[::-1], fallbacks=fallbacks)
+        models = [model.opposite(label) for model in self.models_]
+        fallbacks = [
+            replace(one, models=tuple(model.opposite(label) for model in one.models)) for one in self.fallbacks_
+        ]
+        return self.replaced(models=models, classes=self.classes_[::-1], fallbacks=fallbacks)
 
     def features(self, X: Any) -> FloatArray:
         """The features that the models read, shape (n_samples, n_features), made by the recipe if there is one."""

@@ -43,6 +43,11 @@ class Measured:
     standard_error: float | None
 
 
+def score_name(label: object) -> str:
+    """Name of the probability of a class."""
+    return f"probability of {label}"
+
+
 @dataclass(frozen=True, slots=True)
 class Observed:
     """How often the second of two classes was true among rows with similar predictions."""
@@ -67,3 +72,7 @@ class Reference:
     columns: tuple[Spread, ...]  # that the model reads
     figures: tuple[Measured, ...]  # empty if the classes were not known
     observed: tuple[Observed, ...]  # by deciles of the predictions; empty as the figures, and for several classes
+
+    def is_about(self, label: object) -> bool:
+        """Whether this is the one of two classes whose probability the reference holds."""
+        return [score.name for score in self.scores] == [score_name(label)]

@@ -123,6 +123,10 @@ class SparseModel:
     worth: FloatArray | None = None
     sizes: SizeCurve | None = field(default=None, repr=False)
 
+    def opposite(self, label: object) -> Self:
+        """The model of the other of two classes."""
+        return replace(self, coef=-self.coef, label=label)
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the terms."""

@@ -51,7 +51,6 @@ def fallback_text(model: Predictor) -> str:
 
 def model_text(model: Predictor, table: TrainingTable | ChunkedTable, score: Any) -> str:
     """The text of a model file, after a check that it predicts the same as the model."""
-    import numpy as np
 
     from .._input.training_data import TrainingTable
     from ..export import from_json, to_json
@@ -60,9 +59,9 @@ def model_text(model: Predictor, table: TrainingTable | ChunkedTable, score: Any
 
     about = shown(model)
     if score is not None:
+        score = score if about is model else score.turned()
         code, proba = score.code[: score.n_rows], score.proba[: score.n_rows]
-        order = np.argsort(np.argsort(about.classes_))  # of the score, whose classes are sorted
-        found = with_reference(about, table.sample, model.classes_[code], proba=proba[:, order])
+        found = with_reference(about, table.sample, about.classes_[code], proba=proba)
     else:  # of chunks only a sample is in memory
         found = with_reference(about, table.sample, table.y if isinstance(table, TrainingTable) else None)
     whole = model.with_reference(found.reference_)

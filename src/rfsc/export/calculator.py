@@ -137,12 +137,12 @@ def to_html(source: Any) -> str:
 
     predictor, program = as_predictor(source), Program.of(source)
     fields = fields_of(predictor)
-    names = class_names(predictor)
+    names, shares = class_names(predictor), observed_of(predictor)
     data = {
         "FIELDS": literal([asdict(field) | {"cells": [cell for cell, _, _ in field.options]} for field in fields]),
         "LABELS": f"[{', '.join(map(label_literal, program.classes))}]",
         "NAMES": literal(names),
-        "OBSERVED": literal(observed_of(predictor)),
+        "OBSERVED": literal(shares),
     }
     constants = "".join(f"const {name} = {text};\n" for name, text in data.items())
     script = to_javascript(source) + constants + _file("calculator.js")
@@ -162,7 +162,7 @@ def to_html(source: Any) -> str:
         title=title_of(predictor),
         fields=fields,
         formulas=formulas,
-        about=about(predictor, program),
+        about=about(predictor, program, has_interval=bool(shares)),
         style=Markup(style),
         script=Markup(script),
         allowed={"style": _digest(style), "script": _digest(script)},
@@ -183,8 +183,7 @@ def observed_of(predictor: Predictor) -> list[list[float]]:
     from scipy.stats import binomtest
 
     found, classes = predictor.reference_, predictor.classes_.tolist()
-    is_known = found is not None and found.is_left_out and len(classes) == 2
-    if found is None or not is_known or found.scores[0].name != f"probability of {classes[1]}":
+    if found is None or not found.is_left_out or len(classes) > 2 or not found.is_about(classes[1]):
         return []
     rows = []
     for one in found.observed:
@@ -211,7 +210,7 @@ def written_equation(predictor: Predictor, label: object, form: str = "html") ->
     return original_equation(predictor, form, label=label) or str(equation(predictor, form=form, label=label))
 
 
-def about(predictor: Predictor, program: Program) -> list[str]:
+def about(predictor: Predictor, program: Program, *, has_interval: bool = False) -> list[str]:
     """What the model is and is not, in sentences."""
     n_formulas, manifest = len(program.models), predictor.manifest_
     what = "one formula" if n_formulas == 1 else f"{n_formulas} formulas, one for each class,"
@@ -231,7 +230,7 @@ def about(predictor: Predictor, program: Program) -> list[str]:
         "What raises or lowers the probability is a property of the formula. It need not be a cause.",
         "The interval is that of the share of the class among rows that were left out of the fit and got a similar "
         "probability. It is no interval for a single case."
-        if observed_of(predictor)
+        if has_interval
         else "There is no interval, because the model does not hold what an honest one needs.",
         "Do not base decisions about people on it alone. It is not a medical device.",
     ]

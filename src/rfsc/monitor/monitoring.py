@@ -12,7 +12,7 @@ from scipy import stats
 from .._model import Predictor
 from .._model.access import as_predictor
 from .._model.recipe import NUMERIC_KINDS, NumberOf, Recipe, is_missing
-from .._model.reference import Measured, Observed, Reference, Spread
+from .._model.reference import Measured, Observed, Reference, Spread, score_name
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.validation import codes_of, labels_of
 from .measured import AUC, INTERCEPT, LOG_LOSS, SLOPE, figures_of, scored_classes
@@ -72,7 +72,7 @@ def with_reference(source: Any, X: Any, y: Any = None, *, proba: Any = None) -> 
     columns = [
         spread_of(raw.name, cells, missing, kind=raw.kind) for raw, cells, missing in _cells_read(predictor, X).values()
     ]
-    scores = [spread_of(f"probability of {classes[k]}", own[:, k]) for k in scored_classes(classes)]
+    scores = [spread_of(score_name(classes[k]), own[:, k]) for k in scored_classes(classes)]
     code = None if y is None else codes_of(labels, classes)
     figures = () if code is None else figures_of(code, values, classes)
     observed = () if code is None or len(classes) > 2 else _observed(code == 1, values[:, 1])
@@ -123,9 +123,7 @@ def monitor(model: Any, X: Any, y: Any = None) -> Monitoring:
     if reference is None:
         raise ValueError(NO_REFERENCE)
     first, *others = predictor.classes_.tolist()
-    if (
-        len(others) == 1 and reference.scores and reference.scores[0].name == f"probability of {first}"
-    ):  # by rfsc fit --class
+    if len(others) == 1 and reference.is_about(first):  # by rfsc fit --class
         predictor = predictor.about(first)
     X = _unnamed(predictor, X)
     if hasattr(X, "__len__") and not len(X):
@@ -172,9 +170,7 @@ def _check(predictor: Predictor, reference: Reference) -> None:
     recipe, read = _columns_read(predictor)
     kinds = [(recipe.columns[c].name, recipe.columns[c].kind) for c in read]
     found = [(spread.name, spread.kind) for spread in reference.columns]
-    scores = [
-        (f"probability of {predictor.classes_[k]}", "number") for k in scored_classes(predictor.classes_.tolist())
-    ]
+    scores = [(score_name(predictor.classes_[k]), "number") for k in scored_classes(predictor.classes_.tolist())]
     if kinds != found or scores != [(spread.name, spread.kind) for spread in reference.scores]:
         msg = "the reference of the model is that of another one. Make it again with rfsc.monitor.with_reference."
         raise ValueError(msg)
