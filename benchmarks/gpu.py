@@ -17,6 +17,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -150,13 +151,10 @@ def search(X: np.ndarray, y: np.ndarray, engine: str, **settings: Any) -> dict[s
 def searches(X: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
     """Whole fits on devices, and one on the CPU to compare supports with."""
     few, cores = slice(CPU_ROWS), len(os.sched_getaffinity(0))
-    return [
-        search(X, y, "torch", n_restarts=1),
-        search(X, y, "torch", n_restarts=1),
-        search(X, y, "torch", n_restarts=10),
-        search(X[few], y[few], "torch", n_restarts=1),
-        search(X[few], y[few], "numba", n_restarts=1, n_jobs=cores),
-    ]
+    on_device = [search(X, y, "torch", n_restarts=n) for n in (1, 1, 10)]
+    on_device.append(search(X[few], y[few], "torch", n_restarts=1))
+    search(X[:500], y[:500], "numba", n_restarts=1)  # compiles the kernels, if they are not on the disk
+    return [*on_device, search(X[few], y[few], "numba", n_restarts=1, n_jobs=cores)]
 
 
 def one_fit(engine: str, n_rows: int) -> None:
@@ -186,7 +184,8 @@ def machine() -> dict[str, str]:
 
     versions = {name: importlib.metadata.version(name) for name in ("torch", "numpy", "numba", "scikit-learn")}
     name, cores = torch.cuda.get_device_name(), len(os.sched_getaffinity(0))
-    return {"device": name, "cores": str(cores), "python": platform.python_version(), **versions}
+    date = f"{datetime.now(UTC):%Y-%m-%d}"
+    return {"device": name, "date": date, "cores": str(cores), "python": platform.python_version(), **versions}
 
 
 def measure(raw: dict[str, Any], keep: Callable[[], None]) -> None:
@@ -221,7 +220,8 @@ def section(raw: dict[str, Any]) -> str:
 
 def _introduction(raw: dict[str, Any]) -> str:
     own = dict(raw["machine"])
-    where = f"{own.pop('device')}, {own.pop('cores')} cores; " + ", ".join(f"{k} {v}" for k, v in own.items())
+    device, date, cores = (own.pop(name) for name in ("device", "date", "cores"))
+    where = f"{device}, {date}, {cores} cores; " + ", ".join(f"{k} {v}" for k, v in own.items())
     note = f" {raw['note']}" if "note" in raw else ""
     return f"""{where}. Measured with `make bench-gpu`.{note}
 
