@@ -197,10 +197,8 @@ def _line_text(node: Expression, names: Sequence[str]) -> str:
 
 def _sum(parts: Sequence[str]) -> str:
     """Summands with their signs between them."""
-    text = parts[0]
-    for part in parts[1:]:
-        text += f" - {part[1:]}" if part.startswith("-") else f" + {part}"
-    return text
+    rest = (f" - {part[1:]}" if part.startswith("-") else f" + {part}" for part in parts[1:])
+    return parts[0] + "".join(rest)
 
 
 def _angle(node: Expression, names: Sequence[str]) -> str:

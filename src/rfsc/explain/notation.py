@@ -196,11 +196,8 @@ class Text(Visitor[str]):
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
         """Summands with their signs."""
-        out = ""
-        for negative, part in parts:
-            sign = self.minus if negative else "+"
-            out += f" {sign} {part}" if out else f"{sign} {part}" if negative else part
-        return out or "0"
+        out = "".join(f" {self.minus if negative else '+'} {part}" for negative, part in parts)
+        return out.removeprefix(" + ").removeprefix(" ") or "0"
 
 
 class Latex(Text):
