@@ -197,7 +197,7 @@ class Text(Visitor[str]):
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
         """Summands with their signs."""
         out = "".join(f" {self.minus if negative else '+'} {part}" for negative, part in parts)
-        return out.removeprefix(" + ").removeprefix(" ") or "0"
+        return (out[3:] if out.startswith(" + ") else out[1:]) or "0"
 
 
 class Latex(Text):
