@@ -416,6 +416,8 @@ def test_separated_and_constant_predictions():
     is_class, weight = np.arange(6) < 3, np.ones(6)
     assert choice.standardised_auc(-np.arange(6.0), is_class, weight) == np.inf
     assert choice.standardised_auc(np.zeros(6), is_class, weight) == 0.0
+    next_to_none = np.where(is_class, 5e-324, 3.5e16)
+    assert choice.standardised_auc(np.array([2.0, 1.0, 4.0, 0.0, 3.0, 1.0]), is_class, next_to_none) == 0.0
 
 
 def test_shrunken_fit_keeps_the_mean():

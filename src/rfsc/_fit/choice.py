@@ -389,8 +389,9 @@ def standardised_auc(values: FloatArray, is_class: BoolArray, weight: FloatArray
     ahead, behind = ahead / ahead.sum(), behind / behind.sum()
     beats, loses = np.cumsum(behind) - behind / 2, np.cumsum(ahead) - ahead / 2  # equal values count half
     auc = float(ahead @ beats)
-    variance = ahead @ (beats - auc) ** 2 / weight[is_class].sum()
-    variance += behind @ (loses - (1.0 - auc)) ** 2 / weight[~is_class].sum()
+    with np.errstate(over="ignore"):  # a class of next to no weight says nothing
+        variance = ahead @ (beats - auc) ** 2 / weight[is_class].sum()
+        variance += behind @ (loses - (1.0 - auc)) ** 2 / weight[~is_class].sum()
     if variance > 0.0:
         return float((auc - 0.5) / np.sqrt(variance))
     return np.inf if auc > 0.5 else 0.0

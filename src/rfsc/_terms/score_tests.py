@@ -50,7 +50,8 @@ class ScoreTest:
     def of_model(cls, target: FloatArray, weight: FloatArray, predictor: FloatArray | None = None) -> Self:
         """Against a model's predictor, by default that of the constant alone."""
         second = target > 0
-        p = weight[second].sum() / weight.sum() if predictor is None else expit(predictor)
+        # the share of a class that outweighs the other may be rounded to more than one
+        p = min(weight[second].sum() / weight.sum(), 1.0) if predictor is None else expit(predictor)
         return cls(weight * (second - p), weight * p * (1.0 - p))
 
     def of_columns(self, columns: FloatArray) -> FloatArray:
