@@ -12,7 +12,7 @@ import pytest
 import rfsc
 from rfsc._utils import optional
 from rfsc.cli import main, model_commands
-from rfsc.cli.console import Messages, print_result
+from rfsc.cli.console import CommandError, Messages, print_result
 
 # ---- help
 
@@ -131,16 +131,16 @@ def test_a_late_ctrl_c_does_not_undo_what_is_done():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def unfinished():
+    """A generator whose end is interrupted."""
+    try:
+        yield 1
+    finally:
+        raise KeyboardInterrupt
+
+
 def test_a_ctrl_c_that_python_would_drop_comes_again(monkeypatch, capsys):
     """One that arrives while an unfinished generator is closed is printed and forgotten by Python."""
-
-    def unfinished():
-        try:
-            yield 1
-        finally:
-            raise KeyboardInterrupt
 
     def load_model(_):
         next(unfinished())  # closed at once
@@ -156,6 +156,19 @@ def test_a_ctrl_c_that_python_would_drop_comes_again(monkeypatch, capsys):
     assert "Traceback" not in err
 
 
+def test_a_dropped_ctrl_c_does_not_come_after_the_command(monkeypatch):
+    def load_model(_):
+        next(unfinished())
+        raise CommandError("the command ends before the Ctrl-C comes again")
+
+    monkeypatch.setattr(model_commands, "load_model", load_model)
+    assert main(["info", "model.json"]) in (1, 130)
+    for _ in range(10**7):
+        pass
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
 def test_a_full_disk_behind_stdout_is_an_error():
     with open("/dev/full", "w") as full:
         done = subprocess.run(

@@ -28,7 +28,10 @@ def interrupted_after(n_calls: int | None, line: tuple[str, ...]) -> tuple[int, 
     count = Path("count.txt")
     child = os.fork()
     if child == 0:
-        _as_child(n_calls, line, count)
+        try:
+            _as_child(n_calls, line, count)
+        finally:  # whatever escapes must not go on with the work of the parent
+            os._exit(99)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status), int(count.read_text() or 0), Path("err.txt").read_text()
 

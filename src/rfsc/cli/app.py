@@ -85,12 +85,13 @@ def run(arguments: list[str]) -> int:
 @contextmanager
 def _heard_interrupts() -> Iterator[None]:
     """Ctrl-C at a moment when Python would drop it, such as in the end of a generator, comes again."""
-    usual = sys.unraisablehook
+    usual, timers = sys.unraisablehook, []
 
     def hook(unraisable: Any) -> None:
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
             again = Timer(0.01, interrupt_main)  # not now: what is raised in a hook is dropped, too
             again.daemon = True
+            timers.append(again)
             again.start()
         else:
             usual(unraisable)
@@ -100,6 +101,9 @@ def _heard_interrupts() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = usual
+        for again in timers:  # none may come when the command is over
+            again.cancel()
+            again.join()
 
 
 def _finished(status: int) -> int:
