@@ -32,6 +32,11 @@ def rows(n=240, seed=0):
     return X, np.where(rng.random(n) < expit(f), "ill", "well")
 
 
+def rows_of(pieces, scale):
+    """The rows of a card on which f = 1 is worth `scale` points."""
+    return [row for piece in pieces.pieces for row in piece.rows(scale)]
+
+
 @pytest.fixture(scope="module", params=["hinge", "step", "rule"])
 def fitted(request):
     X, y = rows()
@@ -108,7 +113,7 @@ def test_each_piece_is_the_formula_along_its_feature():
     scale = 1000 / found.largest  # so fine that rounding is next to nothing
     made = card(single, max_points=100)
     total = np.zeros(len(X))
-    for row in found.rows(scale):
+    for row in rows_of(found, scale):
         holds = np.logical_and.reduce([bound.holds(X[:, bound.feature]) for bound in row.bounds])
         total += row.points * holds
     # cuts move by a tenth of a range of one point
@@ -132,7 +137,7 @@ def test_scale_and_line_are_the_best_by_brute_force(hinges):
     best = np.inf
     for largest in np.arange(4, 42) / 4:
         totals = np.zeros(len(X))
-        for row in pieces.rows(largest / pieces.largest):
+        for row in rows_of(pieces, largest / pieces.largest):
             totals += row.points * row.bounds[0].holds(X.to_numpy()[:, row.bounds[0].feature])
         best = min(best, minimize(loss, [0.0, 0.1], args=(totals,), tol=1e-12).fun)
     assert own.fun <= best + 0.101 / len(X)

@@ -8,8 +8,7 @@ import statsmodels.api as sm
 from scipy.special import expit, logit
 from sklearn.metrics import log_loss, roc_auc_score
 
-from rfsc._model.measures import auc, calibration_intercept, calibration_slope
-from rfsc.monitor.measured import AUC, LOG_LOSS, figures_of
+from rfsc._model.measures import AUC, LOG_LOSS, auc, calibration_intercept, calibration_slope, figures_of
 
 
 @pytest.fixture(params=[0, 1, 2])

@@ -85,7 +85,7 @@ def test_json(twins):
     assert found["certificate"]["lines"][0].startswith(
         "Features of this model: supported: dose; its cluster is supported:"
     )
-    assert found["certificate"]["n_supported"] == len(certificate.features.named()) > 0
+    assert certificate.features.named()
     assert not any("p_value" in term for term in found["models"][0]["terms"])
 
 

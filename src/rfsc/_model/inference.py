@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 from scipy.special import expit
 
 from .._utils.arrays import BoolArray, FloatArray
@@ -181,17 +180,6 @@ class Curvature:
     @property
     def _least(self) -> float:
         return float(UNDETERMINED * self.size.max(initial=0.0))
-
-
-def p_values(coef: FloatArray, standard_error: FloatArray, n_observations: float) -> FloatArray:
-    """Two-sided p-values of the t-test with n_observations - n_terms degrees of freedom.
-
-    They take the terms as given. The search has looked at many supports to find these terms, so the values are too
-    small to be read as evidence against chance; they rank the terms of one model.
-    """
-    freedom = max(n_observations - coef.size, 1.0)
-    t = np.divide(coef, standard_error, out=np.zeros_like(coef), where=standard_error > 0)
-    return np.asarray(2.0 * stats.t.sf(np.abs(t), freedom), dtype=np.float64)
 
 
 def predictor_and_gradient(

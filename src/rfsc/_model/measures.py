@@ -1,18 +1,40 @@
-"""AUC and calibration of probabilities, each with its standard error; rows may have weights."""
+"""AUC, calibration and log-loss of probabilities, each with its standard error; rows may have weights."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
 
-from .._utils.arrays import BoolArray, FloatArray
+from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .inference import intercepts, refit
+from .reference import Measured
 
 SMALLEST_PROBABILITY = 1e-15  # a probability of exactly zero would make the log-loss infinite
+LOG_LOSS, AUC, INTERCEPT, SLOPE = "log-loss", "AUC", "calibration intercept", "calibration slope"
 UNDETERMINED = 1e3  # error of a slope, as a multiple of it: the probabilities separate the classes, or are all equal
 
 Estimate = tuple[float | None, float | None]  # a value and its standard error; None if the rows do not tell
 UNKNOWN: Estimate = (None, None)
+
+
+def scored_classes(classes: Sequence[Any]) -> list[int]:
+    """Positions of the classes whose probabilities are scores: the second of two, else all."""
+    return [1] if len(classes) == 2 else list(range(len(classes)))
+
+
+def figures_of(code: IntArray, proba: FloatArray, classes: Sequence[Any]) -> tuple[Measured, ...]:
+    """All measures of predictions of shape (n_samples, n_classes); `code` holds the positions of the true classes."""
+    losses = -np.log(np.maximum(proba[np.arange(len(code)), code], SMALLEST_PROBABILITY))
+    error = float(losses.std(ddof=1) / np.sqrt(losses.size)) if losses.size > 1 else None
+    figures = [Measured(LOG_LOSS, "", float(losses.mean()), error)]
+    for k in scored_classes(classes):
+        rows = code == k, proba[:, k]
+        found = {AUC: auc(*rows), INTERCEPT: calibration_intercept(*rows), SLOPE: calibration_slope(*rows)}
+        figures += [Measured(measure, str(classes[k]), *estimate) for measure, estimate in found.items()]
+    return tuple(figures)
 
 
 def auc(event: BoolArray, probability: FloatArray, weight: FloatArray | None = None) -> Estimate:

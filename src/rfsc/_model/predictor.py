@@ -277,8 +277,7 @@ class Predictor(FormulaPredictions, ClassifierMixin, BaseEstimator):  # type: ig
         by_position = hasattr(X, "columns") and not self.named
         return self.recipe_.complete_table(np.asarray(X, dtype=object) if by_position else X)
 
-    def _table(self, X: Any) -> FloatArray:
-        return self.features(X)
+    _table = features
 
     def _decisions(self, table: FloatArray) -> FloatArray:
         values = super()._decisions(table)

@@ -6,11 +6,11 @@ from html import escape
 from typing import Self
 
 import numpy as np
+from scipy import stats
 
 from .._terms import Term
 from .._terms.scaling import Scaling
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .inference import p_values
 
 AT_A_TIME = 2**14  # samples: all terms of a long table at once would outgrow the table itself
 
@@ -53,7 +53,7 @@ class Evidence:
     feature_names: tuple[str, ...] = field(metadata={"stored": False})  # a file holds them once, for all outputs
     selected: BoolArray  # (n_restarts, n_terms), which restart's model holds which term
     rip: FloatArray  # (n_restarts, n_terms), inclusion probabilities when the search ended
-    stop_reasons: tuple[str, ...]  # why each search ended: "converged", "max_iter" or "observer"
+    stop_reasons: tuple[str, ...]  # why each search ended: "converged", "patience", "max_iter" or "observer"
     traced: tuple[int, ...] = ()  # places in `terms` of those whose inclusion probabilities the traces hold
     traces: tuple[Trace, ...] = ()  # one for each restart; empty if a file was written without them
     filter: FilterEvidence | None = None
@@ -67,6 +67,11 @@ class Evidence:
     def n_restarts(self) -> int:
         """How many searches there were."""
         return len(self.selected)
+
+    @property
+    def n_converged(self) -> int:
+        """How many searches came to an end by themselves."""
+        return sum(reason in ("converged", "patience") for reason in self.stop_reasons)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,11 +153,23 @@ class SparseModel:
         return None if self.standard_error is None else self.coef / self.standard_error
 
     @property
+    def _freedom(self) -> float:
+        """Degrees of freedom of the t-test."""
+        return max(self.n_observations - self.coef.size, 1.0)
+
+    @property
     def p_value(self) -> FloatArray | None:
         """Two-sided p-values given the terms; too small as evidence, because the terms were searched for."""
-        if self.standard_error is None:
+        error = self.standard_error
+        if error is None:
             return None
-        return p_values(self.coef, self.standard_error, self.n_observations)
+        t = np.divide(self.coef, error, out=np.zeros_like(self.coef), where=error > 0)
+        return np.asarray(2.0 * stats.t.sf(np.abs(t), self._freedom))
+
+    def reach(self, level: float) -> FloatArray | None:
+        """Half the widths of confidence intervals of the coefficients, given the terms."""
+        quantile = stats.t.ppf(0.5 + level / 2.0, self._freedom)
+        return None if self.standard_error is None else quantile * self.standard_error
 
     def renamed(self, feature_names: Sequence[str]) -> Self:
         """The same model with other names for its features."""

@@ -146,8 +146,9 @@ def _card(pieces: Pieces, scale: float) -> ScoreCard:
     low, high = (sum(f(0, *(row.points for row in own)) for own in rows) for f in (min, max))
     recipe = pieces.predictor.recipe_ or Recipe.identity(pieces.predictor.column_names)
     table, label = PointTable(feature, condition, np.array(points), bounds), str(pieces.model.label)
-    made = ScoreCard(table, RiskTable.empty(), label, pieces.lowest, 1.0 / scale, None, "", recipe)
-    return made.with_totals(np.arange(low, high + 1))
+    totals = np.arange(low, high + 1)
+    risks = RiskTable(totals, expit(pieces.lowest + 1.0 / scale * totals), None)
+    return ScoreCard(table, risks, label, pieces.lowest, 1.0 / scale, None, "", recipe)
 
 
 def _fitted(pieces: Pieces, values: FloatArray, weight: FloatArray, max_points: int) -> ScoreCard:

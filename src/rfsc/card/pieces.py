@@ -6,7 +6,7 @@ No postponed annotations: files are read by the types of these classes.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -67,11 +67,7 @@ class YesNo:
     name: str
     weight: float
     bounds: tuple[Bound, ...]
-
-    @property
-    def lowest(self) -> float:
-        """What it adds for zero points."""
-        return 0.0
+    lowest: ClassVar[float] = 0.0  # what it adds for zero points
 
     @property
     def span(self) -> float:
@@ -162,10 +158,6 @@ class Pieces:
     def lowest(self) -> float:
         """f for zero points."""
         return self.intercept + sum(piece.lowest for piece in self.pieces)
-
-    def rows(self, scale: float) -> list[Row]:
-        """The rows of a card on which f = 1 is worth `scale` points."""
-        return [row for piece in self.pieces for row in piece.rows(scale)]
 
 
 def pieces_of(source: object, label: object = None, values: FloatArray | None = None) -> Pieces:

@@ -94,11 +94,6 @@ class RiskTable(ReadableTable):
             return rows
         return [[*row[:-1], f"<{LEAST_ROWS}" if row[-1] == "0" else row[-1]] for row in rows]
 
-    @classmethod
-    def empty(cls) -> Self:
-        """Without any total."""
-        return cls(np.empty(0, dtype=np.int64), np.empty(0), None)
-
     def middle(self) -> tuple["RiskTable", list[str]]:
         """The totals that are not nearly sure, and sentences about the others."""
         inside = np.flatnonzero((self.risk >= NEARLY_SURE) & (self.risk <= 1 - NEARLY_SURE))
@@ -214,9 +209,9 @@ class ScoreCard(SavedRecord):
         f = self.intercept + self.slope * self.total(X)
         return np.stack([expit(-f), expit(f)], axis=1)
 
-    def with_totals(self, total: IntArray, n_rows: IntArray | None = None) -> Self:
+    def with_totals(self, total: IntArray, n_rows: IntArray) -> Self:
         """The card with the risks of these totals, without small numbers of rows."""
-        n_rows = None if n_rows is None else np.where(n_rows < LEAST_ROWS, 0, n_rows)
+        n_rows = np.where(n_rows < LEAST_ROWS, 0, n_rows)
         return replace(self, risks=RiskTable(total, expit(self.intercept + self.slope * total), n_rows))
 
     def _features(self) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -155,11 +155,6 @@ def sign_restrictions(increasing: Sequence[str], decreasing: Sequence[str]) -> R
         both = next(name for name in increasing if name in decreasing)
         msg = f"--increasing and --decreasing both name {both!r}. Leave out one of the two."
         raise CommandError(msg, 2) from None
-
-
-def turned(signs: Restrictions) -> Restrictions:
-    """Signs for the second class that say the same of the first of two."""
-    return replace(signs, increasing=signs.decreasing, decreasing=signs.increasing)
 
 
 def column_choice(

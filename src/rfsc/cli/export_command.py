@@ -101,11 +101,10 @@ def _workbook(source: Any) -> bytes:
 
 
 def _equations(source: Any, form: str, units: str) -> str:
-    from .._model.access import models_of
-    from ..explain import equation
+    from ..explain import equations
 
-    labels = [model.label for model in models_of(source)]
-    texts = [str(equation(source, units=units, form=form, label=label)) for label in labels]
+    found = equations(source, units=units, form=form)
+    labels, texts = list(found), list(map(str, found.values()))
     if form == "text":
         definitions = [definition_lines(source, label) for label in labels]
         parts = [["where, in original units:", *lines] if lines else [] for lines in definitions]

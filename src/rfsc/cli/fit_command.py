@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -279,7 +279,9 @@ def _choose_class(job: FitJob, y: Any) -> None:
         msg = f"--class must be {known[0]} or {known[1]}, the classes of {job.target!r}, got {job.label}."
         raise CommandError(msg, 2)
     if job.search.restrictions is not None and job.label == str(known[0]):
-        job.search.set_params(restrictions=arguments.turned(job.search.restrictions))
+        signs = job.search.restrictions  # those of the second class say the same with the directions exchanged
+        turned = replace(signs, increasing=signs.decreasing, decreasing=signs.increasing)
+        job.search.set_params(restrictions=turned)
 
 
 def _prepare_chunked(job: FitJob) -> Prepared:

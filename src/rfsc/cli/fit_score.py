@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -128,9 +127,7 @@ def cross_validation(messages: Messages, pipeline: Any, table: TrainingTable, fo
     methods = default_baselines(seed)
     methods = methods if baselines else {MAJORITY: methods[MAJORITY]}
     options = {"cv": folds, "baselines": methods, "random_state": seed, "groups": table.roles.get("group")}
-    with messages.progress("scoring on held-out rows") as update, warnings.catch_warnings():
-        # a level that only held-out rows have counts as a rare one, which is intended
-        warnings.filterwarnings("ignore", message="Found unknown categories")
+    with messages.progress("scoring on held-out rows") as update:
         score = cross_validated(pipeline, table.X, table.y, pipeline.classes_, progress=update, **options)
     if "time" in table.roles:
         return replace(score, folds_of="time")
@@ -183,14 +180,17 @@ def score_text(score: Any) -> str:
 
 
 def score_as_dict(score: Any) -> dict[str, Any]:
+    from ..report.content import plain
     from ..report.metrics import METRICS
 
-    methods = {}
-    for method in score.methods:
-        figures = [{"mean": mean, "std": spread} for mean, spread in _figures(method)]
-        plain = [{key: value if math.isfinite(value) else None for key, value in one.items()} for one in figures]
-        methods[method.name] = dict(zip((metric.key for metric in METRICS), plain, strict=True))
-    return {"how": score.how, "n_folds": score.n_folds, "n_rows": score.n_rows, "methods": methods}
+    methods = {
+        method.name: {
+            metric.key: {"mean": mean, "std": spread}
+            for metric, (mean, spread) in zip(METRICS, _figures(method), strict=True)
+        }
+        for method in score.methods
+    }
+    return dict(plain({"how": score.how, "n_folds": score.n_folds, "n_rows": score.n_rows, "methods": methods}))
 
 
 def _figures(method: Any) -> Iterator[tuple[float, float]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -87,7 +86,7 @@ def certify(
     else:
         print_result(certificate_text(found, predictor))
     if output not in (None, "-"):
-        found.save(str(output))
+        write_result(found.to_json(), str(output))
         messages.info(f"Saved the certificate to {output}", "green")
     if found.settings.n_halves < 2 * pairs and not limit.is_set:
         msg = "interrupted: the certificate rests on fewer halves."
@@ -143,7 +142,7 @@ def atlas(
     from .._model.access import as_predictor
     from ..atlas import atlas
     from ..atlas.source import FeatureNames
-    from ..export import save
+    from ..export import to_json
 
     messages, allowed = Messages(quiet=quiet), _tolerance(tolerance)
     check_stdin(model, data)
@@ -171,8 +170,9 @@ def atlas(
     else:
         print_result(str(found))
     if output is not None:
-        save(found.model if label is None else as_predictor(found.model).about(label), output)
-        messages.info(f"Saved the model to {output}", "green")
+        write_result(to_json(found.model if label is None else as_predictor(found.model).about(label)), output)
+        if output != "-":
+            messages.info(f"Saved the model to {output}", "green")
 
 
 def _tolerance(text: str) -> float | str:
@@ -237,11 +237,8 @@ def card(
         messages.warn(f"the card has no formulas for rows without {names}; it counts a missing value as the median")
     if data is not None:
         check_stdin(model, data)
-        with warnings.catch_warnings():
-            # a level that only left-out rows have counts as a rare one, which is intended
-            warnings.filterwarnings("ignore", message="Found unknown categories")
-            estimator, X, y, groups = fitted_again(messages, predictor, data, target, "card", n_jobs=jobs)
-            found = card(estimator, X, y, label=chosen, max_points=max_points, cv=cv or None, groups=groups)
+        estimator, X, y, groups = fitted_again(messages, predictor, data, target, "card", n_jobs=jobs)
+        found = card(estimator, X, y, label=chosen, max_points=max_points, cv=cv or None, groups=groups)
     print_result(found.to_json() if as_json else found.text())
     if output not in (None, "-"):
         ending = str(output).rpartition(".")[2].lower()

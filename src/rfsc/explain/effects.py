@@ -25,7 +25,7 @@ from .._terms.expression import (
 from .._terms.naming import rounded as rounded_number
 from .._terms.naming import written
 from .._utils.arrays import FloatArray
-from .rounding import six_digits, training_ranges
+from .rounding import six_digits, three_digits, training_ranges
 from .term_table import ReadableTable, per_row
 
 N_GRID = 2000  # parts of the training range
@@ -255,13 +255,8 @@ def _pieces(ends: list[str], slopes: list[float], jumps: list[float]) -> str:
 
 
 def _slope(slope: float) -> str:
-    return f"{'rises' if slope > 0 else 'falls'} by {_short(abs(slope))} per unit" if slope else "flat"
+    return f"{'rises' if slope > 0 else 'falls'} by {three_digits(abs(slope))} per unit" if slope else "flat"
 
 
 def _signed(value: float) -> str:
-    return f"{'-' if value < 0 else '+'}{_short(abs(value))}"
-
-
-def _short(value: float) -> str:
-    """Three digits, as a person writes them."""
-    return written(float(f"{value:.3g}"))
+    return f"{'-' if value < 0 else '+'}{three_digits(abs(value))}"

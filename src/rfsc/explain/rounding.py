@@ -187,6 +187,11 @@ def six_digits(value: float) -> str:
     return written(float(f"{value:.6g}"))
 
 
+def three_digits(value: float) -> str:
+    """An effect as a person writes it."""
+    return written(float(f"{value:.3g}"))
+
+
 def rounded_expression(node: Expression, error: float, ranges: Ranges) -> Expression:
     """The expression with shorter numbers, its value changed by at most `error` within the ranges; knots stay."""
     node = bare(node)

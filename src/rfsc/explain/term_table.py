@@ -10,7 +10,6 @@ from html import escape
 from typing import Any, Self
 
 import numpy as np
-from scipy import stats
 from sklearn.pipeline import Pipeline
 
 from .._model import SparseModel
@@ -21,7 +20,7 @@ from .._utils.arrays import FloatArray
 from .._utils.optional import require
 from .._utils.words import plural, shortened
 from .equation import Rendered, equation_lines, formulas_html, legend, units_that_fit
-from .rounding import six_digits, training_ranges
+from .rounding import three_digits, training_ranges
 
 WIDEST = 48  # of a name in a table of plain text; longer ones keep both ends
 ODDS = "odds ×: what the odds are multiplied by when the term (of a bend: its column) changes as stated"
@@ -221,10 +220,7 @@ def term_table(source: Any, *, change: float = 0.1, level: float = 0.95, label: 
     steps = [_step(model, term, float(change), yes_or_no) for term in model.terms]
     with np.errstate(over="ignore"):  # odds beyond the largest number are infinite
         odds = np.exp(model.coef * [size for size, _ in steps])
-    reach = None
-    if model.standard_error is not None:
-        freedom = max(model.n_observations - len(model.terms), 1.0)
-        reach = float(stats.t.ppf(0.5 + level / 2.0, freedom)) * model.standard_error
+    reach = model.reach(level)
     evidence, n = model.evidence, len(model.terms)
     return TermTable(
         term=model.names,
@@ -318,14 +314,10 @@ def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[in
     hinge = as_difference(node.part) if isinstance(node, Positive) else None
     if hinge is None and not isinstance(node, Scaled):
         (weight,) = term.unscaled(model.scaling, expand=False).values()
-        return size, f"+{_three_digits(size / weight if weight else math.inf)}"
+        return size, f"+{three_digits(size / weight if weight else math.inf)}"
     low, high = training_ranges(model)[term.features[0]]
     falls = hinge is not None and hinge[1] < 0
-    return size, f"{'-' if falls else '+'}{_three_digits((high / 2 - low / 2) * 2 * size)}"
-
-
-def _three_digits(value: float) -> str:
-    return six_digits(float(f"{value:.3g}"))
+    return size, f"{'-' if falls else '+'}{three_digits((high / 2 - low / 2) * 2 * size)}"
 
 
 def _plain(entries: Any, j: int) -> Any:

@@ -14,7 +14,6 @@ from .._model.recipe import LevelOf, NumberOf
 from .._utils.optional import require
 from .._utils.words import listed, plural
 from ..explain import definitions, equation
-from ..explain.equation import original_equation
 from ..explain.rounding import six_digits
 from .javascript import label_literal, literal, to_javascript
 from .program import Program
@@ -153,7 +152,7 @@ def to_html(source: Any) -> str:
     formulas = [
         (
             name,
-            Markup(written_equation(predictor, model.label)),
+            Markup(equation(predictor, form="html", label=model.label)),
             {Markup(k): Markup(v) for k, v in definitions(predictor, form="html", label=model.label).items()},
         )
         for name, model in zip(names[-len(predictor.models_) :], predictor.models_, strict=True)
@@ -203,11 +202,6 @@ def class_names(predictor: Predictor) -> list[str]:
     target = (predictor.manifest_ or {}).get("target")
     labels = predictor.classes_.tolist()
     return [f"{target} = {label}" if target and not isinstance(label, str) else str(label) for label in labels]
-
-
-def written_equation(predictor: Predictor, label: object, form: str = "html") -> str:
-    """The equation in the user's own units, or in scaled ones if its numbers do not fit into double precision."""
-    return original_equation(predictor, form, label=label) or str(equation(predictor, form=form, label=label))
 
 
 def about(predictor: Predictor, program: Program, *, has_interval: bool = False) -> list[str]:

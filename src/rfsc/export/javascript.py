@@ -129,9 +129,6 @@ class JavaScript(CodePrinter):
     def filled(self, cell: str, fill: float) -> str:
         return f"({cell} ?? {fill!r})"
 
-    def is_limit(self, cell: str, *, above: bool) -> str:
-        return f"limit_{cell} === {literal('>' if above else '<')}"
-
     def is_one_of(self, cell: str, levels: list[str | float]) -> str:
         return f"{literal(levels)}.includes({cell})"
 

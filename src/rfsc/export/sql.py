@@ -54,7 +54,8 @@ def to_sql(
     """
     check_choice("output", output, OUTPUTS)
     program = Program.of(source)
-    printer = _printer(dialect, program)
+    check_choice("dialect", dialect, tuple(DIALECTS))
+    printer = DIALECTS[dialect](program)
     wanted = _wanted(program, label)
     keep = [keep] if isinstance(keep, str) else list(keep)
     names = [table] if isinstance(table, str) else list(table)
@@ -70,11 +71,6 @@ def to_sql(
     aliases = _unique([*keep, *answers], printer.longest_name)
     final = dict(zip(map(printer.identifier, aliases), [*kept, *answers.values()], strict=True))
     return _chained(steps, final, list(kept), [printer.identifier(name) for name in names], printer.fence)
-
-
-def _printer(dialect: str, program: Program) -> SQLite:
-    check_choice("dialect", dialect, tuple(DIALECTS))
-    return DIALECTS[dialect](program)
 
 
 def _columns(printer: SQLite, used: Sequence[int]) -> dict[str, dict[str, str]]:

@@ -9,7 +9,8 @@ from typing import Any
 from .._model.access import as_predictor
 from .._utils.files import whole_file
 from .._utils.optional import require
-from .calculator import Field, about, class_names, fields_of, title_of, written_equation
+from ..explain import equation
+from .calculator import Field, about, class_names, fields_of, title_of
 from .program import Program
 from .spreadsheet import ROW, Sheet, SheetCell, sheet_cells
 
@@ -74,7 +75,7 @@ def workbook(source: Any) -> Any:
     for row, (field, cell) in enumerate(zip(fields, cells, strict=False), start=FIRST):
         _put_field(form, row, field, _put_levels(model, cell.column, field))
     _put_answer(form, FIRST + len(fields) + 1, class_names(predictor), cells)
-    equations = [f"{m.label}: {written_equation(predictor, m.label, 'text')}" for m in program.models]
+    equations = [f"{m.label}: {equation(predictor, label=m.label)}" for m in program.models]
     for text in ("", *equations, *about(predictor, program)):
         write(model, f"A{model.max_row + 1}", text)
     for letter, width in (("A", 30), ("B", 18), ("C", 62), ("D", 48)):

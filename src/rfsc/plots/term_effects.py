@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import stats
 
 from .._model.access import as_predictor, model_of
 from .._utils.arrays import FloatArray
@@ -73,13 +72,14 @@ class CoefficientsDisplay(TermRowsDisplay):
             raise ValueError(msg)
         model = model_of(estimator, output)
         order = np.argsort(-np.abs(model.coef), kind="stable")
-        reach = None
-        if model.standard_error is not None:
-            freedom = max(model.n_observations - model.coef.size, 1.0)  # as for the p-values
-            reach = stats.t.ppf(0.5 + level / 2, freedom) * model.standard_error[order]
-        names = tuple(model.names[j] for j in order)
+        reach = model.reach(level)
         return cls(
-            coef=model.coef[order], reach=reach, names=names, level=level, label=model.label, max_terms=max_terms
+            coef=model.coef[order],
+            reach=None if reach is None else reach[order],
+            names=tuple(model.names[j] for j in order),
+            level=level,
+            label=model.label,
+            max_terms=max_terms,
         ).plot(ax)
 
     def _draw(self, *axes: Any) -> None:

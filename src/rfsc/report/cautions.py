@@ -227,9 +227,9 @@ def _search_findings(model: SparseModel) -> Iterator[tuple[str, str]]:
     evidence = model.evidence
     if evidence is None:
         return
-    n_cut = sum(reason not in ("converged", "patience") for reason in evidence.stop_reasons)
-    if n_cut > len(evidence.stop_reasons) / 2:
-        yield "not_converged", f"{n_cut} of {plural(len(evidence.stop_reasons), 'search', 'searches')} ended early"
+    n_cut = evidence.n_restarts - evidence.n_converged
+    if n_cut > evidence.n_restarts / 2:
+        yield "not_converged", f"{n_cut} of {plural(evidence.n_restarts, 'search', 'searches')} ended early"
 
 
 def separation(columns: FloatArray, target: FloatArray) -> float:

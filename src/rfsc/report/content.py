@@ -22,23 +22,15 @@ from .. import bases
 from .._model import SparseModel
 from .._model.access import one_model
 from .._model.fallback import Fallback
-from .._model.predictor import Predictor
 from .._search.loop import SearchSettings
-from .._utils.arrays import FloatArray, IntArray
+from .._utils.arrays import FloatArray
 from .._utils.manifest import versions
 from .._utils.validation import fit_params
 from .._utils.words import plural
 from ..atlas import Atlas
 from ..certify import Certificate
 from ..classifier import RFSCClassifier
-from ..explain import (
-    contributions,
-    definitions,
-    equation,
-    feature_effects,
-    legend,
-    term_table,
-)
+from ..explain import definitions, equation, feature_effects, legend, term_table
 from ..explain.equation import original_equation
 from ..explain.front import DIGITS
 from ..restrictions import Restrictions
@@ -54,7 +46,6 @@ from .table_one import table_one
 VERSION = 1
 SETTINGS_CLASSES = {"Restrictions": Restrictions} | {name: getattr(bases, name) for name in bases.__all__}
 TERM_COLUMNS = ("term", "worth", "coef", "odds_ratio", "change")
-IMBALANCED = 0.75  # share of the largest class beyond which accuracy is misleading
 MAX_CODE_WIDTH = 88  # a longer call is broken into one argument per line
 
 
@@ -157,20 +148,13 @@ def _score(score: HonestScore, subject: Subject) -> dict[str, Any]:
         "folds_of": score.folds_of,
         "n_repeats": score.n_repeats,
         "n_predicted": score.n_rows,
-        "main_metric": main_metric(subject.code),
         "metrics": [asdict(metric) for metric in METRICS],
         "methods": [_method(score, place) for place in range(len(score.methods))],
         "figures": score.figures(),
         "class_shares": score.figures(MAJORITY),
-        "on_given_rows": measure(subject.code, subject.proba, subject.weight),
         "confusion": confusion_matrix(score.code, score.proba.argmax(axis=1), labels=labels, sample_weight=share),
         "n_terms_per_fold": score.sizes,
     }
-
-
-def main_metric(code: IntArray) -> str:
-    """Key of the metric to report first."""
-    return "accuracy" if np.bincount(code).max() <= IMBALANCED * len(code) else "balanced_accuracy"
 
 
 def _performance(score: HonestScore, subject: Subject) -> list[dict[str, Any]]:
@@ -223,12 +207,9 @@ def _model(subject: Subject, output: int) -> dict[str, Any]:
             for row, influence, term in zip(table.rows(), _relative(effect), model.terms, strict=True)
         ],
         "sizes": _sizes(subject, output),
-        "features": _features_by_influence(model, subject.features),
         "n_candidates": None if evidence is None else evidence.n_candidates,
         "n_restarts": None if evidence is None else evidence.n_restarts,
-        "n_converged": None
-        if evidence is None
-        else len(evidence.stop_reasons) - evidence.stop_reasons.count("max_iter"),
+        "n_converged": None if evidence is None else evidence.n_converged,
         "effects": _effects(subject, output),
     }
 
@@ -240,7 +221,6 @@ def _certificate(certificate: Certificate, subject: Subject) -> dict[str, Any]:
         "lines": [certificate.of_features(list(names)), *certificate.lines()],
         **{name: table.rows() for name, table in kinds.items()},
         "notes": list(certificate.notes),
-        "n_supported": len(certificate.features.named()),
         "p_signal": certificate.p_signal,
         "score": asdict(certificate.score),
         "settings": asdict(certificate.settings),
@@ -260,15 +240,6 @@ def _atlas(atlas: Atlas) -> dict[str, Any]:
 def _relative(effect: FloatArray) -> FloatArray:
     """Effects as shares of the largest."""
     return effect / effect.max() if effect.size and effect.max() > 0 else effect
-
-
-def _features_by_influence(model: SparseModel, features: FloatArray) -> list[dict[str, Any]]:
-    """How much each feature changes f over the rows, relative to the most influential one."""
-    if not model.features:
-        return []
-    parts = contributions(Predictor([model], ["other", "this"], named=False), features, by="feature")
-    influence = _relative(parts.values.std(axis=0)[:-1])  # without the constant
-    return [{"name": parts.names[j], "influence": influence[j]} for j in np.argsort(-influence, kind="stable")]
 
 
 def _effects(subject: Subject, output: int) -> dict[str, Any]:

@@ -162,8 +162,7 @@ def _scores(score: Mapping[str, Any]) -> PageTable:
         row = [TableCell(method["name"])]
         for metric in score["metrics"]:
             one = method["scores"][metric["key"]]
-            mark = one.get("verdict", "") if one.get("verdict") in ("better", "worse") else ""
-            row.append(_number(fixed(one["mean"]), note=f"± {fixed(one['sd'])}", mark=mark))
+            row.append(_number(fixed(one["mean"]), note=f"± {fixed(one['sd'])}", mark=one.get("verdict", "")))
         if score["honest"]:
             row.append(_number("<0.01" if method["seconds"] < 0.01 else f"{method['seconds']:.2g}"))
         rows.append(row)
@@ -241,7 +240,7 @@ def _terms(model: Mapping[str, Any], of: str) -> PageTable:
     for t in model["terms"]:
         row = [_name(t["term"], "(constant)" if t["constant"] else "")]
         if valued:
-            row.append(_number(NO_VALUE if t["worth"] is None else fixed(t["worth"], 1)))
+            row.append(_number(fixed(t["worth"], 1)))
         row.append(_number(number(t["coef"])))
         row.append(_number(number(t["odds_ratio"], 3), note=minus_sign(f"for {t['change']}") if t["change"] else ""))
         rows.append([*row, _bar(t["influence"])])
@@ -279,7 +278,7 @@ def _sites(sites: Sequence[Mapping[str, Any]]) -> PageTable:
         [
             _name(s["site"]),
             _number(f"{s['n_rows']:,}"),
-            *(_number(NO_VALUE if s[key] is None else fixed(s[key])) for key in ("auc", "log_loss", "accuracy")),
+            *(_number(fixed(s[key])) for key in ("auc", "log_loss", "accuracy")),
         ]
         for s in sites
     ]
@@ -293,10 +292,7 @@ def _fallbacks(fallbacks: Sequence[Mapping[str, Any]]) -> PageTable:
             TableCell(listed(f["when_missing"]), "name"),
             _name(listed(f["terms"]) or "no terms"),
             _number(minus_sign(f"{f['price']:+.4f}"), note=f"± {fixed(f['standard_error'], 4)}"),
-            *(
-                _number(NO_VALUE if f[key] is None else fixed(f[key], 4))
-                for key in ("blank_log_loss", "median_log_loss")
-            ),
+            *(_number(fixed(f[key], 4)) for key in ("blank_log_loss", "median_log_loss")),
         ]
         for f in fallbacks
     ]

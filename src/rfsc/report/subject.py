@@ -20,9 +20,6 @@ from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.validation import codes_of, labels_of, odd_labels
 
 MIN_ROWS = 5  # no quantile or level is shown that describes fewer rows
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-QUANTILE_DIGITS = 4
-HUGE = 1e300  # beyond, differences may overflow
 MAX_LEVELS = 4  # of a text column
 
 
@@ -73,10 +70,7 @@ class Subject:
 
     def column_names(self) -> list[str] | None:
         """Names of the columns of the raw table; None if they are not known."""
-        if not self.reads_table:
-            return None
-        recipe = self.predictor.recipe_
-        return [column.name for column in recipe.columns] if recipe else list(self.models[0].feature_names)
+        return self.predictor.column_names if self.reads_table else None
 
     def as_read(self, X: Any) -> Any:
         """The raw table with its cells as the model reads them: numbers, and one spelling of a level."""
@@ -128,7 +122,6 @@ class ColumnSummary:
     kind: str  # "number", "yes/no", "text", "date", "constant" or "empty"
     missing: float  # share of the cells
     n_distinct: int  # different values without missing ones
-    quantiles: dict[str, float]  # of numbers, rounded; those with at least MIN_ROWS rows beyond them
     levels: tuple[tuple[str, float], ...]  # most frequent values with their shares, each of at least MIN_ROWS rows
 
 
@@ -155,20 +148,18 @@ def _summarize(name: str, column: np.ndarray[Any, Any]) -> ColumnSummary:
     cells = column[~missing]
     share = float(missing.mean()) if missing.size else 0.0
     if cells.dtype.kind in "mM":
-        return ColumnSummary(name, "date", share, np.unique(cells).size, {}, ())
+        return ColumnSummary(name, "date", share, np.unique(cells).size, ())
     numbers = numbers_of(cells)
     counts = Counter((cells if numbers is None else numbers).tolist())
-    kind, quantiles, levels = "number", {}, []
+    kind, levels = "number", []
     if len(counts) <= 1:
         kind = "constant" if counts else "empty"
     elif numbers is None:
         kind, levels = "text", counts.most_common(MAX_LEVELS)
     elif set(counts) == {0.0, 1.0}:
         kind, levels = "yes/no", [("yes", counts[1.0])] if counts[0.0] >= MIN_ROWS else []
-    else:
-        quantiles = _quantiles(numbers)
     shares = tuple((str(level), n / len(cells)) for level, n in levels if n >= MIN_ROWS)
-    return ColumnSummary(name, kind, share, len(counts), quantiles, shares)
+    return ColumnSummary(name, kind, share, len(counts), shares)
 
 
 def missing_cells(column: np.ndarray[Any, Any]) -> BoolArray:
@@ -182,11 +173,3 @@ def numbers_of(cells: np.ndarray[Any, Any]) -> FloatArray | None:
     if cells.dtype.kind in "biuf" or all(isinstance(cell, Real | np.bool_) for cell in cells):
         return np.asarray(cells, dtype=np.float64)
     return None
-
-
-def _quantiles(numbers: FloatArray) -> dict[str, float]:
-    shown = [q for q in QUANTILES if min(q, 1 - q) * len(numbers) >= MIN_ROWS]
-    scale = 16.0 if np.abs(numbers).max() > HUGE else 1.0
-    values = [float(f"{np.quantile(numbers / scale, q):.{QUANTILE_DIGITS}g}") for q in shown]
-    largest = np.finfo(np.float64).max / scale  # rounding may have gone beyond it
-    return {f"{q:.0%}": min(max(value, -largest), largest) * scale for q, value in zip(shown, values, strict=True)}

@@ -9,11 +9,13 @@ import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.words import NO_VALUE, number, percent
-from .subject import HUGE, MIN_ROWS, QUANTILE_DIGITS, ColumnSummary, missing_cells, numbers_of
+from .subject import MIN_ROWS, ColumnSummary, missing_cells, numbers_of
 
 MAX_CLASSES = 4  # with more, only all rows are described
 SHARES = (0.25, 0.5, 0.75)
 QUARTILES = "median [quartiles]"
+QUARTILE_DIGITS = 4
+HUGE = 1e300  # beyond, differences may overflow
 
 
 def table_one(
@@ -71,7 +73,7 @@ class _TableOne:
         is_equal = bool((weight == weight[0]).all())
         method: dict[str, Any] = {} if is_equal else {"method": "inverted_cdf", "weights": weight}
         found = np.quantile(own / scale, SHARES, **method) * scale
-        low, median, high = (number(float(value), QUANTILE_DIGITS) for value in found)
+        low, median, high = (number(float(value), QUARTILE_DIGITS) for value in found)
         return f"{median} [{low}, {high}]" if own.size * 0.25 >= MIN_ROWS else median
 
     def _counts(self, which: BoolArray, of: BoolArray) -> list[str]:
