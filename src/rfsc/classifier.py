@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._engines import ENGINES, Criterion, choose_engine
 from ._fit.encoding import columns_of, feature_names
-from ._fit.fitting import FitResult, fit_rows, gather, open_checkpoint, settings_of, undecided, warn_unless_settled
+from ._fit.fitting import FitResult, fit_rows, gather, open_checkpoint, settings_of, warn_unless_settled
 from ._fit.rows import Rows, read_rows
 from ._model.predictor import FormulaPredictions, Predictor
 from ._model.sparse_model import SparseModel
@@ -345,11 +345,6 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         other = copy(self)
         other.models_ = [replace([m for m in path if m.size <= size][-1], evidence=None) for path in self._paths]
         return other
-
-    @property
-    def _undecided(self) -> list[int]:
-        """Outputs for which no restart came to a decision, although the searches were not cut short."""
-        return undecided(self)
 
     def term_names(self, ids: Any, output: int = 0) -> list[str]:
         """Names of candidate terms, for the ids that `searches_` records.

@@ -85,7 +85,8 @@ class Restrictions:
     def __post_init__(self) -> None:
         # tuples and plain texts, so that equal restrictions are equal and hash alike
         set_ = object.__setattr__
-        set_(self, "force", tuple(_text("force", one) for one in _items("force", self.force)))
+        for field in ("force", "increasing", "decreasing"):
+            set_(self, field, tuple(_text(field, one) for one in _items(field, getattr(self, field))))
         forbid, groups = _items("forbid", self.forbid), _items("groups", self.groups)
         set_(self, "forbid", tuple(str(one) if isinstance(one, str) else _texts("forbid", one) for one in forbid))
         set_(self, "groups", tuple(_texts("each group", one, "groups=[[...]]") for one in groups))
@@ -93,8 +94,6 @@ class Restrictions:
             msg = f"hierarchy must be True or False, got {self.hierarchy!r}."
             raise TypeError(msg)
         set_(self, "hierarchy", bool(self.hierarchy))
-        for field in ("increasing", "decreasing"):
-            set_(self, field, tuple(_text(field, one) for one in _items(field, getattr(self, field))))
         both = [name for name in self.increasing if name in self.decreasing]
         if both:
             msg = f"increasing and decreasing both name the feature {both[0]!r}. Leave it out of one of the two."
@@ -220,7 +219,7 @@ class _Names:
         known: Iterable[str] = self.feature_names
         if self.space.n_terms <= MAX_TERMS_TO_SUGGEST:
             known = [term.name(self.feature_names) for term in self.space.terms(np.arange(self.space.n_terms))]
-        close = [other for other in _close(name, known) if self.find(other) is not None]
+        close = [other for other in get_close_matches(name, known) if self.find(other) is not None]
         return _did_you_mean([other for other in close if _masked(other) == other])
 
 
@@ -308,7 +307,7 @@ def _apart(wanted: Restrictions, feature_names: Sequence[str]) -> list[frozenset
 def _feature_index(name: str, feature_names: Sequence[str], field: str = "forbid") -> int:
     places = [p for p, known in enumerate(feature_names) if known == name]
     if len(places) != 1:
-        hint = f"{_did_you_mean(_close(name, feature_names))} Without column names features are x0, x1, ..."
+        hint = f"{_did_you_mean(get_close_matches(name, feature_names))} Without column names features are x0, x1, ..."
         what = "two columns of X have that name. Rename one." if places else f"X has no such column.{hint}"
         msg = f"restrictions.{field} names the feature {name!r}, but {what}"
         raise ValueError(msg)
@@ -328,10 +327,6 @@ def _features_in(name: str, feature_names: Sequence[str]) -> tuple[list[int], bo
             found.append(p)
             name = rest
     return found, any(word not in KNOWN_WORDS for word in WORD.findall(name))
-
-
-def _close(name: str, known: Iterable[str]) -> list[str]:
-    return get_close_matches(name, list(known), n=3)
 
 
 def _masked(name: str) -> str:

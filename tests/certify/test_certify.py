@@ -253,7 +253,7 @@ def test_errors_say_what_to_do(table):
             certify(FAST, X, y, groups=np.arange(len(X)) % n_groups)
     with pytest.raises(ValueError, match="random_state"):
         certify(FAST, X, y, random_state=np.random.RandomState(0))
-    with pytest.raises(TypeError, match="n_pairs must be a number of splits, got True"):
+    with pytest.raises(ValueError, match="n_pairs must be an integer of at least 1, got True"):
         certify(FAST, X, y, n_pairs=True)
     for clusters, what in ((5, "type int"), (["a", "b"], "a list of names"), ([5], "a list of names")):
         with pytest.raises(ValueError, match=f"clusters must be .* got .*{what}"):

@@ -31,11 +31,10 @@ from .._model.recipe import (
     RawColumn,
     Recipe,
     feature_name,
-    is_missing,
 )
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.compat import check_sample_weight, safe_indexing
-from .._utils.validation import REPEATED_NAMES, check_columns, check_raw_table, check_table
+from .._utils.validation import REPEATED_NAMES, check_columns, check_raw_table, check_table, is_missing
 
 CATEGORIES = ("category", "Categorical", "Enum")  # how pandas and polars begin the names of such types
 MOST_OBSERVATIONS = 1e100  # squares and products of such weights are still finite

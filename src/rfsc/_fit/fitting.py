@@ -21,7 +21,7 @@ from .._search.context import EARLY, INTERRUPTED, TIME_LIMIT, Context, Verdict
 from .._search.history import IterationRecord, SearchResult
 from .._search.loop import CUTOFF, LEAST_OF_A_CLASS, SearchSettings
 from .._terms import Basis, Term
-from .._utils.arrays import FloatArray, IntArray
+from .._utils.arrays import IntArray
 from .._utils.determinism import seeds_of_searches, thread_count
 from .._utils.files import encode
 from .._utils.manifest import content_digest
@@ -336,17 +336,12 @@ def _trace(search: SearchResult, ids: IntArray, at: IntArray, n_terms: int) -> T
     rips = np.zeros((len(history), n_terms))
     rips[:, at] = [record.rips[ids] for record in history]
     return Trace(
-        mean_score=_rounded([record.mean_score for record in history]),
-        best_score=_rounded([record.best_score for record in history]),
-        size_drawn=_rounded([record.mean_size_drawn for record in history]),
-        size_kept=_rounded([record.mean_size_kept for record in history]),
-        rips=_rounded(rips),
+        mean_score=np.round([record.mean_score for record in history], DIGITS),
+        best_score=np.round([record.best_score for record in history], DIGITS),
+        size_drawn=np.round([record.mean_size_drawn for record in history], DIGITS),
+        size_kept=np.round([record.mean_size_kept for record in history], DIGITS),
+        rips=np.round(rips, DIGITS),
     )
-
-
-def _rounded(values: Sequence[float] | FloatArray) -> FloatArray:
-    array: FloatArray = np.asarray(values, dtype=np.float64)
-    return np.round(array, DIGITS)
 
 
 def _worth_tracing(n_model: int, traces: Sequence[Trace]) -> tuple[int, ...]:

@@ -66,17 +66,12 @@ class OutputSpec:
     def requirements(self, rows: Rows, space: TermSpace) -> Requirements | None:
         """What the models must obey."""
         constant, most = rows.scaling.constant, self.max_terms
-        requirements = requirements_of(self.restrictions, space, self.feature_names, constant=constant, max_terms=most)
+        found = requirements_of(self.restrictions, space, self.feature_names, constant=constant, max_terms=most)
         if not (self.search.intercept or self.columns):
-            return requirements
-        requirements = Requirements(space) if requirements is None else requirements
-        requirements = replace(requirements, columns=self.columns) if self.columns else requirements
-        if not self.search.intercept:
-            return requirements
-        needs = requirements.needs(CONSTANT)
-        if needs is None:  # restrictions forbid it
-            return requirements
-        return replace(requirements, forced=requirements.forced | needs)
+            return found
+        found = replace(found or Requirements(space), columns=self.columns)
+        needs = found.needs(CONSTANT) if self.search.intercept else None  # None, too, if restrictions forbid it
+        return found if needs is None else replace(found, forced=found.forced | needs)
 
     def engine_over(self, problem: Problem, requirements: Requirements | None) -> Engine:
         """The engine that was asked for, made to obey the requirements."""

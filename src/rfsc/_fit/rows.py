@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._model.recipe import is_missing
 from .._model.sparse_model import FilterEvidence
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import check_feature_names
 from .._utils.manifest import fingerprint
-from .._utils.validation import is_large
+from .._utils.validation import is_large, is_missing
 from ..restrictions import Restrictions, barred_features, named_features
 from .encoding import Targets, encode, feature_names, read_features, sortable
 

@@ -28,8 +28,8 @@ from .._model.cells import (
     split_limit,
     trimmed,
 )
-from .._model.recipe import is_missing
 from .._utils.arrays import BoolArray, IntArray
+from .._utils.validation import is_missing
 
 LEAST_SHARE = 0.95  # of the cells that are not blank must be numbers, or dates, for a column of these
 NEARLY_NUMBERS = 0.7  # share of numbers in a text column from which numbers were probably meant

@@ -31,6 +31,12 @@ class Fallback:
     median_log_loss: float | None = None
 
     @property
+    def terms(self) -> list[str]:
+        """Names of the terms of all its models."""
+        named = (zip(model.names, model.terms, strict=True) for model in self.models)
+        return list(dict.fromkeys(name for pairs in named for name, term in pairs if term.features))
+
+    @property
     def figures(self) -> dict[str, Any]:
         """All numbers by name."""
         names = ("log_loss", "price", "standard_error", "blank_log_loss", "median_log_loss")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray
+from .._utils.validation import is_missing
 from .._utils.words import listed, number, plural
 from .cells import MEANINGS, CellFormat, is_plain_number, level_key, n_of_other_sign, read_numbers
 
@@ -264,14 +265,6 @@ def read_cells(column: np.ndarray[Any, Any], raw: RawColumn) -> Cells:
         msg = f"column {raw.name!r} must hold numbers, got {got}."
         raise ValueError(msg)
     return Cells(values, np.isnan(values))  # also of the text nan
-
-
-def is_missing(cell: Any) -> bool:
-    """None, NaN or pandas.NA, which compares to nothing and is recognised by its type."""
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
-        return True
-    unequal = cell != cell  # of a list of numbers, one answer for each
-    return isinstance(unequal, bool | np.bool_) and bool(unequal)
 
 
 def _values(feature: Ingredient, cells: Cells) -> FloatArray:

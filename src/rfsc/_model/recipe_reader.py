@@ -22,7 +22,8 @@ from sklearn.preprocessing import (
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.arrays import FloatArray
-from .recipe import Ingredient, Level, LevelOf, MissingIn, NumberOf, RawColumn, Recipe, is_missing
+from .._utils.validation import is_missing
+from .recipe import Ingredient, Level, LevelOf, MissingIn, NumberOf, RawColumn, Recipe
 
 SUPPORTED = (
     "TableEncoder, ColumnTransformer, Pipeline, SimpleImputer, OneHotEncoder, StandardScaler, MinMaxScaler, "

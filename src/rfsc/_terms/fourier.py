@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
+from .._utils.validation import check_count
 from .expression import Number, Product, Scaled, Wave, evaluate
 from .scaling import Scaling
-from .space import TermSpace, Training, check_count
+from .space import TermSpace, Training
 from .steps import sorted_blocks
 from .term import Term
 

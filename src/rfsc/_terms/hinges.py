@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
+from .._utils.validation import check_count
 from .expression import Expression, Positive, Scaled, Sum, falling, minus, product
 from .naming import name_of
 from .scaling import Scaling
-from .space import TermSpace, Training, check_count, checked_ids, mentioned
+from .space import TermSpace, Training, checked_ids, mentioned
 from .steps import quantile_positions, readable, sorted_blocks
 from .term import Term
 

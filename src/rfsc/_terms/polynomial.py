@@ -19,10 +19,11 @@ from itertools import pairwise
 import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
+from .._utils.validation import check_count
 from .expression import Scaled, product
 from .naming import quoted
 from .score_tests import Part, centred, column_part, pair_part
-from .space import TermSpace, Training, check_count, checked_ids, checked_size, mentioned
+from .space import TermSpace, Training, checked_ids, checked_size, mentioned
 from .term import Term
 
 AFTER_A_FACTOR = re.compile(r"(?:\^([1-9]))?(?:\*(?=.)|\Z)", re.DOTALL)

@@ -15,10 +15,11 @@ import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray, distinct_rows
 from .._utils.determinism import one_blas_thread
+from .._utils.validation import check_count
 from .expression import Divided, Exp, Expression, Number, Product, Scaled, Sum, minus
 from .naming import rounded
 from .scaling import Scaling
-from .space import TermSpace, Training, check_count, checked_ids
+from .space import TermSpace, Training, checked_ids
 from .term import Label, Mention, Term
 
 MIN_CLUSTER_SIZE = 3  # observations, and distinct rows, behind a centre

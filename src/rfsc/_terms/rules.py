@@ -16,10 +16,11 @@ from itertools import combinations, combinations_with_replacement, pairwise
 import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
+from .._utils.validation import check_count
 from .expression import Condition, Scaled, product
 from .naming import name_of
 from .score_tests import PAIR_FEATURES, Block, Part, ScoreTest, column_part
-from .space import TermSpace, Training, check_count, checked_ids, checked_size, mentioned
+from .space import TermSpace, Training, checked_ids, checked_size, mentioned
 from .steps import choose_cuts, list_levels, place_cuts, sorted_blocks
 from .term import Term
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._utils.arrays import FloatArray, IntArray
+from .._utils.validation import check_count
 from .expression import Ramp
 from .naming import line
-from .space import TermSpace, Training, check_count
+from .space import TermSpace, Training
 from .term import Term
 
 MAX_ROWS = 10_000  # enough to know a quantile; more only take time

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -165,15 +165,6 @@ class UnionSpace(TermSpace):
             which = np.flatnonzero(block == s)
             shares.append((which, self._spaces[s], ids[which] - self._first[s]))
         return shares
-
-
-def check_count(name: str, value: Any, least: int = 1, most: int | None = None) -> None:
-    """Refuse a setting of a family that is not an integer of at least `least` and at most `most`."""
-    is_count = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_count or value < least or (most is not None and value > most):
-        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
-        msg = f"{name} must be an integer {allowed}, got {value!r}."
-        raise ValueError(msg)
 
 
 def checked_size(n_terms: int) -> int:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._utils.arrays import BoolArray, FloatArray, IntArray
+from .._utils.validation import check_count
 from .expression import Condition, Scaled
 from .naming import MAX_DIGITS
 from .scaling import Scaling
-from .space import TermSpace, Training, check_count, checked_ids
+from .space import TermSpace, Training, checked_ids
 from .term import Term
 
 BLOCK = 2**20  # numbers sorted at once

@@ -119,7 +119,7 @@ def odd_labels(y: Any) -> str | None:
         labels = np.asarray(y)
     except ValueError:
         return "y must hold one label for each row, but some of its entries are lists. Pass a flat list."
-    if labels.dtype.kind in "OmM" and labels.ndim in (1, 2) and any(map(_is_missing, labels.flat)):
+    if labels.dtype.kind in "OmM" and labels.ndim in (1, 2) and any(map(is_missing, labels.flat)):
         return "y contains missing labels (NaN or None). Drop those rows, or give them a class of their own."
     return None
 
@@ -147,9 +147,21 @@ def codes_of(labels: np.ndarray[Any, Any], classes: Any) -> IntArray:
     return code
 
 
-def _is_missing(label: Any) -> bool:
-    may_be_nan = isinstance(label, float | np.datetime64 | np.timedelta64)
-    return label is None or type(label).__name__ in ("NAType", "NaTType") or (may_be_nan and bool(label != label))
+def check_count(name: str, value: Any, least: int = 1, most: int | None = None) -> None:
+    """Refuse a setting that is not an integer of at least `least` and at most `most`."""
+    is_count = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_count or value < least or (most is not None and value > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        msg = f"{name} must be an integer {allowed}, got {value!r}."
+        raise ValueError(msg)
+
+
+def is_missing(cell: Any) -> bool:
+    """None, NaN or pandas.NA, which compares to nothing and is recognised by its type."""
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    unequal = cell != cell  # of a list of numbers, one answer for each
+    return isinstance(unequal, bool | np.bool_) and bool(unequal)
 
 
 def _in_our_words(error: Exception, X: Any) -> str | None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from itertools import chain
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from .._fit.output import FittedTerms
 from .._model.predictor import Predictor
 from .._utils.arrays import FloatArray, IntArray
+from .._utils.validation import check_count
 from .._utils.words import listed, paragraphs, plural
 from ..explain.term_table import ReadableTable, events_caution
 from .exploring import Exploration, Support
@@ -112,9 +112,7 @@ class Atlas:
             Like the one that the atlas was made from, but with this model; with several classes, in the place of that
             of one class. It predicts, explains and exports like any other.
         """
-        if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= number < len(self):
-            msg = f"number must be an integer from 0 to {len(self) - 1}, the last model of the atlas, got {number!r}."
-            raise ValueError(msg)
+        check_count("number", number, 0, len(self) - 1)
         entries = [(output, fit) for output, own in enumerate(self._maps) for fit in own.fits]
         output, fit = entries[int(number)]
         return self._source.view({output: fit})
@@ -152,10 +150,8 @@ class Atlas:
         FoundModel
             The model, and by how much its left-out log-loss is above that of the answer.
         """
-        is_number = isinstance(max_terms, Integral) and not isinstance(max_terms, bool) and max_terms >= 0
-        if max_terms is not None and not is_number:
-            msg = f"max_terms must be an integer of at least 0 or None, got {max_terms!r}."
-            raise ValueError(msg)
+        if max_terms is not None:
+            check_count("max_terms", max_terms, 0)
         named = {"without": without, "require": require, "increasing": increasing, "decreasing": decreasing}
         known = {which: self._source.names.find(which, names) for which, names in named.items()}
         both = {*without} & {*require} | {*increasing} & {*decreasing}

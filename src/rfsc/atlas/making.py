@@ -6,13 +6,14 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from .._fit.fitting import notable_ids
 from .._utils.arrays import FloatArray, IntArray
+from .._utils.validation import check_count
 from ..certify.certifying import correlation_clusters
 from ..explain.equation import equation
 from ..explain.front import DIGITS
@@ -59,9 +60,7 @@ def atlas(
         Models, features, exchanges, and answers to wishes.
     """
     allowed = _tolerance(tolerance)
-    if isinstance(max_models, bool) or not isinstance(max_models, Integral) or max_models < 1:
-        msg = f"max_models must be an integer of at least 1, got {max_models!r}."
-        raise ValueError(msg)
+    check_count("max_models", max_models)
     source = Source(clf, X, y, sample_weight)
     n_outputs = len(source.searches)
     share = max(1, int(max_models) // n_outputs)

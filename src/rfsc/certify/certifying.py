@@ -28,7 +28,7 @@ from .._utils.compat import Interval, safe_indexing, validate_parameter_constrai
 from .._utils.determinism import stream
 from .._utils.files import decode, encode
 from .._utils.manifest import fingerprint
-from .._utils.validation import is_large, labels_of, odd_labels
+from .._utils.validation import check_count, is_large, labels_of, odd_labels
 from .._utils.words import plural
 from .._version import __version__
 from ..explain.stability import stability_of
@@ -60,7 +60,6 @@ OFTEN = 0.5  # share of halves that decides between the verdicts that claim noth
 JOINED = " | "  # between the members of a cluster
 
 CONSTRAINTS: dict[str, Any] = {
-    "n_pairs": [Interval(Integral, 1, None, closed="left")],
     "level": [Interval(Real, 0, 1, closed="neither")],
     "random_state": [Interval(Integral, 0, None, closed="left"), None],
 }
@@ -116,11 +115,9 @@ def certify(
     Certificate
         Verdicts on clusters, features and terms.
     """
-    given = {"n_pairs": n_pairs, "level": level, "random_state": random_state}
+    given = {"level": level, "random_state": random_state}
     validate_parameter_constraints(CONSTRAINTS, given, caller_name="certify")
-    if isinstance(n_pairs, bool):
-        msg = f"n_pairs must be a number of splits, got {n_pairs}."
-        raise TypeError(msg)
+    check_count("n_pairs", n_pairs)
     with fit_context(callbacks, last_step(estimator).verbose) as context:
         study = _Study(estimator, _read(X, y, sample_weight, groups), clusters, n_pairs, random_state)
         found = study.run(n_jobs, context)

@@ -305,6 +305,8 @@ def _prepare_chunked(job: FitJob) -> Prepared:
 
 def _fit(job: FitJob, prepared: Prepared) -> bool:
     """Fit the model; whether Ctrl-C ended the search."""
+    from .._fit.fitting import undecided
+
     search, table, limit = job.search, prepared.table, job.time_limit
     if table.n_unlabelled:
         job.messages.warn(f"dropped {plural(table.n_unlabelled, 'row')} without a value of {job.target!r}")
@@ -324,7 +326,7 @@ def _fit(job: FitJob, prepared: Prepared) -> bool:
         rows = plural(table.n_rows, "row")
         text = f"the model is empty: no column has a significant relation to the class in {rows}"
         job.messages.warn(text, in_report=False)
-    elif search._undecided:
+    elif undecided(search):
         job.messages.warn("the search came to no decision; more rows, or --set max_iter=1000, may help")
     return bool(search.stop_reason_ == "interrupted")
 

@@ -38,11 +38,8 @@ def fallback_text(model: Predictor) -> str:
         return "No other model is better for rows with blanks, or there are too few of them."
     lines = ["If a measurement is missing (price: rise of the log-loss of left-out rows beside the whole model):"]
     for one in model.fallbacks_:
-        terms = [
-            name for part in one.models for name, term in zip(part.names, part.terms, strict=True) if term.features
-        ]
         price = f"price {one.price:+.4f} ± {one.standard_error:.4f}"
-        lines.append(f"  without {listed(one.when_missing)}: {', '.join(dict.fromkeys(terms)) or 'no terms'}; {price}")
+        lines.append(f"  without {listed(one.when_missing)}: {', '.join(one.terms) or 'no terms'}; {price}")
         if one.blank_log_loss is not None and one.median_log_loss is not None:
             gain = f"{one.blank_log_loss:.4f} instead of {one.median_log_loss:.4f} with the median"
             lines.append(f"    log-loss of left-out rows with this blank: {gain}")

@@ -13,11 +13,11 @@ from .._terms import Term
 from .._terms.expression import Condition, Exp, Ramp, Sum, Wave, as_difference, conditions_of, nodes_of
 from .._terms.naming import quoted
 from .._utils.optional import require
-from .._utils.validation import check_choice
+from .._utils.validation import check_choice, check_count
 from .notation import NOTATIONS, Sympy, Text
 from .rounding import (
+    MAX_DIGITS,
     UNITS,
-    check_digits,
     coefficients,
     digits_needed,
     has_minima,
@@ -107,7 +107,7 @@ def equation(
     if units is not None:
         check_choice("units", units, UNITS)
     check_choice("form", form, FORMS)
-    check_digits(DIGITS if digits is None else digits)
+    check_count("digits", DIGITS if digits is None else digits, most=MAX_DIGITS)
     models = models_of(source)
     if label is not None or len(models) == 1 or form != "text":
         models = [one_model(source, label, or_else=", or call equations(clf) for all of them")]

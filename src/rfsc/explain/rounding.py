@@ -29,7 +29,7 @@ from .._terms.expression import (
 from .._terms.naming import rounded as rounded_number
 from .._terms.naming import written
 from .._utils.arrays import FloatArray
-from .._utils.validation import check_choice
+from .._utils.validation import check_choice, check_count
 
 MAX_DIGITS = 17  # enough for any double
 UNITS = ("scaled", "original")
@@ -107,7 +107,7 @@ def rounded(source: Any, digits: int, units: str = "scaled", *, label: object = 
     """
     model = one_model(source, label)
     check_choice("units", units, UNITS)
-    check_digits(digits)
+    check_count("digits", digits, most=MAX_DIGITS)
     parts = coefficients(model, units)
     coef, change = _shortened(parts, digits, _bounds(model, parts, units))
     short = replace(model, coef=coef, score=None) if units == "scaled" else None
@@ -159,13 +159,6 @@ def training_ranges(model: SparseModel) -> dict[int, tuple[float, float]]:
     """Least and largest training value of every feature that the model reads, in the user's own units."""
     low, high = model.scaling.half_minimum, model.scaling.half_minimum + model.scaling.half_span
     return {p: (2.0 * float(low[p]), 2.0 * float(high[p])) for p in model.features}
-
-
-def check_digits(digits: object) -> None:
-    """Refuse what is not a number of digits."""
-    if isinstance(digits, bool) or not isinstance(digits, int | np.integer) or not 1 <= digits <= MAX_DIGITS:
-        msg = f"digits must be an integer from 1 to {MAX_DIGITS}, got {digits!r}."
-        raise ValueError(msg)
 
 
 def _bounds(model: SparseModel, parts: Mapping[Term, float], units: str) -> dict[Term, float]:

@@ -12,8 +12,9 @@ from scipy.special import logit
 from .._model import SparseModel, class_codes, class_probabilities, decision_table
 from .._model.access import as_predictor
 from .._model.predictor import Predictor
-from .._model.recipe import NumberOf, Recipe, is_missing
+from .._model.recipe import NumberOf, Recipe
 from .._utils.arrays import FloatArray
+from .._utils.validation import is_missing
 from .._utils.words import listed, plural
 from .contributions import feature_table, row_cells
 from .rounding import six_digits, training_ranges

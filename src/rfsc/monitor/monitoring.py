@@ -12,10 +12,10 @@ from scipy import stats
 from .._model import Predictor
 from .._model.access import as_predictor
 from .._model.measures import AUC, INTERCEPT, LOG_LOSS, SLOPE, figures_of, scored_classes
-from .._model.recipe import NUMERIC_KINDS, NumberOf, Recipe, is_missing
+from .._model.recipe import NUMERIC_KINDS, NumberOf, Recipe
 from .._model.reference import Measured, Observed, Reference, Spread, score_name
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .._utils.validation import codes_of, labels_of
+from .._utils.validation import codes_of, is_missing, labels_of
 from .shift import LEAST_ROWS, largest_by_chance, outside_range, spread_like, spread_of, stability_index
 from .shift_tables import LEVEL, DecileTable, Monitoring, PerformanceTable, ShiftTable, verdict_of
 

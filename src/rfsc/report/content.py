@@ -304,8 +304,7 @@ def _read(subject: Subject) -> list[dict[str, str]]:
 
 
 def _fallback(one: Fallback) -> dict[str, Any]:
-    terms = [name for m in one.models for name, term in zip(m.names, m.terms, strict=True) if term.features]
-    return {"when_missing": list(one.when_missing), "terms": list(dict.fromkeys(terms)), **one.figures}
+    return {"when_missing": list(one.when_missing), "terms": one.terms, **one.figures}
 
 
 def _settings(subject: Subject, columns: list[ColumnSummary]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from .._model import SparseModel
 from .._model.fallback import Fallback
 from .._utils.files import whole_file
 from .._utils.optional import require
-from .._utils.words import fixed, minus_sign, number, plural
+from .._utils.words import fixed, minus_sign, plural
 from ..atlas import Atlas
 from ..certify import Certificate
 from ..explain import definitions, equation
@@ -144,6 +144,7 @@ class Report:
 
     def html(self) -> str:
         """One page that needs no network, no script and no other file."""
+        from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
 
         # only what rfsc itself has escaped is marked as safe: formulas, and figures by matplotlib
@@ -157,7 +158,19 @@ class Report:
                     "definitions": {Markup(k): Markup(v) for k, v in definitions(model, form="html").items()},
                 }
             )
-        return self._render(
+        environment = Environment(
+            loader=PackageLoader("rfsc.report", "."),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        environment.filters["minus"] = minus_sign
+        for function in (fixed, plural, no_break):
+            environment.filters[function.__name__] = function
+        return environment.get_template("report.html.jinja").render(
+            **self.content,
+            tables=make_tables(self.content),
             formulas=formulas,
             drawings=[(figure, Markup(figure.svg)) for figure in self.figures],
             max_outputs=MAX_OUTPUTS,
@@ -186,23 +199,6 @@ class Report:
     def json(self) -> str:
         """The content as strict JSON, with the version of its format."""
         return json.dumps(self.content, ensure_ascii=False, allow_nan=False, indent=1)
-
-    def _render(self, **more: Any) -> str:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-
-        environment = Environment(
-            loader=PackageLoader("rfsc.report", "."),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        environment.filters["minus"] = minus_sign
-        for function in (fixed, number, plural, no_break):
-            environment.filters[function.__name__] = function
-        return environment.get_template("report.html.jinja").render(
-            **self.content, tables=make_tables(self.content), **more
-        )
 
     def _repr_html_(self) -> str:
         # in a frame of its own, so that the styles of the notebook and of the page do not mix

@@ -106,11 +106,8 @@ def _structure(content: Mapping[str, Any]) -> str:
     else:
         of = plural(content["task"]["n_rows"], "row") if content["task"]["source"] else "which are"
         found = f": {of} of {plural(score['n_groups'], 'subject')}, whose rows were always kept together"
-    return found + (f"; they come from {plural(len(sites), 'site')}: {_names_of(sites, 'site')}" if sites else "")
-
-
-def _names_of(rows: Sequence[Mapping[str, Any]], key: str) -> str:
-    return listed([row[key] for row in rows], MAX_NAMES)
+    names = listed([one["site"] for one in sites], MAX_NAMES)
+    return found + (f"; they come from {plural(len(sites), 'site')}: {names}" if sites else "")
 
 
 def _preparation(columns: Sequence[Mapping[str, str]]) -> str:

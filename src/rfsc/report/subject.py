@@ -15,9 +15,9 @@ from .._input.column_types import column_of_kind
 from .._model import SparseModel
 from .._model.access import as_predictor, models_of, predictor_if_readable
 from .._model.predictor import Predictor
-from .._model.recipe import UNCHANGED, definition, is_missing, read_cells
+from .._model.recipe import UNCHANGED, definition, read_cells
 from .._utils.arrays import BoolArray, FloatArray, IntArray
-from .._utils.validation import codes_of, labels_of, odd_labels
+from .._utils.validation import codes_of, is_missing, labels_of, odd_labels
 
 MIN_ROWS = 5  # no quantile or level is shown that describes fewer rows
 MAX_LEVELS = 4  # of a text column
