@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from paper.tables import markdown_table, replace_section
+from paper.tables import made_by, markdown_table, replace_section
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -238,7 +238,7 @@ def main() -> None:
     print(text)
     if options.write:
         draw(outcomes, options.write.parent / "performance" / "cost_by_rows.png")
-        replace_section(options.write, "long", text)
+        replace_section(options.write, "long", f"{text}\n\n{made_by('make bench')}")
 
 
 if __name__ == "__main__":

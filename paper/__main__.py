@@ -27,7 +27,7 @@ from .recovery import recovery_section
 from .reproduce import reproduce
 from .small_sets import small_section
 from .synthetic import FAMILIES
-from .tables import replace_section
+from .tables import made_by, replace_section
 from .tabmini import SMALL_SETS, load_small
 
 STUDY_SECTIONS = {"accuracy", "log-loss", "synthetic", "ranks", "times", "verdicts"}
@@ -147,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     for name, text in sections.items() if options.write else ():
-        replace_section(options.write, name, text)
+        replace_section(options.write, name, f"{text}\n\n{made_by(f'make {options.command}')}")
     return 0
 
 

@@ -27,7 +27,7 @@ from .datasets import load
 from .keel import N_FOLDS
 from .printed import SETS
 from .protocols import SMALLEST_PROBABILITY, Fold, read_fold
-from .tables import markdown_table, replace_section
+from .tables import made_by, markdown_table, replace_section
 
 MAX_TERMS = 8
 CARD_POINTS = (10, 5)
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = section(run(options.output, options.folds, options.jobs))
     sys.stdout.write(f"{text}\n")
     if options.write:
-        replace_section(options.write, "cards", text)
+        replace_section(options.write, "cards", f"{text}\n\n{made_by('make cards')}")
     return 0
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 from . import printed
@@ -15,7 +12,7 @@ from .methods import FILTER_LEVEL, Method
 from .plan import Plan
 from .protocols import has_keel_folds
 from .results import Results
-from .tables import Table
+from .tables import Table, made_by
 from .verdicts import judge, keel_lines, rank_line, table_of_verdicts
 
 CONTRADICTIONS = f"""\
@@ -97,15 +94,13 @@ def write_page(
 
 def _opening(plan: Plan) -> str:
     keel = [data for data in plan.sets if has_keel_folds(data)] if "keel" in plan.protocols else []
-    versions = ", ".join(f"{name} {version(name)}" for name in ("rfsc", "numpy", "scikit-learn", "numba"))
     lines = [
         "# The paper, reproduced",
         "",
         "Brankovic, Falsone, Prandini and Piroddi, *Randomised Algorithm for Feature Selection and Classification*, "
         "arXiv 1607.08400.",
         "",
-        f"Made by `make reproduce` on {datetime.now(UTC):%Y-%m-%d} with {versions}, load "
-        f"{os.getloadavg()[0]:.1f} at the end. Stratified {N_FOLDS}-fold cross-validation, seeds "
+        f"{made_by('make reproduce')} Stratified {N_FOLDS}-fold cross-validation, seeds "
         f"{', '.join(map(str, plan.seeds))}; protocols {', '.join(plan.protocols)}; "
         + (f"KEEL's folds on {', '.join(keel)}." if keel else "KEEL's folds were not run."),
         "",

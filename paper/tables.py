@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 _LATEX = str.maketrans(
@@ -18,6 +21,13 @@ _LATEX = str.maketrans(
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Rows under a head, without a title."""
     return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
+
+
+def made_by(command: str) -> str:
+    """By which command figures are made, when, with which versions, and at which load."""
+    versions = ", ".join(f"{name} {version(name)}" for name in ("rfsc", "numpy", "scikit-learn", "numba"))
+    date, load = f"{datetime.now(UTC):%Y-%m-%d}", os.getloadavg()[0]
+    return f"Made by `{command}` on {date} with {versions}, load {load:.1f} at the end."
 
 
 def replace_section(page: Path, name: str, text: str) -> None:
