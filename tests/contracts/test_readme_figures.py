@@ -44,7 +44,8 @@ def bullets(page):
         assert losses.pop("RFSC") < min(losses.values()), f"another method is as good at {k} terms: tell so"
     ours, lasso, forest = ({k: v.strip("*") for k, v in row.items()} for row in (ours, lasso, forest))
     (others,) = found(r"default: at most .*\(([\d.]+)\)", section(page, "recovery"))
-    noise, weak = (found(r"\(([^()]*)\)$", line)[0] for line in section(page, "noise").splitlines()[-2:])
+    bars = [line for line in section(page, "noise").splitlines() if line.startswith("- ")]
+    noise, weak = (found(r"\(([^()]*)\)$", line)[0] for line in bars[-2:])
     agreed = next(row for row in table("\n" + section(page, "agreement")).values() if row["set"] == "mean")
     features, terms = (agreed[f"{what}, other folds too"] for what in ("features", "terms"))
     return [
