@@ -57,7 +57,8 @@ audit: $(VENV)/extra-all $(VENV)/extra-audit  ## known vulnerabilities of all pa
 	$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/installed.txt
 	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner off -r $(VENV)/installed.txt
 
-docs: $(VENV)/extra-docs  ## the documentation as a site, in docs/_build/html
+# extra-cli: the gallery runs `rfsc`
+docs: $(VENV)/extra-docs $(VENV)/extra-cli  ## the documentation as a site, in docs/_build/html
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
 
 dist: $(VENV)/extra-release  ## build the package, and try it in clean environments, with each extra and the oldest packages
