@@ -110,6 +110,8 @@ def test_every_class_has_its_own_size():
     sizes = [model.size for model in clf.models_]
     assert max(sizes) <= clf.max_terms
     assert [model.size for model in clf.at_size(1).models_] == [1, 1, 1]
+    assert clf.at_size(1).size == clone(clf.at_size(1)).size == 1
+    assert clf.size != 1
     assert len(clf.front_.n_terms) == sum(len(path) for path in clf._paths)
 
 

@@ -80,7 +80,7 @@ def test_the_fingerprint_tells_apart_what_differs(iris):
     assert changed(X, y, groups=visits) == {"groups"}
     assert data_of(X, y, groups=visits) == data_of(X, y, groups=[f"p{-k}" for k in visits])
     assert changed(X.iloc[:, :3], y) == {"features", "content", "schema"}
-    assert changed(X[y < 2], y[y < 2]) == {"rows", "classes", "content"}
+    assert changed(X[y < 2], y[y < 2]) == {"rows", "classes", "class_sizes", "content"}
 
 
 tables = arrays(np.float64, st.tuples(st.integers(1, 30), st.integers(1, 4)), elements=st.floats(-1e300, 1e300))

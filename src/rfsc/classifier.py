@@ -329,7 +329,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
         ----------
         size : int
             Number of terms, the intercept not counted, one of those that `front_` lists. With several classes, every
-            output gets its largest model of at most this size.
+            output gets its largest model of at most this size. It becomes the parameter `size`.
 
         Returns
         -------
@@ -343,6 +343,7 @@ class RFSCClassifier(FormulaPredictions, ClassifierMixin, BaseEstimator):  # typ
             msg = f"size must be one of {', '.join(map(str, sizes))}, the sizes of this fit, got {size!r}."
             raise ValueError(msg)
         other = copy(self)
+        other.size = int(size)
         other.models_ = [replace([m for m in path if m.size <= size][-1], evidence=None) for path in self._paths]
         return other
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,7 +24,7 @@ from ._input.column_types import (
     settled,
     share_of_numbers,
 )
-from ._model.cells import level_key, small
+from ._model.cells import CellFormat, level_key, small
 from ._model.recipe import (
     LEAST_ROWS_OF_LEVEL,
     LEAST_SHARE_OF_LEVEL,
@@ -134,6 +135,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ],
         "max_categories": [Interval(Integral, 2, None, closed="left")],
     }
+    _dates: Mapping[str, CellFormat] = MappingProxyType({})  # how columns of dates are read, if that is decided
 
     def __init__(
         self,
@@ -242,7 +244,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 read = replace(column, values=np.array([words.get(v, v) for v in column.values], dtype=object))
             reason, doubts = useless(read, self._least(column)), []
             if column.kind == "date" and not reason:
-                read, is_doubtful = in_days(column)
+                read, is_doubtful = in_days(column, self._dates.get(column.name))
                 doubts = ["01/02/2026 read as 1 February, but it may be 2 January"] if is_doubtful else []
             made = {} if reason else self._number(j, read) if read.kind == "number" else self._levels(j, read, words)
             names += made

@@ -21,6 +21,7 @@ from rfsc._utils.manifest import content_digest
 from rfsc.certify import Certificate, certify, certifying
 from rfsc.certify.certifying import correlation_clusters
 from rfsc.certify.halves import split_in_halves
+from rfsc.tables import TableEncoder
 
 FAST = RFSCClassifier(basis="polynomial", n_jobs=1)
 
@@ -133,6 +134,19 @@ def test_pipeline_sees_its_own_features(table, found):
     other = certify(pipeline, *table, n_pairs=5, random_state=0, n_jobs=1)
     assert set(other.clusters.named()) == set(found.clusters.named())
     assert {"age", "a"} & set(other.features.unit)
+
+
+def test_a_date_is_one_feature_in_all_halves():
+    """Each half begins with a day of its own, from which it must not count."""
+    rng = np.random.default_rng(0)
+    day = rng.permutation(200)
+    dates = (pd.Timestamp("2024-03-01") + pd.to_timedelta(day, unit="D")).strftime("%Y-%m-%d")
+    X = pd.DataFrame({"seen": dates, "x": rng.random(200)})
+    y = np.where(day / 20.0 - 5.0 + rng.logistic(size=200) > 0.0, "ill", "well")
+    found = certify(make_pipeline(TableEncoder(), FAST), X, y, n_pairs=3, random_state=0, n_jobs=1)
+    assert "seen (days since 2024-03-01)" in found.features.unit
+    assert set(found.features.unit) <= {"seen (days since 2024-03-01)", "x"}
+    assert found.features.share[found.features.unit.index("seen (days since 2024-03-01)")] == 1.0
 
 
 def test_rows_of_weight_zero_count_for_nothing(table, found):

@@ -9,6 +9,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from rfsc import RFSCClassifier
+from rfsc._model.access import as_predictor
 from rfsc._terms import Term, monomial
 from rfsc._terms.hinges import hinge
 from rfsc._utils.words import shortened
@@ -59,10 +60,32 @@ def test_few_rows_for_each_term_are_a_caution():
     X = rng.normal(size=(60, 4))
     y = X[:, 0] + X[:, 1] > 2
     clf = RFSCClassifier(basis="polynomial", size=2, n_restarts=1, random_state=0).fit(X, y)
-    caution = f"Caution: {min(y.sum(), (~y).sum())} rows of the smallest class for 2 terms, fewer than ten"
+    caution = f"Caution: {min(y.sum(), (~y).sum())} rows of the rarer class for 2 terms, fewer than ten"
     for text in (summary(clf), summary(make_pipeline(clf)), clf.front_.text()):
         assert caution in " ".join(text.split())
     assert "Caution" not in summary(clf.models_[0])  # which does not know
+
+
+def test_few_rows_are_those_of_the_class_of_a_formula():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(130, 2))
+    y = np.where(X[:, 0] > 0, "a", np.where(X[:, 1] > 0.7, "c", "b"))
+    clf = RFSCClassifier(basis="step", size=2, n_restarts=1, random_state=0).fit(X, y)
+    n_c = (y == "c").sum()
+    assert n_c < 20
+    assert f"Caution: {n_c} rows of the rarer class" in " ".join(summary(clf, label="c").split())
+    assert "Caution" not in summary(clf, label="a")
+
+
+def test_weighted_classes_are_a_caution():
+    model = model_of("hinge")
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    for weight in (None, "balanced", {False: 1.0, True: 3.0}):
+        clf = RFSCClassifier(basis="step", size=1, n_restarts=1, random_state=0, class_weight=weight)
+        clf.fit(X, X[:, 0] + X[:, 1] > 1)
+        said = [" ".join(summary(one).split()) for one in (clf, make_pipeline(clf), as_predictor(clf))]
+        assert ["class_weight changed" in text for text in said] == [weight is not None] * 3
+    assert "class_weight" not in summary(model)
 
 
 def test_lines_are_as_long_as_they_may_be():

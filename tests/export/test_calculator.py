@@ -400,9 +400,15 @@ def test_the_page_says_how_often_similar_rows_had_the_class(browser, opened):  #
         cells = {"age": age, "dose": 1.5, "ward": "south", "stage": 2.0, "note": "x", "sex": "f", "not read": 0.0}
         type_in(browser, predictor, cells)
         probability = predictor.predict_proba(pd.DataFrame([cells]))[0, 1]
-        _, n_rows, share, low, high = next(row for row in observed_of(predictor) if probability <= row[0])
+        bins = observed_of(predictor)
+        place = next(k for k, row in enumerate(bins) if probability <= row[0])
+        _, n_rows, share, low, high = bins[place]
+        below, above = (f"{100 * row[0]:.1f} %" for row in (bins[place - 1], bins[place]))
+        range_ = f"of {below} to {above}"
+        if place in (0, len(bins) - 1):
+            range_ = f"above {below}" if place else f"up to {above}"
         said = browser.find_element("id", "observed").text.replace("\xa0", " ")
         ends = f"95 % interval {100 * low:.1f} % to {100 * high:.1f} %"
         assert said == (
-            f"Of {n_rows} left-out rows with a similar probability, {100 * share:.1f} % were “sick” ({ends})."
+            f"Of {n_rows} left-out rows with a probability {range_}, {100 * share:.1f} % were “sick” ({ends})."
         )

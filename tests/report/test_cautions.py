@@ -103,6 +103,18 @@ def test_the_log_loss_of_the_class_shares_is_better():
         assert "no_better_than_majority" not in found
 
 
+def test_a_class_that_is_never_predicted():
+    X, y = rows()
+    X["p"] = 0.3
+    code = (y == "yes").astype(int)
+    for p in (np.full(len(X), 0.3), np.where(np.arange(len(X)) % 2, 0.6, 0.3)):
+        score = on_given_rows(np.stack([1 - p, p], axis=1), code, how="cross-validation")
+        found = cautions_of(model_of(X), X, y, score)
+        assert ("never_predicted" in found) == (p.max() < 0.5)
+        if p.max() < 0.5:
+            assert "“yes”" in found["never_predicted"].text
+
+
 def test_separable_classes():
     X, _ = rows()
     y = np.where(X["a"] + X["b"] > 0, "yes", "no")

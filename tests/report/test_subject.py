@@ -35,6 +35,12 @@ def test_no_level_of_fewer_than_five_rows_is_shown(counts):
     assert len(shown) == min(4, sum(n >= 5 for n in counts))
 
 
+@pytest.mark.parametrize(("value", "kind"), [("seen", "text"), (1.5, "number")])
+def test_one_value_and_blanks_are_two_answers(value, kind):
+    assert one([value] * 20).kind == "constant"
+    assert one([value, None] * 20).kind == kind
+
+
 def test_kinds_of_columns():
     n = 40
     frame = pd.DataFrame(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import re
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from rfsc._input.column_checks import check_names
 from rfsc._input.example_table import patients
 from rfsc._input.table_files import RawTable
 from rfsc._input.training_data import ColumnChoice, LeakError, training_table
@@ -68,6 +70,12 @@ def test_bad_targets(labels, words):
     with pytest.raises(ValueError, match=r"\w") as caught:
         training_table(table(diagnosis=labels), "diagnosis", ColumnChoice(drop=["patient"]))
     assert words in str(caught.value)
+
+
+def test_a_word_of_a_name_is_enough_to_suggest_it():
+    for wanted, advice in (("alter", "Did you mean 'Alter (Jahre)'"), ("123", "None of"), ("ja", "None of")):
+        with pytest.raises(ValueError, match=re.escape(advice)):
+            check_names(["Alter (Jahre)", "0.123 mg in a cell", "ja bitte"], [wanted], "x.csv")
 
 
 @pytest.mark.parametrize(

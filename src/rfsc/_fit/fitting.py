@@ -25,6 +25,7 @@ from .._utils.arrays import IntArray
 from .._utils.determinism import seeds_of_searches, thread_count
 from .._utils.files import encode
 from .._utils.manifest import content_digest
+from .._utils.words import plural
 from .._version import __version__
 from ..restrictions import check_number_of_classes
 from .choice import Choice, choose
@@ -379,8 +380,8 @@ def warn_unless_settled(estimator: Any) -> None:
     size, found = estimator.size, min(model.size for model in estimator.models_)
     if isinstance(size, Integral) and found < size and estimator.stop_reason_ == "finished" and not outputs:
         msg = (
-            f"The answer has {found} terms, fewer than size={size}: no model with more was found. Use a smaller "
-            "size, or a basis with more terms."
+            f"The answer has {plural(found, 'term')}, fewer than size={size}: no model with more was found. Use a "
+            "smaller size, or a basis with more terms."
         )
         warnings.warn(msg, UserWarning, stacklevel=3)
 

@@ -29,6 +29,7 @@ MARKS = (0.05, 0.25, 0.5, 0.75, 0.95)  # quantiles
 SKEWED = 1.25  # so much farther from the median is the highest of them than the lowest
 MOST_FAR = 0.02  # share of values; more of them are no mistakes
 MOST_NUMERIC_CLASSES = 20  # a target with more different numbers is no class
+SHORTEST_WORD = 3  # of a suggested name that holds it
 SINGLE_COLUMN = "It has a single column: cells must be separated by commas, semicolons or tabs."
 
 
@@ -181,7 +182,10 @@ def check_names(names: Sequence[str], wanted: Collection[str], source: str) -> N
         return
     # without a header row the names are cells: only one that the user nearly wrote is shown
     by_lower = {name.lower(): name for name in names}
-    near = get_close_matches(missing[0].lower(), by_lower, n=1, cutoff=0.6)
+    word = missing[0].lower()
+    near = get_close_matches(word, by_lower, n=1, cutoff=0.6)
+    if not near and len(word) >= SHORTEST_WORD and word.isalpha():  # age for age (years)
+        near = [name for name in by_lower if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", name)]
     if len(names) == 1:
         advice = SINGLE_COLUMN
     elif near:

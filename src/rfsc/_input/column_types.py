@@ -248,8 +248,10 @@ def _kind_of_texts(counts: Counter[str], comma: str | None) -> str:
 # ---- dates
 
 
-def in_days(column: Column) -> tuple[Column, bool]:
-    """A column of dates as days since the earliest of them, and whether days may be months."""
+def in_days(column: Column, form: CellFormat | None = None) -> tuple[Column, bool]:
+    """A column of dates as days since the earliest of them, or as a format says, and whether days may be months."""
+    if form is not None:
+        return number_column(column.name, column.values, form), False
     texts = [cell for cell in column.values if isinstance(cell, str)]
     is_month_first, is_doubtful = _order_of_dates(texts)
     found = number_column(column.name, column.values, CellFormat(since="0001-01-01", month_first=is_month_first))

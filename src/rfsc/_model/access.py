@@ -63,6 +63,19 @@ def predictor_if_readable(source: Any) -> Predictor | None:
         return None
 
 
+WEIGHTED = (
+    "class_weight changed the weights of the classes, so probabilities do not say how often a class occurs. Use them "
+    "to rank rows, or fit without class_weight and choose a threshold."
+)
+
+
+def weights_classes(source: Any) -> bool:
+    """Whether a model was fitted with class_weight, as far as it is known."""
+    last = source[-1] if isinstance(source, Pipeline) else source
+    settings = getattr(last, "settings_", None) or {}
+    return (getattr(last, "class_weight", None) or settings.get("class_weight")) is not None
+
+
 def models_of(source: Any) -> list[SparseModel]:
     predictor = predictor_if_readable(source)
     if predictor is not None:

@@ -124,6 +124,11 @@ class Recipe:
         rows = [(name, self.columns[feature.column].name, definition(feature)) for name, feature in made]
         return [("feature", "column", "value"), *rows]
 
+    @property
+    def dates(self) -> dict[str, CellFormat]:
+        """How columns of dates are read, by name."""
+        return {column.name: column.cells for column in self.columns if column.cells is not None and column.cells.since}
+
     def raw_columns(self, X: Any) -> list[np.ndarray[Any, Any]]:
         """The cells of every column as they are, by name if X has names."""
         return _columns(X, [column.name for column in self.columns])

@@ -58,7 +58,7 @@ def fingerprint(
         "rows": int(X.shape[0]),
         "features": int(X.shape[1]),
         "classes": len(labels),
-        "smallest_class": int(np.bincount(code).min()),
+        "class_sizes": np.bincount(code, minlength=len(labels)).tolist(),
         "content": content,
         "schema": schema,
         "weights": None if (weight == 1.0).all() else hash_of(numbers_of(weight)),

@@ -232,7 +232,7 @@ class Atlas:
             either = [" or ".join(names[p] for p in sorted(some)) for some in self._maps[0].in_each]
             uses = {"In all models": (*self.features.named(), *either), "In some models": self.features.named(IN_SOME)}
             found += [f"{use}: {listed(names, MOST_SHOWN)}." for use, names in uses.items() if names]
-        found += events_caution(self._source.clf, max(max(sizes) for sizes in made.sizes))
+        found += events_caution(self._source.clf, dict(zip(self._source.labels, map(max, made.sizes), strict=True)))
         if self._source.is_grouped:
             found.append(
                 "Caution: the fit kept the rows of a group together, but here single rows are left out, so standard "

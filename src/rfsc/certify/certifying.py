@@ -47,7 +47,17 @@ from .certificate import (
     majority,
     with_shares,
 )
-from .halves import HalfResult, Halves, Table, UnitResult, feature_names_of, has_steps, last_step, split_in_halves
+from .halves import (
+    Dates,
+    HalfResult,
+    Halves,
+    Table,
+    UnitResult,
+    feature_names_of,
+    has_steps,
+    last_step,
+    split_in_halves,
+)
 from .unit_tests import unit_ranks
 
 CUT = 0.7  # absolute rank correlation from which features share a cluster
@@ -144,12 +154,17 @@ def _read(X: Any, y: Any, sample_weight: Any, groups: Any) -> Table:
     return Table(X, labels, encode_targets(labels), weight, codes)
 
 
-def _features(estimator: Any, table: Table) -> tuple[list[str], FloatArray, bool]:
-    """Names and values of the features of all rows, for which earlier steps are fitted; and if a recipe makes them."""
+def _features(estimator: Any, table: Table) -> tuple[list[str], FloatArray, bool, Dates]:
+    """Names and values of the features of all rows, for which earlier steps are fitted; whether a recipe makes them.
+
+    And how every encoder among the steps reads dates.
+    """
     before = clone(estimator[:-1]).fit(table.X, table.y) if has_steps(estimator) else None
     seen, clf = table.X if before is None else before.transform(table.X), clone(last_step(estimator))
     values, *_ = read_features(clf, seen, table.y, table.weight)
-    return feature_names_of(before, clf), values, clf.recipe_ is not None
+    encoders = {} if before is None else {name: step for name, step in before.steps if hasattr(step, "_dates")}
+    dates = {name: encoder.recipe_.dates for name, encoder in encoders.items()}
+    return feature_names_of(before, clf), values, clf.recipe_ is not None, dates
 
 
 def _clusters(clusters: Any, names: Sequence[str], values: FloatArray) -> dict[str, str]:
@@ -195,12 +210,12 @@ class _Study:
     def __init__(self, estimator: Any, table: Table, clusters: Any, n_pairs: int, random_state: int | None) -> None:
         rng = stream(np.random.SeedSequence(random_state), 0)
         is_upper = split_in_halves(table.targets.code, table.groups, n_pairs, rng)
-        self._names, values, fills = _features(estimator, table)
+        self._names, values, fills, dates = _features(estimator, table)
         targets = table.targets
         self._data = fingerprint(values, targets.classes, targets.code, table.weight, self._names, table.groups)
         self.cluster_of = _clusters(clusters, self._names, values)
         seeds = rng.integers(2**31, size=2 * n_pairs)
-        self._halves = Halves(estimator, table, is_upper, seeds, self.cluster_of, fills=fills)
+        self._halves = Halves(estimator, table, is_upper, seeds, self.cluster_of, dates, fills=fills)
         self._n_pairs, self._random_state = n_pairs, random_state
         self._cut = CUT if isinstance(clusters, str) else None
 

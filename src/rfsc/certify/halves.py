@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from .._fit.encoding import Targets, feature_names, fill_later
 from .._fit.fitting import settings_of
+from .._model.cells import CellFormat
 from .._model.sparse_model import SparseModel
 from .._search.context import Context
 from .._terms import Term
@@ -26,6 +27,7 @@ from ..classifier import RFSCClassifier
 from .certificate import HalfScore
 from .unit_tests import UnseenRows, feature_p_value, shape, term_p_value
 
+Dates = Mapping[str, Mapping[str, CellFormat]]  # formats by the names of steps and of columns
 Pairs = Sequence[tuple[SparseModel, UnseenRows]]  # one for each output
 
 LEAST_GROUPS = 4
@@ -75,6 +77,7 @@ class Halves:
     is_upper: BoolArray  # (pair, row): which half
     seeds: IntArray  # (half fit,)
     cluster_of: Mapping[str, str]  # of the names of features
+    dates: Dates  # days are counted from the first of all rows, or a half would have features of its own
     fills: bool = False  # whether cells that are missing in the other half alone are filled
 
     def __sizeof__(self) -> int:
@@ -127,6 +130,8 @@ class Halves:
     def _fitted(self, seen: IntArray, seed: int) -> Any:
         table, estimator = self.table, clone(self.estimator)
         own = last_step(estimator)
+        for name, formats in self.dates.items():
+            estimator.named_steps[name]._dates = formats
         # callbacks, progress and threads are those of the certificate
         own.set_params(n_restarts=1, n_jobs=1, callbacks=None, verbose=0, random_state=seed)
         if own.size is not None:

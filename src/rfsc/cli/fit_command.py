@@ -341,6 +341,10 @@ def _show(job: FitJob, model: Any, score: Any) -> None:
     if score is not None and not score.beats_majority:
         text = "on held-out rows the model is not clearly better than the shares of the classes alone"
         job.messages.warn(text, in_report=False)
+    elif score is not None and score.never_predicted:
+        never = listed([str(model.classes_[k]) for k in score.never_predicted])
+        text = f"no held-out row is predicted as {never}; use the probabilities (rfsc predict --proba) and a threshold"
+        job.messages.warn(text, in_report=False)
 
 
 def _as_dict(job: FitJob, prepared: Prepared, score: Any, certificate: Certificate | None) -> dict[str, Any]:

@@ -213,6 +213,7 @@ def card(
     With its table, the model is fitted again, points are chosen that lose least, and folds say what rounding costs on
     left-out rows. Products of features cannot be shown: fit with --basis hinge, step or rule.
     """
+    from .._model.access import WEIGHTED, weights_classes
     from ..card import card
 
     messages = Messages(quiet=quiet)
@@ -235,6 +236,8 @@ def card(
     if predictor.fallbacks_:
         names = listed(sorted({name for one in predictor.fallbacks_ for name in one.when_missing}))
         messages.warn(f"the card has no formulas for rows without {names}; it counts a missing value as the median")
+    if weights_classes(predictor):
+        messages.warn(WEIGHTED)
     if data is not None:
         check_stdin(model, data)
         estimator, X, y, groups = fitted_again(messages, predictor, data, target, "card", n_jobs=jobs)

@@ -94,5 +94,5 @@ def front_of(paths: Sequence[Sequence[SparseModel]], fitted: Any) -> Front:
             [[model.size == answer.size for model in path] for path, answer in zip(paths, chosen, strict=True)]
         ),
         equation=tuple(str(equation(model, digits=DIGITS)) for model in models),
-        cautions=events_caution(fitted, max(model.size for model in chosen)),
+        cautions=events_caution(fitted, {model.label: model.size for model in chosen}),
     )

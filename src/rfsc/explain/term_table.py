@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from html import escape
 from typing import Any, Self
@@ -13,7 +13,14 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._model import SparseModel
-from .._model.access import models_of, one_model, predictor_if_readable, yes_or_no_features
+from .._model.access import (
+    WEIGHTED,
+    models_of,
+    one_model,
+    predictor_if_readable,
+    weights_classes,
+    yes_or_no_features,
+)
 from .._terms import Term
 from .._terms.expression import Positive, Scaled, as_difference, conditions_of, interval
 from .._utils.arrays import FloatArray
@@ -274,7 +281,8 @@ def summary(source: Any, *, label: object = None, width: int = 100) -> Rendered:
         else f"f > 0 predicts class {model.label}; its probability is 1/(1 + exp(-f))",
         *legend(model, units=units, ranges=False),
     ]
-    below = [size, *events_caution(source, model.size)]
+    below = [size, *events_caution(source, {model.label: model.size})]
+    below += [f"Caution: {WEIGHTED}"] if weights_classes(source) else []
     lines = [
         *(line for words in head for line in textwrap.wrap(words, width)),
         "",
@@ -290,16 +298,19 @@ def summary(source: Any, *, label: object = None, width: int = 100) -> Rendered:
     return text
 
 
-def events_caution(source: Any, n_terms: int) -> tuple[str, ...]:
-    """A sentence about few rows of the smallest class for each term, if there are, and if the source knows it."""
+def events_caution(source: Any, n_terms: Mapping[Any, int]) -> tuple[str, ...]:
+    """A sentence about few rows for each term, if there are, and if the source knows it; terms by class."""
     last = source[-1] if isinstance(source, Pipeline) else source
-    n_events = ((getattr(last, "manifest_", None) or {}).get("data") or {}).get("smallest_class")
-    if n_events is None or n_events >= EVENTS_PER_TERM * n_terms:
+    n_rows = ((getattr(last, "manifest_", None) or {}).get("data") or {}).get("class_sizes")
+    if n_rows is None:
         return ()
-    rows, terms = plural(n_events, "row"), plural(n_terms, "term")
-    return (
-        f"Caution: {rows} of the smallest class for {terms}, fewer than ten for each: coefficients may be far off.",
-    )
+    own = dict(zip(last.classes_.tolist(), n_rows, strict=True))
+    few = [(min(own[label], sum(n_rows) - own[label]), n) for label, n in n_terms.items() if n and label in own]
+    n_events, most = min(few, key=lambda one: one[0] / one[1], default=(0, 0))
+    if n_events >= EVENTS_PER_TERM * most:
+        return ()
+    rows, terms = plural(n_events, "row"), plural(most, "term")
+    return (f"Caution: {rows} of the rarer class for {terms}, fewer than ten for each: coefficients may be far off.",)
 
 
 def _step(model: SparseModel, term: Term, change: float, yes_or_no: frozenset[int]) -> tuple[float, str]:

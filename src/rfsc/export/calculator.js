@@ -69,12 +69,16 @@ function showReasons(id, found) {
   list.closest("div").hidden = found.length === 0;
 }
 
-// how often the class was true of rows with a similar probability, or nothing
+// how often the class was true of rows with about this probability, or nothing
 function observed(share) {
-  const bin = OBSERVED.find(([highest]) => share <= highest) ?? OBSERVED.at(-1);
-  if (!bin) return "";
-  const [, rows, happened, low, high] = bin;
-  return `Of ${rows} left-out rows with a similar probability, ${percent(happened)} were “${NAMES[1]}” (95\u00a0% interval ${percent(low)} to ${percent(high)}).`;
+  if (OBSERVED.length === 0) return "";
+  const found = OBSERVED.findIndex(([highest]) => share <= highest);
+  const place = found < 0 ? OBSERVED.length - 1 : found;
+  const [to, rows, happened, low, high] = OBSERVED[place];
+  const from = place > 0 ? percent(OBSERVED[place - 1][0]) : "";
+  const isLast = place === OBSERVED.length - 1;
+  const range = place === 0 ? `up to ${percent(to)}` : isLast ? `above ${from}` : `of ${from} to ${percent(to)}`;
+  return `Of ${rows} left-out rows with a probability ${range}, ${percent(happened)} were “${NAMES[1]}” (95\u00a0% interval ${percent(low)} to ${percent(high)}).`;
 }
 
 function showClasses(answer) {

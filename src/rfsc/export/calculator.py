@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._model import Predictor
-from .._model.access import as_predictor
+from .._model.access import WEIGHTED, as_predictor, weights_classes
 from .._model.recipe import LevelOf, NumberOf
 from .._utils.optional import require
 from .._utils.words import listed, plural
@@ -226,5 +226,6 @@ def about(predictor: Predictor, program: Program, *, has_interval: bool = False)
         "probability. It is no interval for a single case."
         if has_interval
         else "There is no interval, because the model does not hold what an honest one needs.",
+        *([f"Caution: {WEIGHTED}"] if weights_classes(predictor) else []),
         "Do not base decisions about people on it alone. It is not a medical device.",
     ]

@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from scipy.stats import rankdata
 
 from .._model import SparseModel
+from .._model.access import WEIGHTED, weights_classes
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.words import fixed, listed, percent, plural
 from ..certify import Certificate
@@ -89,6 +90,8 @@ def find_cautions(
         for key, detail in chain(of_fit, _search_findings(model)):
             details.setdefault(key, []).append(detail if len(models) == 1 else f"class “{model.label}”: {detail}")
     found += [_of_outputs(key, some) for key, some in details.items()]
+    if weights_classes(subject.predictor):
+        found.append(Caution("serious", "class_weight", "Weighted classes", WEIGHTED))
     if subject.predictor.settings_.get("random_state", 0) is None:
         text = "random_state was not set, so another fit may find other terms. Set it to make the fit reproducible."
         found.append(Caution("note", "no_seed", "No random seed", text))
@@ -140,6 +143,14 @@ def _score_cautions(score: HonestScore, subject: Subject) -> Iterator[Caution]:
             "probabilities are not reliable, even if the model ranks rows better than chance."
         )
         yield Caution("serious", "log_loss_above_class_shares", "Log-loss above that of the class shares", text)
+    never = score.never_predicted
+    if never:
+        named = listed([f"“{subject.class_names[k]}”" for k in never], MAX_NAMES)
+        text = (
+            f"No held-out row is predicted as {named}: no probability is high enough. Choose a threshold of your own "
+            "for the probability, by what a missed case and a false alarm cost."
+        )
+        yield Caution("caution", "never_predicted", "A class that is never predicted", text)
     here, held_out = measure(subject.code, subject.proba, subject.weight)["accuracy"], score.figures()["accuracy"]
     if here - held_out > MAX_OPTIMISM:
         text = (

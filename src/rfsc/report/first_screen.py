@@ -131,8 +131,8 @@ def _missing(content: Mapping[str, Any]) -> str:
     if not gaps:
         return "No cell was missing."
     named = listed([f"{name} ({percent(share)})" for name, share in sorted(gaps, key=lambda gap: -gap[1])], MAX_NAMES)
-    made = [(f["name"], f["definition"].removeprefix("unchanged; ")) for f in content["features"]]
-    fills = [f"{name}: {definition}" for name, definition in made if "missing" in definition]
+    made = [f for f in content["features"] if f["column"] in dict(gaps) and "missing" in f["definition"]]
+    fills = [f"{f['name']}: {f['definition'].removeprefix('unchanged; ')}" for f in made]
     treated = f" In the features of the model: {'; '.join(fills)}." if fills else ""
     return f"Cells were missing in {plural(len(gaps), 'column')}: {named}.{treated}"
 

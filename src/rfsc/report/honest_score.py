@@ -116,6 +116,11 @@ class HonestScore:
         half_width *= np.sqrt(self.n_repeats)  # repeated predictions of a row say little more than one
         return bool((SIGNS * (ours - shares) > half_width).any())
 
+    @property
+    def never_predicted(self) -> list[int]:
+        """Positions of the classes that are the most likely one of no row."""
+        return [k for k in range(self.proba.shape[1]) if not (self.proba.argmax(axis=1) == k).any()]
+
     def figures(self, name: str = OURS) -> dict[str, float]:
         """Metrics of the model or of the class shares: means over the folds, of all rows where a fold has none."""
         proba = self.proba if name == OURS else _shares(self.code, self.proba, self.weight)

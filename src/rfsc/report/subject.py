@@ -152,8 +152,10 @@ def _summarize(name: str, column: np.ndarray[Any, Any]) -> ColumnSummary:
     numbers = numbers_of(cells)
     counts = Counter((cells if numbers is None else numbers).tolist())
     kind, levels = "number", []
-    if len(counts) <= 1:
-        kind = "constant" if counts else "empty"
+    if not counts:
+        kind = "empty"
+    elif len(counts) == 1 and not missing.any():  # a blank says something, too
+        kind = "constant"
     elif numbers is None:
         kind, levels = "text", counts.most_common(MAX_LEVELS)
     elif set(counts) == {0.0, 1.0}:
