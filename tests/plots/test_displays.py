@@ -95,7 +95,7 @@ def test_feature_effects_are_what_the_feature_alone_changes():
     y = np.abs(X["dose"]) + (X["age"] > 55) + 0.5 * rng.normal(size=300) > 1
     settings = {"size": 4, "n_restarts": 1, "random_state": 0}
     pipe = make_pipeline(StandardScaler(), RFSCClassifier(["hinge", "step"], **settings)).fit(X, y)
-    display = FeatureEffectsDisplay.from_estimator(pipe, X=X)
+    display = FeatureEffectsDisplay.from_estimator(pipe, X)
     assert sorted(display.names) == ["age", "dose"]
     for name, (x, f), ax in zip(display.names, display.curves, display.ax_, strict=True):
         inside = np.arange(1, len(x), 7)  # beside a jump the pipeline may round to its other side

@@ -48,7 +48,7 @@ MEANING = {
     PASSENGER: "at least half of the fits choose it, but only in products that are as good without it",
     TOO_FEW: "it could not be tested in at least half of those, which says nothing against it",
     NOT_SETTLED: "these rows do not tell whether it matters",
-    CHANCE: "the models predict unseen rows no better than chance",
+    CHANCE: "the models predict unseen rows no better than chance, so nothing is supported, whatever its P",
 }
 
 

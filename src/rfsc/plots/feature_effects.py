@@ -63,7 +63,7 @@ class FeatureEffectsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, output: int = 0, X: Any = None, max_features: int = 12, least: int = 1, ax: Any = None
+        cls, estimator: Any, X: Any = None, *, output: int = 0, max_features: int = 12, least: int = 1, ax: Any = None
     ) -> Self:
         """Draw the effect of each feature.
 
@@ -71,10 +71,10 @@ class FeatureEffectsDisplay(Display):
         ----------
         estimator : RFSCClassifier, Pipeline, Predictor or SparseModel
             A fitted classifier, a fitted pipeline that ends in one, or a model read from a file.
-        output : int, default=0
-            Index of the model, for classifiers with several.
         X : array-like or data frame of shape (n_samples, n_features) or None, default=None
             Samples whose values are counted by bars below the curves.
+        output : int, default=0
+            Index of the model, for classifiers with several.
         max_features : int, default=12
             Largest number of features to draw, those that change f most.
         least : int, default=1

@@ -146,8 +146,11 @@ def _of_outputs(subject: Subject, X: Any) -> Iterator[Figure]:
             display = plots.FrontDisplay.from_estimator(source, output=k)
             yield _figure("sizes", k, f"Size of the model{of}", text, display)
         if any(len(term.features) == 1 for term in subject.models[k].terms):
-            text = "what the terms of each single feature add to f where nearly all rows are, and how many these are."
-            display = plots.FeatureEffectsDisplay.from_estimator(source, X=table, least=MIN_ROWS, output=k)
+            text = (
+                "what the terms of each single feature add to f where nearly all rows are, and how many these are; "
+                f"bars of fewer than {MIN_ROWS} rows are left out."
+            )
+            display = plots.FeatureEffectsDisplay.from_estimator(source, table, least=MIN_ROWS, output=k)
             yield _figure("effects", k, f"Features{of}", text, display, wide=True)
         evidence = subject.models[k].evidence
         if evidence is not None and evidence.traces:
