@@ -241,6 +241,18 @@ def test_halves_are_stratified_and_keep_groups_together(rng):
         assert not set(groups[half]) & set(groups[~half])
 
 
+def test_files_whose_parts_do_not_fit_together(found, tmp_path):
+    path = tmp_path / "certificate.json"
+    content = json.loads(found.to_json())
+    content["clusters"]["unit"][0] = "other"
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="a feature is in a cluster that it does not hold"):
+        Certificate.load(path)
+    path.write_text(" " * (64 * 2**20 + 1))
+    with pytest.raises(ValueError, match="it is larger than 64 MiB"):
+        Certificate.load(path)
+
+
 def test_errors_say_what_to_do(table):
     X, y = table
     with pytest.raises(TypeError, match="must be an RFSCClassifier or a pipeline"):

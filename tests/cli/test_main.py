@@ -178,6 +178,15 @@ def test_a_full_disk_behind_stdout_is_an_error():
     assert done.stderr == "rfsc: No space left on device\n"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("line", "status"), [("info - <&-", 1), ("predict x.json - <&-", 1), ("--version >&-", 0)])
+def test_closed_streams_are_empty(line, status):
+    done = subprocess.run(["sh", "-c", f"{sys.executable} -m rfsc {line}"], capture_output=True, text=True)
+    assert done.returncode == status
+    assert "internal error" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_letters_that_a_terminal_does_not_know(monkeypatch):
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", stream)

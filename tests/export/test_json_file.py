@@ -103,6 +103,23 @@ def test_labels_keep_their_kind(iris, labels):
     np.testing.assert_array_equal(loaded.predict(X), clf.predict(X))
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([0, 2**64 - 2, 2**64 - 1], dtype=np.uint64),
+        np.array(["a", "a\0", "b"], dtype=object),
+        np.array([5, 2**63 + 1, 6], dtype=np.uint64),
+    ],
+)
+def test_labels_that_numpy_would_merge_stay_apart(iris, labels):
+    X, y = iris
+    clf = RFSCClassifier(basis="polynomial", **QUICK).fit(X, labels[y])
+    loaded = from_json(to_json(clf))
+    assert loaded.classes_.tolist() == clf.classes_.tolist()
+    assert loaded.predict(X).tolist() == clf.predict(X).tolist()
+    assert loaded.score(X, labels[y]) == clf.score(X, labels[y])
+
+
 def test_boolean_labels_and_arrays_without_names():
     X, y = load_wine(return_X_y=True)
     clf = RFSCClassifier(basis="polynomial", **QUICK).fit(X, y == 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 import io
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,12 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pandas as pd
+import pyarrow as pa
+from pyarrow import parquet as pq
 
 from .tables import LABEL, NUMBER, SAME, WORKS, N, good
+
+LARGE = [None, *(2**53 + int(k) for k in LABEL[1:])]  # integers that no float can hold
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,24 @@ def parquet_of(table: Any) -> bytes:
     return stream.getvalue()
 
 
+def arrow_of(table: Any) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    return stream.getvalue()
+
+
+def far_row(book: bytes) -> bytes:
+    """A workbook whose last row says that a million millions are before it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(book)) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.endswith("sheet1.xml"):
+                content = content.replace(f'<row r="{N + 1}"'.encode(), b'<row r="1000000000000"')
+            new.writestr(name, content)
+    return out.getvalue()
+
+
 def workbook_of(table: Any, **cells: Any) -> bytes:
     """An Excel file, with further cells by their places."""
     book = openpyxl.Workbook()
@@ -129,7 +152,14 @@ CONTENT = [
     File("numbers only", lambda: b"1,2\n3,4\n", "expected a header row"),
     File("a short line", lambda: line(5, "1,2"), "line 6: expected 4 cells"),
     File("a long line", lambda: line(5, "1,2,3,no,SECRET"), "line 6: expected 4 cells"),
-    File("a quote that is not closed", lambda: line(5, '"1,2,3,no'), "line 41: expected 4 cells"),
+    File("a quote that is not closed", lambda: line(5, '"1,2,3,no'), "line 41: expected whole cells in quotes"),
+    File(
+        "two quotes that are not closed",
+        lambda: line(5, '"1,2,3,no\n4,"5,6,no'),
+        "line 7: expected whole cells in quotes",
+    ),
+    File("a cell of 100,000 digits and a letter", lambda: cell("9" * 10**5 + "x"), WORKS),
+    File("a cell of 100,000 spaces in a limit", lambda: cell("<" + " " * 10**5 + "x"), WORKS),
     File("a cell of a million letters", lambda: cell("x" * 10**6), "very long"),
     File("a line of a million cells", lambda: line(5, "1," * 10**6), "line 6"),
     File("a header of 100,000 names", lambda: joined([",".join(f"x{i}" for i in range(10**5)), "1,2"]), "line 2"),
@@ -388,6 +418,29 @@ FORMATS = [
         suffix=".xlsx",
     ),
     File("Excel, cut off", lambda: workbook_of(frame())[:-99], "expected a complete Excel file", suffix=".xlsx"),
+    File(
+        "Parquet with an index",
+        lambda: parquet_of(frame().set_index("a")),
+        WORKS,
+        suffix=".parquet",
+    ),
+    File(
+        "Parquet with odd words about pandas",
+        lambda: arrow_of(
+            pa.Table.from_pandas(frame()).replace_schema_metadata({b"pandas": b'{"index_columns": ["z"]}'})
+        ),
+        WORKS,
+        suffix=".parquet",
+    ),
+    File(
+        "Parquet with large classes and one blank",
+        lambda: arrow_of(pa.Table.from_pandas(frame()).set_column(3, "class", pa.array(LARGE, pa.int64()))),
+        WORKS,
+        WORKS,
+        "classes",
+        suffix=".parquet",
+    ),
+    File("Excel with a row beyond all others", lambda: far_row(workbook_of(frame())), WORKS, suffix=".xlsx"),
     File("Parquet with bytes", lambda: parquet_of(frame().assign(b=[b"SECRET"] * N)), WORKS, suffix=".parquet"),
 ]
 

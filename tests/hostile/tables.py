@@ -148,6 +148,9 @@ SHAPES = [
     x("generator", lambda: iter(good().tolist()), "must be a table of numbers.*got list_iterator"),
     x("more columns than rows", lambda: np.random.default_rng(1).random((N, 300)) + LABEL[:, None], WORKS),
     x("one column", lambda: good()[:, :1], WORKS),
+    x("dates among numbers", lambda: with_cell(np.datetime64("2020-01-01"), object), "it holds dates or durations"),
+    x("durations among numbers", lambda: with_cell(np.timedelta64(3, "h"), object), "it holds dates or durations"),
+    x("a number that must not be compared", lambda: with_cell(Decimal("sNaN"), object), "signaling NaN"),
 ]
 
 DTYPES = [
@@ -368,6 +371,8 @@ LABELS = [
     y("lists as classes", lambda: [["SECRET"], ["b", "c"]] * (N // 2), "some of its entries are lists"),
     y("objects as classes", lambda: labels(object(), object()), "Unknown label type", report="not among the"),
     y("bytes as classes", lambda: labels(b"SECRET", b"b"), "bytes", report="not among the"),
+    y("masked classes", lambda: np.ma.masked_array(LABEL, np.arange(N) < 3), "y is a masked array"),
+    y("a list of texts and numbers", lambda: [1, "1", "2", "2"] * (N // 4), "y mixes texts with other labels"),
     y("truth values as classes", lambda: LABEL == 1, WORKS),
     y("categories as classes", lambda: pd.Series(labels("a", "b")).astype("category"), WORKS),
     y("classes beyond 64 bits", lambda: labels(10**30, 10**31, object), "Unknown label type", report="not among the"),
@@ -424,6 +429,8 @@ WEIGHTS = [
     w("subnormal weights", lambda: np.full(N, 5e-324), WORKS),
     w("weights of 1e300", lambda: np.full(N, 1e300), "must not sum to more than 1e\\+100"),
     w("weights whose sum overflows", lambda: np.full(N, 1e308), "must not sum to more than 1e\\+100"),
+    w("masked weights", lambda: np.ma.masked_array(np.ones(N), np.arange(N) < 3), "sample_weight is a masked array"),
+    w("weights of polars", lambda: pl.Series([1.0] * N), WORKS),
     w("weights 300 powers of ten apart", lambda: np.where(np.arange(N) % 4 < 2, 1e90, 1e-210), WORKS),
 ]
 

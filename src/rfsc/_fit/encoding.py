@@ -34,7 +34,7 @@ from .._model.recipe import (
 )
 from .._utils.arrays import BoolArray, FloatArray, IntArray
 from .._utils.compat import check_sample_weight, safe_indexing
-from .._utils.validation import REPEATED_NAMES, check_columns, check_raw_table, check_table, is_missing
+from .._utils.validation import REPEATED_NAMES, check_columns, check_raw_table, check_table, check_unmasked, is_missing
 
 CATEGORIES = ("category", "Categorical", "Enum")  # how pandas and polars begin the names of such types
 MOST_OBSERVATIONS = 1e100  # squares and products of such weights are still finite
@@ -323,7 +323,8 @@ def row_weights(sample_weight: Any, class_weight: Any, X: FloatArray, y: np.ndar
 
 def checked_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
     """Weights of some rows, as numbers that are not negative; they may all be zero."""
-    if getattr(sample_weight, "dtype", np.dtype(float)).kind in "mM":  # would become nanoseconds
+    check_unmasked("sample_weight", sample_weight)
+    if getattr(getattr(sample_weight, "dtype", None), "kind", "f") in "mM":  # would become nanoseconds
         msg = f"sample_weight must hold {X.shape[0]} real numbers, one per row, got dates. Convert it to float."
         raise ValueError(msg)
     try:
@@ -357,8 +358,8 @@ def class_factors(class_weight: Any, labels: np.ndarray[Any, Any], counts: Float
 def _class_weights(class_weight: Any, y: np.ndarray[Any, Any]) -> FloatArray:
     """Weight of every row by its class."""
     if isinstance(class_weight, dict):
-        values = list(class_weight.values())
-        if not all(isinstance(v, Real) and 0 <= float(v) < np.inf for v in values):
+        values: list[Any] = list(class_weight.values())
+        if not all(isinstance(v, Real) for v in values) or not all(0 <= v < 1e308 for v in values):
             msg = "class_weight must map labels to finite numbers that are not negative. Use 0 to leave a class out."
             raise ValueError(msg)
         present = set(_distinct(y)[0].tolist())

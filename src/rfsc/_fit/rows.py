@@ -14,7 +14,7 @@ from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray, IntArray
 from .._utils.compat import check_feature_names
 from .._utils.manifest import fingerprint
-from .._utils.validation import is_large, is_missing
+from .._utils.validation import check_unmasked, is_large, is_missing
 from ..restrictions import Restrictions, barred_features, named_features
 from .encoding import Targets, encode, feature_names, read_features, sortable
 
@@ -94,6 +94,7 @@ def group_codes(groups: Any, n_rows: int) -> IntArray | None:
     """The groups of the rows, numbered as they appear."""
     if groups is None:
         return None
+    check_unmasked("groups", groups)
     groups = np.asarray(groups)
     if groups.shape != (n_rows,):
         msg = f"groups must hold one value for each of the {n_rows} rows, got an array of shape {groups.shape}."

@@ -45,6 +45,7 @@ NUMBER = r"[+-]?[0-9.,](?:[0-9.,' ]*[0-9.,])?(?:[eE][+-]?\d+)?"
 CURRENCY = r"(?:US)?[$€£¥]|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|INR|JPY|MXN|NOK|NZD|PLN|SEK|SGD|USD|ZAR"
 UNIT = rf"%|{CURRENCY}|[°µμ]?[A-Za-z][\w^/.·]{{0,15}}"
 MEASUREMENT = re.compile(rf"(?:[<>]=?|[≤≥])?\s*(?P<currency>{CURRENCY})?\s*{NUMBER}\s*(?P<unit>{UNIT})?")
+LONGEST_NUMBER = 200  # letters of a number with its unit; expressions take quadratic time
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 DECIMAL_POINT = re.compile(r"[^.,]*\d\.(?:\d{1,2}|\d{4,})(?!\d)[^.,]*")
 ONE_COMMA = re.compile(r"[^,.]*\d,\d+[^,.\d]*")
@@ -134,11 +135,16 @@ def number_column(name: str, cells: np.ndarray[Any, Any], form: CellFormat) -> C
     return Column(name, "number", values, form, int((np.isnan(values) & ~blank).sum()), below, above)
 
 
+def _measurement(text: str) -> re.Match[str] | None:
+    """A number with its unit."""
+    return MEASUREMENT.fullmatch(text.strip()) if len(text) <= LONGEST_NUMBER else None
+
+
 def common_unit(counts: Counter[str]) -> str:
     """The unit that at least half of the numbers have; empty without one."""
     units: Counter[str] = Counter()
     for text, n in counts.items():
-        if found := MEASUREMENT.fullmatch(text.translate(AS_TYPED).replace("\xa0", " ").strip()):
+        if found := _measurement(text.translate(AS_TYPED).replace("\xa0", " ")):
             units[found["unit"] or found["currency"] or ""] += n
     unit, n_with = units.most_common(1)[0] if units else ("", 0)
     return unit if 2 * n_with >= units.total() else ""
@@ -153,7 +159,7 @@ def comma_meaning(columns: Iterable[Iterable[Any]]) -> str | None:
     for column in columns:
         signs = "," if has_points else ",."
         for text in {cell for cell in column if isinstance(cell, str) and any(sign in cell for sign in signs)}:
-            if MEASUREMENT.fullmatch(text.strip()):
+            if _measurement(text):
                 found = DECIMAL_COMMA.search(text)
                 if found and not THOUSANDS.fullmatch(found[0]):
                     return "."
@@ -199,7 +205,7 @@ def _counts(cells: Iterable[Any]) -> Counter[str]:
 
 
 def _most_match(pattern: re.Pattern[str], counts: Counter[str]) -> bool:
-    n_found = sum(n for text, n in counts.items() if pattern.fullmatch(text))
+    n_found = sum(n for text, n in counts.items() if len(text) <= LONGEST_NUMBER and pattern.fullmatch(text))
     return n_found > 0 and n_found >= LEAST_SHARE * counts.total()
 
 

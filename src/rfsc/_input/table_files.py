@@ -9,12 +9,14 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 FORMATS = "CSV, TSV, Excel (.xlsx) or Parquet"
 ROW_NAMES = "(row names)"
+ROW_NAME = re.compile(r"__index_level_\d+__")  # as pandas calls them in Parquet
+MOST_ROWS = 2**20  # of a sheet
 FIRST = 2**16  # bytes by which a table is told from other files
 
 
@@ -150,12 +154,17 @@ def _delimiter(text: str) -> str:
 
 def _csv_rows(path: Path, text: str, delimiter: str) -> list[list[str]]:
     """Header and rows, all of the same length; rows of blanks are skipped."""
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    # strict: else a quote that is not closed takes in all rows up to the next one
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
     try:
         rows = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(map(str.strip, cells))]
-    except csv.Error:
-        advice = "Look for a quote that is not closed"
-        raise line_error(path, reader.line_num, "cells of ordinary length", "a very long one", advice) from None
+    except csv.Error as error:
+        is_long = "field limit" in str(error)
+        expected, got = (
+            ("cells of ordinary length", "a very long one") if is_long else ("whole cells in quotes", "a part")
+        )
+        advice = "Look for a quote that is not closed; a quote within a cell is written twice"
+        raise line_error(path, reader.line_num, expected, got, advice) from None
     if len(rows) < 2:
         msg = f"{path.name}: expected a header row and rows of data, got {plural(len(rows), 'row')}. Is it complete?"
         raise ValueError(msg)
@@ -198,7 +207,8 @@ def _from_workbook(path: Path, content: bytes) -> RawTable:
         book = load_workbook(io.BytesIO(content), data_only=True, read_only=True)
         for sheet in book.worksheets:
             sheet.reset_dimensions()  # what the file says of them may be wrong
-        sheets = [(sheet.title, _filled_rows(sheet.values)) for sheet in book.worksheets]
+        # a damaged file may number a row as it likes, and all before it would be made
+        sheets = [(sheet.title, _filled_rows(islice(sheet.values, MOST_ROWS))) for sheet in book.worksheets]
     except Exception:  # of zipfile, of XML, or of openpyxl itself, whose texts may hold cells
         sheets = None
     if sheets is None:
@@ -239,36 +249,30 @@ def _filled_rows(rows: Iterable[Sequence[Any]]) -> list[tuple[int, list[Any]]]:
 
 def _from_parquet(path: Path, source: Any) -> RawTable:
     require("reading Parquet", ["pyarrow"], "parquet")
-    from pandas import read_parquet
     from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+    from pyarrow.parquet import read_table as read_folder
 
     if path.is_dir() and not any(path.rglob("*.parquet")):
         msg = f"{path.name}: expected Parquet files in this folder, got none. Is it the right one?"
         raise ValueError(msg)
-    try:
-        frame: Any = read_parquet(source)
-    except (ArrowException, OSError, ValueError):
-        frame = None
-    if frame is None and _has_repeated_names(path):
+    frame, names = None, []
+    with suppress(ArrowException, OSError, ValueError, KeyError):
+        file = ParquetFile(next(path.rglob("*.parquet")) if path.is_dir() else source)
+        names = file.schema_arrow.names
+        table = read_folder(source) if path.is_dir() else file.read()
+        own = [name for name in table.column_names if not ROW_NAME.fullmatch(name)]
+        # what pandas has written of itself is not needed: an index is a column; blanks make no floats of integers
+        frame = table.replace_schema_metadata(None).select(own).to_pandas(integer_object_nulls=True)
+    if len(set(names)) < len(names):
         msg = f"{path.name}: expected a different name for every column, got a repeated one. Rename it."
         raise ValueError(msg)
     if frame is None:
         what = "complete Parquet files" if path.is_dir() else "a complete Parquet file"
         msg = f"{path.name}: expected {what}, got a damaged one. Copy it again."
         raise ValueError(msg)
-    frame.columns = [str(name) for name in frame.columns]
-    if not frame.columns.is_unique or not len(frame):
-        msg = f"{path.name}: expected rows, and a different name for every column, got none or a repeated one."
+    if not len(frame):
+        msg = f"{path.name}: expected rows, got none. Is it complete?"
         raise ValueError(msg)
-    return RawTable(frame.reset_index(drop=True), path.name)
-
-
-def _has_repeated_names(path: Path) -> bool:
-    """Whether a Parquet file has two columns of one name, which cannot be read as a data frame."""
-    from pyarrow import ArrowException, parquet
-
-    try:
-        names = parquet.read_schema(next(path.rglob("*.parquet")) if path.is_dir() else path).names
-    except (ArrowException, OSError, ValueError):
-        return False
-    return len(set(names)) < len(names)
+    notes = ("row names were dropped",) if any(map(ROW_NAME.fullmatch, names)) else ()
+    return RawTable(frame, path.name, notes)

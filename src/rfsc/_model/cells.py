@@ -24,7 +24,7 @@ SPACES = " \t\n\r"
 BELOW, ABOVE = "<≤", ">≥"
 SIGNS = (*(sign + "=" for sign in "<>"), *BELOW, *ABOVE)  # of limits, longer ones first
 LIMIT = f"[<>]=?|[{BELOW[1]}{ABOVE[1]}]"
-DIGITS = "[+-]?(?:[0-9]+[{0}]?[0-9]*|[{0}][0-9]+)(?:e[+-]?[0-9]{{1,3}})?"  # with a decimal sign
+DIGITS = "[+-]?(?:[0-9]+(?:[{0}][0-9]*)?|[{0}][0-9]+)(?:e[+-]?[0-9]{{1,3}})?"  # with a decimal sign
 GROUPS = "[+-]?[1-9][0-9]{{0,2}}(?:(?:{1})[0-9]{{3}})+(?:[{0}][0-9]*)?"  # with what stands between thousands
 PLAIN = re.compile(DIGITS.format("."))
 DATE = re.compile(
@@ -176,7 +176,12 @@ def is_plain_number(cell: Any) -> bool:
     """Whether every language reads a cell that is not missing as the same number."""
     if isinstance(cell, str):
         return PLAIN.fullmatch(trimmed(cell)) is not None or trimmed(cell) == "nan"
-    return isinstance(cell, Number | Decimal | np.bool_)
+    return is_number(cell)
+
+
+def is_number(cell: Any) -> bool:
+    """Whether a cell that is no text is a number; durations are none, whatever NumPy says."""
+    return isinstance(cell, Number | Decimal | np.bool_) and not isinstance(cell, np.timedelta64)
 
 
 def number_of_cell(cell: Any, cells: CellFormat) -> float:
@@ -184,8 +189,7 @@ def number_of_cell(cell: Any, cells: CellFormat) -> float:
     if cells.since:
         return days_since(cell, cells.since) if isinstance(cell, date) and cell == cell else math.nan
     try:
-        value: Any = cell if isinstance(cell, Number | Decimal | np.bool_) else math.nan
-        value = float(value)
+        value = float(cell) if is_number(cell) else math.nan
     except (TypeError, ValueError, OverflowError):
         return math.nan
     return value if math.isfinite(value) else math.nan

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Self, Union, get_args, get_origin
 
 import numpy as np
 
+MAX_SIZE = 64 * 2**20  # characters of a document that is read; a fit of three classes with its history takes 1 MB
 LONGEST = 40  # characters that the name of a part takes over from that of its file
 
 
@@ -130,7 +131,10 @@ class SavedRecord:
             As it was saved.
         """
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            with Path(path).open(encoding="utf-8") as file:
+                text = file.read(MAX_SIZE + 1)  # a device may have no end
+            require(len(text) <= MAX_SIZE, f"it is larger than {MAX_SIZE // 2**20} MiB")
+            content = json.loads(text)
             is_own = isinstance(content, dict) and content.pop("format", "") == cls._format
             require(is_own, f"it is no {cls._what} of rfsc")
             require(content.pop("version", None) == cls._version, "it was written by another version of rfsc")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from .arrays import IntArray
 
+TIMES = (date, timedelta, np.datetime64, np.timedelta64)
 MAPPED_MEMORY_SHARE = 0.25  # of the memory of the machine that a fit in memory may take for one copy of a mapped array
 REPEATED_NAMES = "X must have a different name for every column, but some repeat. Rename them."
 
@@ -82,7 +85,7 @@ def check_columns(estimator: Any, X: Any, *, reset: bool) -> None:
 
 
 def _validated(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
-    msg = _silently_misread(X) or odd_labels(y)
+    msg = _silently_misread(X, are_numbers=not {"dtype", "skip_check_array"} & set(options)) or odd_labels(y)
     if msg is not None:
         raise ValueError(msg)
     dtypes = [getattr(y, "dtype", None)] if getattr(y, "ndim", 1) == 1 else list(getattr(y, "dtypes", []))
@@ -101,17 +104,31 @@ def _validated(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
     raise kind(msg)  # outside the handler, so that the traceback does not quote the original
 
 
-def _silently_misread(X: Any) -> str | None:
+def _silently_misread(X: Any, *, are_numbers: bool) -> str | None:
     """What is wrong with arrays that would become other numbers than their owner means."""
     if isinstance(X, np.ma.MaskedArray):
         return "X is a masked array, whose mask would be lost. Pass X.filled(np.nan) to an imputer, or drop those rows."
-    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+    kind = X.dtype.kind if isinstance(X, np.ndarray) else ""
+    if kind in ("m", "M") or (kind == "O" and are_numbers and any(isinstance(cell, TIMES) for cell in X.flat)):
         return "X must hold numbers, but it holds dates or durations. Turn them into days or years first."
     return None
 
 
+def check_unmasked(name: str, values: Any) -> None:
+    """Refuse an array whose mask NumPy would lose."""
+    if isinstance(values, np.ma.MaskedArray):
+        msg = f"{name} is a masked array, whose mask would be lost. Drop the rows that are masked."
+        raise ValueError(msg)
+
+
 def odd_labels(y: Any) -> str | None:
     """What is wrong with labels that scikit-learn refuses in words about X, or without saying that it means y."""
+    if isinstance(y, np.ma.MaskedArray):
+        return "y is a masked array, whose mask would be lost. Drop the rows that are masked."
+    if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) > 1:
+        y = np.array(y, dtype=object)  # else NumPy makes texts of numbers, and 1 and "1" one class
+        if not any(map(is_missing, y.flat)):
+            return "y mixes texts with other labels. Give all labels one type."
     dtype = getattr(y, "dtype", None)
     if y is None or isinstance(y, str) or issparse(y) or (isinstance(dtype, np.dtype) and dtype.kind not in "OmM"):
         return None
@@ -160,6 +177,8 @@ def is_missing(cell: Any) -> bool:
     """None, NaN or pandas.NA, which compares to nothing and is recognised by its type."""
     if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(cell, Decimal):
+        return cell.is_nan()  # also one that must not be compared
     unequal = cell != cell  # of a list of numbers, one answer for each
     return isinstance(unequal, bool | np.bool_) and bool(unequal)
 

@@ -160,6 +160,8 @@ class Certificate(SavedRecord):
         made = self.settings
         counts = self.stability.mean_size, made.n_features - 1, 1000 * made.n_halves
         require(all(0 <= count < 1e9 for count in counts), "it counts features or halves that cannot be")
+        clusters = set(self.features.cluster or self.features.unit)
+        require(clusters <= set(self.clusters.unit), "a feature is in a cluster that it does not hold")
 
     def bound(self, threshold: float) -> float:
         """Bound on the expected number of features that chance puts into a share of the halves.

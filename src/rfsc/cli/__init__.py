@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -14,6 +15,9 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed, as services may have them
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     try:
         require("the command rfsc", ["typer", "rich"], "cli")
         from .app import run

@@ -15,7 +15,7 @@ import typer
 
 from .._utils.words import listed, shortened
 from .._version import __version__
-from .console import LIBRARY_WARNINGS, WRITTEN, CommandError, printable
+from .console import CHECKPOINTS, LIBRARY_WARNINGS, WRITTEN, CommandError, printable
 from .export_command import export
 from .fit_command import demo, fit
 from .model_commands import explain, info, monitor, predict, report
@@ -55,6 +55,7 @@ def _root(
 def run(arguments: list[str]) -> int:
     """Run one command; returns the exit status."""
     WRITTEN.clear()
+    CHECKPOINTS.clear()
     LIBRARY_WARNINGS.clear()
     try:
         with warnings.catch_warnings(), _heard_interrupts():
@@ -108,9 +109,10 @@ def _heard_interrupts() -> Iterator[None]:
 
 def _finished(status: int) -> int:
     if status == 130:
-        what = (
-            f"{listed(WRITTEN)} {'is' if len(WRITTEN) == 1 else 'are'} complete" if WRITTEN else "no file was changed"
-        )
+        kept = [path for path in CHECKPOINTS if os.path.exists(path)]
+        what = f"{listed(kept)} keeps the finished searches" if kept else "no file was changed"
+        if WRITTEN:
+            what = f"{listed(WRITTEN)} {'is' if len(WRITTEN) == 1 else 'are'} complete"
         sys.stderr.write(f"\nrfsc: interrupted; {printable(what)}\n")
     return status
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import CommandError, check_writable
+from .console import CHECKPOINTS, CommandError, check_writable
 
 if TYPE_CHECKING:
     from .. import Checkpoint, Restrictions
@@ -121,6 +121,7 @@ def checkpoint_at(path: str | None, *, resume: bool, force: bool, inputs: dict[s
     check_writable(path, force=True, inputs=inputs)
     from .. import Checkpoint
 
+    CHECKPOINTS.append(path)
     return [Checkpoint(file, overwrite=not resume)]
 
 

@@ -21,6 +21,7 @@ from .._utils.files import whole_file
 
 # all but tab and line feed, and those that turn the direction of what follows
 CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+CHECKPOINTS: list[str] = []  # that the command keeps
 WRITTEN: list[str] = []  # files that the command has written
 LIBRARY_WARNINGS: list[str] = []  # that Python has shown during the command
 STDOUT_NAMES = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -124,10 +125,10 @@ def _warn_of_formulas(messages: Messages, result: Any) -> None:
 
 
 def _as_json(result: Any) -> str:
-    return (
-        str(result.to_json(orient="records", indent=2, double_precision=15, date_format="iso", force_ascii=False))
-        + "\n"
-    )
+    from ..report.content import plain
+
+    # not by pandas, which writes 15 digits of a number
+    return f"{json.dumps(plain(result.to_dict('records')), indent=2, ensure_ascii=False)}\n"
 
 
 def _as_file(result: Any, ending: str) -> str | bytes:

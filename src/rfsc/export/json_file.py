@@ -22,13 +22,12 @@ from .._model.reference import Reference
 from .._terms import DamagedTermError, Term
 from .._terms.scaling import Scaling
 from .._utils.arrays import FloatArray
-from .._utils.files import DamagedError, decode, encode, require, whole_file
+from .._utils.files import MAX_SIZE, DamagedError, decode, encode, require, whole_file
 from .._utils.manifest import read_manifest
 from .._version import __version__
 
 FORMAT = "rfsc-model"
 VERSION = 1
-MAX_SIZE = 64 * 2**20  # characters; a fit of three classes with its history takes about 1 MB
 TOO_LARGE = f"larger than {MAX_SIZE // 2**20} MiB"
 SURROGATE = re.compile("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
@@ -244,8 +243,15 @@ def _predictor(file: _ModelFile) -> Predictor:
     manifest = None if file.manifest is None else read_manifest(file.manifest)
     given: dict[str, Any] = {"named": file.named, "manifest": manifest}
     given["fallbacks"] = [_read_fallback(one, file, labels) for one in file.fallbacks]
-    predictor = Predictor(models, np.array(classes), file.recipe, file.settings, **given)
+    predictor = Predictor(models, _labels(classes), file.recipe, file.settings, **given)
     return predictor.with_reference(file.reference)
+
+
+def _labels(classes: list[Any]) -> np.ndarray[Any, Any]:
+    """Labels as an array; NumPy alone would drop zeros at the end of texts, and make floats of large integers."""
+    large = [np.uint64] if isinstance(classes[0], int) and min(classes) >= 0 else []
+    made = (np.array(classes, dtype=dtype) for dtype in (None, *large, object))
+    return next(labels for labels in made if labels.tolist() == classes)
 
 
 def _read_fallback(one: _Fallback, file: _ModelFile, labels: list[Any]) -> Fallback:
