@@ -69,6 +69,15 @@ except ImportError as error:
 
 
 @pytest.mark.slow
+def test_numba_may_be_turned_off():
+    code = "from rfsc._engines import choose_engine\nprint(choose_engine('auto', 10))"
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert out.stdout == "numpy\n"
+    assert "turned off" in out.stderr
+
+
+@pytest.mark.slow
 def test_works_without_numba_and_says_so_once():
     command = [sys.executable, "-W", "error", "-c", WITHOUT_NUMBA]
     out = subprocess.run(command, capture_output=True, text=True, check=True)

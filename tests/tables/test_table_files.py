@@ -236,6 +236,23 @@ def test_brackets_in_a_header_are_no_json(tmp_path):
     assert list(read_table(str(tmp_path / "t.csv")).frame.columns) == ["[age]", "{sex}"]
 
 
+def test_integers_beside_blanks_stay_exact_and_an_index_is_a_column(tmp_path):
+    frame = pd.DataFrame({"key": [None, *range(2**53 + 1, 2**53 + 4)], "x": 1.5}, dtype=object)
+    frame["key"] = frame["key"].astype("Int64")
+    frame.set_index("key").to_parquet(tmp_path / "named.parquet")
+    frame.set_index(np.array(list("abcd"))).to_parquet(tmp_path / "unnamed.parquet")
+    for name, notes in (("named", ()), ("unnamed", ("row names were dropped",))):
+        table = read_table(str(tmp_path / f"{name}.parquet"))
+        assert set(table.frame.columns) == {"key", "x"}
+        assert table.frame["key"].tolist() == [None, 2**53 + 1, 2**53 + 2, 2**53 + 3]
+        assert table.notes == notes
+
+
+def test_a_column_may_have_any_name(tmp_path):
+    (tmp_path / "t.csv").write_text("(row names),b\n1,2\n3,4\n")
+    assert list(read_table(str(tmp_path / "t.csv")).frame.columns) == ["(row names)", "b"]
+
+
 def test_repeated_names_of_a_parquet_file(tmp_path):
     from pyarrow import array, parquet, table
 

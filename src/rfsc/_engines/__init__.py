@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 ENGINES = ("auto", "numba", "numpy", "torch")
-WITHOUT_NUMBA = "rfsc: numba cannot be imported, so NumPy fits the models, about ten times slower\n"
+WITHOUT_NUMBA = "rfsc: numba cannot be imported, or is turned off, so NumPy fits the models, about ten times slower\n"
 LONG_TABLE = 50_000  # rows from which a search takes longer than to import PyTorch and to compile its kernels
 
 
@@ -47,7 +47,7 @@ def choose_engine(name: str, n_rows: int) -> str:
             warnings.warn(msg, RuntimeWarning, stacklevel=2)
             return cpu
     if name == "numba" and not _numba_works():
-        msg = "engine='numba' was asked for but numba cannot be imported. Install numba, or use engine='numpy'."
+        msg = "engine='numba' was asked for but numba cannot be imported, or is turned off. Use engine='numpy'."
         raise ImportError(msg)
     return name
 
@@ -71,12 +71,12 @@ def make_engine(name: str, problem: Problem, n_threads: int = 1) -> TyingEngine:
 
 @cache
 def _numba_works() -> bool:
-    """Whether numba can be imported: it may be missing, or too old for the NumPy that is installed."""
+    """Whether numba compiles: it may be missing, too old for the NumPy that is installed, or turned off."""
     try:
-        import numba  # noqa: F401
+        import numba
     except (ImportError, OSError):
         return False
-    return True
+    return not getattr(numba.config, "DISABLE_JIT", False)
 
 
 @cache

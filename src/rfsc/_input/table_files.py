@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORMATS = "CSV, TSV, Excel (.xlsx) or Parquet"
-ROW_NAMES = "(row names)"
+ROW_NAMES = "\0"  # stands for the name of a first column that has none; no text of a table holds it
 ROW_NAME = re.compile(r"__index_level_\d+__")  # as pandas calls them in Parquet
 MOST_ROWS = 2**20  # of a sheet
 FIRST = 2**16  # bytes by which a table is told from other files
