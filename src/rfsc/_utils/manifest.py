@@ -90,6 +90,7 @@ def manifest_of(
 def read_manifest(d: Any) -> dict[str, Any]:
     """A manifest out of a file, checked."""
     data, timings = d["data"], d["timings"]
+    sizes = data.get("class_sizes", [])  # not of a table larger than memory
     found = [
         *(type(value) is str for value in (d["engine"], *d["versions"].values(), data["content"], data["schema"])),
         *(set(row) == COLUMN_FIELDS for row in d["columns"]),
@@ -98,6 +99,8 @@ def read_manifest(d: Any) -> dict[str, Any]:
         *(type(value) in (str, type(None)) for value in (data["weights"], data["groups"])),
         *(type(value) is str for reasons in d["stop_reasons"] for value in reasons),
         *(type(data[name]) is int and data[name] >= 0 for name in ("rows", "features", "classes")),
+        *(type(n_rows) is int and n_rows >= 0 for n_rows in sizes),
+        len(sizes) in (0, data["classes"]),
         type(d["seed"]) in (int, type(None)),
         timings is None or (type(timings["finished"]) is str and 0.0 <= float(timings["seconds"]) < float("inf")),
         set(d) == FIELDS and "rfsc" in d["versions"],

@@ -302,7 +302,7 @@ def events_caution(source: Any, n_terms: Mapping[Any, int]) -> tuple[str, ...]:
     """A sentence about few rows for each term, if there are, and if the source knows it; terms by class."""
     last = source[-1] if isinstance(source, Pipeline) else source
     n_rows = ((getattr(last, "manifest_", None) or {}).get("data") or {}).get("class_sizes")
-    if n_rows is None:
+    if n_rows is None or len(n_rows) != len(last.classes_):
         return ()
     own = dict(zip(last.classes_.tolist(), n_rows, strict=True))
     few = [(min(own[label], sum(n_rows) - own[label]), n) for label, n in n_terms.items() if n and label in own]
