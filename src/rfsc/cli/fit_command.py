@@ -371,7 +371,7 @@ def _save(job: FitJob, prepared: Prepared, model: Any, score: Any) -> None:
         try:
             for one in models_of(model):
                 pieces_of(model, one.label)
-            job.messages.info(f"{shown}, rfsc card {path} {shlex.quote(job.data)}")
+            job.messages.info(f"{shown}\nFor a score card: rfsc card {path} {shlex.quote(job.data)}")
         except ValueError:
             job.messages.info(f"{shown}\nFor a score card, fit with --basis hinge, step or rule.")
 
