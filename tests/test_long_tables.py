@@ -17,8 +17,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from rfsc import Restrictions, RFSCClassifier, SearchSettings
-from rfsc._engines.problem import BUDGET
+from rfsc._engines.problem import BUDGET, ColumnStore
 from rfsc._model import sparse_model
+from rfsc.atlas.source import Source
 
 FEW_ITERATIONS = SearchSettings(n_models=40, max_iter=40)
 QUICK = {"basis": "polynomial", "search": FEW_ITERATIONS, "n_restarts": 3, "random_state": 0}
@@ -241,3 +242,17 @@ def test_predictions_in_parts_are_the_same_to_the_last_bit(monkeypatch):
     monkeypatch.setattr(sparse_model, "AT_A_TIME", 10)
     for n, expected in zip(lengths, whole, strict=True):
         np.testing.assert_array_equal(model.decision(X[:n]), expected)
+
+
+def test_an_answer_may_hold_more_terms_than_a_model_of_the_search(monkeypatch):
+    """As the elimination leaves it when the time is over; on a long table no further columns are kept."""
+    monkeypatch.setitem(ColumnStore.__init__.__kwdefaults__, "budget", 0)
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 8))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=300) > 1.0
+    search = SearchSettings(max_drawn=3)
+    clf = RFSCClassifier(basis="polynomial", size=2, search=search, n_restarts=1, random_state=0).fit(X, y)
+    (work,) = Source(clf, X, y, None).searches
+    ids = np.arange(6)
+    assert work.problem.max_terms < ids.size
+    assert work._refitted(ids, np.zeros(6)).coef.size == ids.size

@@ -33,6 +33,7 @@ LARGEST_EXCHANGED = 20  # size beyond which that would take too long
 LEAST_POOL = 40  # terms with which the elimination begins: those that most of the best models hold
 SPARE_TERMS = 20  # at least so many of them are more than the largest size
 SCREENING_TIME_SHARE = 0.2  # of the time that an output has
+MANY_ROWS = 100_000  # rows from which a single fit takes a share of a second
 SEARCH_TIME_SHARE = 0.85  # of the time that an output has; the rest is for combining the restarts
 FEW_TERMS = 2_000  # beyond, random draws find less than half of what screening finds, in ten times the time
 FEW_VALUES = 2_000_000  # observations times terms; beyond, screening finds as much in half the time
@@ -280,9 +281,10 @@ class OutputSearch:
         by_size = {model.size: model for model in (*models, answer)}  # the last fit may have dropped a term
         sizes = sorted(by_size)
         place = sizes.index(answer.size)
-        # if there is no time, only the answer has it
+        # if there is no time, only the answer has it, and on a long table none
+        is_over, is_long = bool(context.stop_reason), self.problem.target.size > MANY_ROWS
         found = [
-            replace(model, worth=self.worth(model)) if model is answer or not context.stop_reason else model
+            model if is_over and (is_long or model is not answer) else replace(model, worth=self.worth(model))
             for model in (by_size[size] for size in sizes)
         ]
         return OutputFit(self.space, tuple(searches), tuple(found), place, self.initial_rip, not_begun, self.job.slopes)
@@ -394,7 +396,8 @@ class OutputSearch:
             from .large_tables import streamed_refit  # only tables beyond memory need it
 
             return streamed_refit(large, self.space, ids, coef, self.job.output, problem.options.ridge)
-        store = problem.store()
+        # when the time is over, the answer may hold more terms than a model of the search
+        store = replace(problem, max_terms=max(problem.max_terms, ids.size)).store()
         store.slots_of(ids)  # an empty store fills up from its first slot
         columns, penalty = store.columns[: ids.size], problem.options.ridge * store.variance[: ids.size]
         fit, size = refit(columns, problem.target, problem.weight, penalty, coef), self.size(ids)
