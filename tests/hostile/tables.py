@@ -400,6 +400,7 @@ WEIGHTS = [
     w("weights of one class", lambda: weights() * LABEL, "at least two classes"),
     w("NaN weight", lambda: weights(np.nan), "sample_weight contains NaN"),
     w("infinite weight", lambda: weights(np.inf), "sample_weight contains inf"),
+    w("weights of both infinities", lambda: np.where(LABEL, np.inf, -np.inf), "sample_weight contains inf"),
     w("text as weights", lambda: np.full(N, "SECRET"), "sample_weight"),
     w("None as a weight", lambda: [None, *[1.0] * (N - 1)], "sample_weight"),
     w("complex weights", lambda: weights() + 1j, "sample_weight"),

@@ -68,6 +68,9 @@ def test_what_cannot_be_tested_counts_as_nothing(rows):
     assert test.of_products(table[[4]], table[[4]])[0, 0] == 0.0  # the square of a binary feature is that feature
     assert test.of_products(constant, table[[0]])[0, 0] == 0.0
     assert test.of_products(table[[0]], constant)[0, 0] == 0.0
+    tiny = np.full((1, 150), 1e-158)  # its sum of squares has no inverse
+    tiny[0, :75] = 0.0
+    assert np.isfinite(test.of_products(tiny, table)).all()
     # the share of the second class is above 1 by rounding, as sums of weights differ in their order
     weight = np.array([1e99, 0.33, 3.6e16, 5.5, 5.7, 1e99, 5e-324, 2e-309, 9.9])
     target = np.where(np.arange(9) % 5 == 2, -1.0, 1.0)

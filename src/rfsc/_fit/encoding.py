@@ -328,7 +328,7 @@ def checked_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
         msg = f"sample_weight must hold {X.shape[0]} real numbers, one per row, got dates. Convert it to float."
         raise ValueError(msg)
     try:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # the sum with which it looks for NaN
             weight = np.array(check_sample_weight(sample_weight, X, dtype=np.float64))  # a copy: the user's stays
     except (TypeError, OverflowError):
         weight = None

@@ -28,6 +28,7 @@ from .._utils.arrays import FloatArray, IntArray
 from .._utils.determinism import one_blas_thread
 
 AT_ONCE = 2**13  # rows whose products are formed together, so that scratch memory does not grow with the table
+SMALLEST = np.finfo(np.float64).tiny
 LEAST_OWN = 1e-9  # share of a column's sum of squares that must be its own, or it is rounding that would be tested
 COLUMN_BYTES = 4 * 2**20  # of the columns tested together
 PAIR_FEATURES = 256  # features on each side of a block of pairs: its matrices of half a MiB stay near the core
@@ -96,7 +97,7 @@ class ScoreTest:
         """Statistics of some pairs; a is taken out of the product first, then what is left of b."""
         (rab, cab, caab), (cabb, caabb), (ra, caa), (rb, cbb) = first, second, of_left, of_right
         r_sum, c_sum = self.residual.sum(), self.curvature.sum()
-        inverse = np.divide(1.0, caa, out=np.zeros_like(caa), where=caa > 0.0)
+        inverse = np.divide(1.0, caa, out=np.zeros_like(caa), where=caa > SMALLEST)  # finite
         on_a = cab * inverse
         b_left = cbb - on_a * cab
         own = b_left > LEAST_OWN * cbb  # a feature that does not vary, or repeats the other, has nothing left
